@@ -3,12 +3,12 @@
 //
 //     wire-cell -c cfg/pipeline.jsonnet -A input=adc.npz -A output=signal.npz
 //
-// The chain comes first, the arguments follow. cfg/lib/spng.jsonnet makes the nodes; cfg/lib/spng_job.jsonnet does the rest of the job.
+// The chain comes first, then the arguments. cfg/lib/spng.jsonnet makes the nodes; cfg/lib/spng_job.jsonnet makes the rest of the job.
 local detectors = import 'detectors/all.jsonnet';
 local pg = import 'pgraph.jsonnet';
 local make_job = import 'spng_job.jsonnet';
 
-/// The chain of one group of views. Induction groups find their ROIs with the coincidence of all groups of their batch of anodes.
+/// Make the chain of one group of views. Induction groups use the coincidence of all groups of their batch of anodes for their ROIs.
 /// Links are in the order of a serial run: link(tail node, head node, hp=input port).
 local chain(spng, job, group, batch) =
     local link = job.link, wants = job.wants;
@@ -19,14 +19,14 @@ local chain(spng, job, group, batch) =
     local noise_filter = if job.filters_noise then [spng.CoherentNoiseFilter(group, job.groups)] else [];
     local decon = tap('decon', spng.Decon(group));
     local gauss = tap('gauss', spng.Apply1DSpectrum('gauss', group));
-    // Images at the coarser sampling of the ROIs, each with the noise of its channels; long pulses make a second loose image.
+    // Images at the sampling of the ROIs, each with the noise of its channels; SPNGLongPulses makes a second loose image.
     local names = spng.images(group);
     local filters = [tap(name, spng.Apply1DSpectrum(name, group, spng.rebin)) for name in names];
     local noise = [if name == 'loose' && has_long_pulses then spng.LongPulses(group) else spng.ChannelRMS(name, group) for name in names];
     local images = tap('images', pg.fan.fanin_node(std.length(names), 'images-' + group.name));
     local regions = tap('regions', spng.ThresholdROIs(group));
     local coincidence(target) = job.tap('coincidence', target, spng.NoTileMPCoincidence(target, batch, job.groups, job.dead_is_hit));
-    // The network gets its input with the noise of each wire, not of the sums of SPNGLongPulses.
+    // The input of the network has the noise of single wires, not that of the sums of SPNGLongPulses.
     local loose = filters[std.find('loose', names)[0]];
     local loose_noise = if has_long_pulses then spng.ChannelRMS('loose', group) else noise[std.find('loose', names)[0]];
     local roi = if !is_induction then regions else tap('roi', if has_network then spng.DNNROI(group) else spng.CoincidenceROIs(group));
@@ -57,7 +57,7 @@ local chain(spng, job, group, batch) =
                link(noise_image, noise_summary),
                link(noise_summary, wiener_signal, hp=2),
            ] else []);
-    // Nodes that can give traces of the output frame, by the tags that ask for them.
+    // Nodes that provide traces of the output frame, by tag.
     local outputs = [
         [['signal'], signal],
         [['gauss'], gauss],
@@ -68,36 +68,36 @@ local chain(spng, job, group, batch) =
 /// input      frame file with ADC waveforms (.npz, .tar, .tar.gz, .tar.bz2); adc-%d.npz: a file for each anode; or a list of files
 /// output     frame file to write; signal-%d.npz: a file for each anode
 /// intag      tag of the waveforms; empty: the only one in the file
-/// detname    detector, a name in detectors/all.jsonnet, or (--tla-code) a description as those there
-/// tpcid      anode; several with commas, or all
-/// batch_anodes  true: anodes with equal responses and networks share tensors; auto: where the device is CUDA
-/// other_anodes  reject, or ignore: channels of anodes that are not in tpcid
+/// detname    detector, a name in detectors/all.jsonnet, or (--tla-code) a description of the same form
+/// tpcid      index of the anode; several with commas, or all
+/// batch_anodes  true: anodes with equal responses and networks share tensors; auto: true if `device` names CUDA
+/// other_anodes  reject or ignore channels of anodes that are not in tpcid
 /// check_input  true: warn if noise, polarity or pulse shape of the first events do not fit the detector (wire-cell --strict: fail)
 /// max_bad_share  warn if a larger share of an anode's channels is absent, NaN, out of range, dead, masked or saturated
 /// device     auto, cpu, cuda, cuda:N; several with commas, or cuda:all: events are spread over them
 /// engine     Pgrapher (serial) or TbbFlow (parallel)
-/// events_in_flight  events worked on at the same time; Pgrapher takes at most two on a device, and one on the CPU
-/// overlap_files  true: read the next event and write the last one during the work on an event
+/// events_in_flight  events processed at the same time; Pgrapher takes at most two on a device, and one on the CPU
+/// overlap_files  true: read the next event and write the previous one while an event is processed
 /// threads    threads inside one operation; 0: cores / threads of the graph
 /// model      default: the network trained for the detector and its default filters if there is one, else none; none: ROIs
 ///            from thresholds and coincidence; standin: an untrained network for tests; or a model file
-/// nevents    stop after so many events; -1: all
-/// window     ticks of the core of a readout window, into which long readouts are cut (changes the result); 0: the detector's; -1: never cut
-/// series     true: join frames that follow each other in time to one readout
+/// nevents    stop after this many events; -1: all
+/// window     ticks in the core of a readout window of a long readout (changes the result); 0: the value of the detector; -1: never divide a readout
+/// series     true: join frames that follow each other in time into one readout
 /// verbosity  log lines: 0 as set by -l and -L, 1 info, 2 debug, 3 trace
-/// precision  exact; or fast: the network in bfloat16 where the machine has instructions for it, TF32 on CUDA
+/// precision  exact; or fast: the network in bfloat16 if the machine has instructions for it, TF32 on CUDA
 /// cuda_graph  off; on, auto: capture the CUDA work of an event once for each shape and launch it as one graph
 /// dtype      float32 or float64
-/// tags       what to write, of: signal, gauss, wiener (with the noise as summary), loose, mp2, mp3, roi
-/// dump       edges to write to files beside the output, of: adc, decon, gauss, loose (input of the network, with coincidence), images,
+/// tags       products to write: signal, gauss, wiener (with the noise as summary), loose, mp2, mp3, roi
+/// dump       edges to write to files beside the output: adc, decon, gauss, loose (input of the network, with coincidence), images,
 ///            regions, coincidence, roi, signal
 /// batch      false: one node for each view instead of one for views of equal shape
-/// dead_is_hit  true: dead channels count as hit when the other views ask for coincidence
-/// noise_filter  none, or coherent: subtract the noise that channels of one front-end board share, before everything else
+/// dead_is_hit  true: dead channels count as hit in the coincidence of the other views
+/// noise_filter  none, or coherent: first subtract the noise that the channels of a front-end board share
 /// filters    named set of filters and thresholds of the detector; empty: its default
 /// memory_budget  limit of tensor memory on each device: 4GB, 800MB; empty: none on the CPU, 9/10 of the free memory on CUDA
-/// share      none; auto: wait until other jobs leave enough memory; or the folder for the reservations
-/// share_timeout  longest wait for other jobs in seconds; 0: no limit
+/// share      none; auto: wait until other jobs leave enough memory; or a folder for the reservations
+/// share_timeout  maximum time to wait for other jobs, in seconds; 0: no limit
 function(
     input='data/tracks10-adc.tar.bz2',
     output='spng.npz',

@@ -3,7 +3,7 @@
 //
 //     wire-cell -c cfg/simulate.jsonnet -A output=adc.npz -A truth=truth.npz
 //
-// Arguments given with -A are text; numbers and lists are read from it. An empty file name writes nothing.
+// Arguments given with -A are text; numbers and lists are read from it. With an empty file name nothing is written.
 local args = import 'arguments.jsonnet';
 local detectors = import 'detectors/all.jsonnet';
 local pg = import 'pgraph.jsonnet';
@@ -11,29 +11,29 @@ local pipeline = import 'pipeline.jsonnet';
 local make_sim = import 'sim.jsonnet';
 
 /// output     frame file with ADC waveforms
-/// process    frame file with the signals that cfg/pipeline.jsonnet makes of the waveforms, in the same job
-/// model      of that pipeline, as its argument
-/// tags       of that pipeline, as its argument
-/// truth      frame file with the true charge (tag truth) and true regions of interest (tag roi)
+/// process    frame file with the signals that the chain of cfg/pipeline.jsonnet makes from the waveforms, in the same job
+/// model      argument `model` of that chain
+/// tags       argument `tags` of that chain
+/// truth      frame file with the true charge (tag truth) and true ROIs (regions of interest, tag roi)
 /// signal     frame file with the waveforms without noise, ADC counts above the baseline
 /// depos      file of depositions to simulate; empty: generate them
-/// kind       what to generate: tracks, muons, blips, line (the ideal lines of the line scan) or none
-/// tracks     how many tracks, muons or blips an event has
+/// kind       kind of the generated depositions: tracks, muons, blips, line (the ideal lines of the line scan) or none
+/// tracks     count of tracks, muons or blips in an event
 /// angle      kind=line: only this angle to the pitch direction, in degrees (or several, with commas); empty: all of the scan
 /// plane      kind=line: the plane whose pitch direction the lines follow, 0 U, 1 V, 2 W
-/// drift      false: the depositions of the file have drifted to the response plane
+/// drift      false: the depositions of the file have already drifted to the response plane
 /// write_depos  file for the generated depositions
 /// charge_output  file for the drifted depositions
 /// noise      false: no noise
 /// coherent   RMS in ADC counts of the noise that the channels of one front-end board share
-/// seed       of all random numbers
-/// nevents    events to generate, or to read at most; -1: all of the file
-/// detname    detector, a name in detectors/all.jsonnet, or (--tla-code) a description as those there
-/// tpcid      number of the anode
+/// seed       seed of all random numbers
+/// nevents    count of events to generate, or maximum to read; -1: all of the file
+/// detname    detector, a name in detectors/all.jsonnet, or (--tla-code) a description of the same form
+/// tpcid      index of the anode
 /// device     auto, cpu, cuda, cuda:N
 /// engine     Pgrapher (serial) or TbbFlow (parallel)
 /// threads    threads inside one operation; 0: cores / threads of the graph
-/// precision  exact; or fast: the network in bfloat16 where the machine has instructions for it, TF32 on CUDA
+/// precision  exact; or fast: the network in bfloat16 if the machine has instructions for it, TF32 on CUDA
 /// dtype      float32 or float64
 /// verbosity  log level: 0 as given with -l and -L, 1 info, 2 debug, 3 trace
 function(

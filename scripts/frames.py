@@ -55,7 +55,7 @@ class Frame:
 
 
 class FrameFile:
-    """Random access to the arrays of a file. An array is read when it is asked for."""
+    """Random access to the arrays of a file. An array is read at its first use."""
 
     def __init__(self, path: Path) -> None:
         """Open a file. Raise OSError, EOFError, tarfile.TarError or ValueError if it is no readable archive."""

@@ -36,7 +36,7 @@ class Table:
 
 
 def write(path: Path, text: str) -> None:
-    """Write a file completely or not at all, and say so; make its folder if needed. End with a message on failure."""
+    """Write a file completely or not at all, and print its path; make its folder if needed. End with a message on failure."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with output_file(path) as partial:

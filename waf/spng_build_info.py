@@ -35,7 +35,7 @@ inline constexpr const char* commit = "{commit}"; ///< git describe, "-dirty" wi
 
 
 def git_commit(folder):
-    """'9f4652a-dirty', or 'unknown' outside a git checkout."""
+    """Return the commit, such as '9f4652a-dirty', or 'unknown' outside a git checkout."""
     try:
         answer = subprocess.run(
             ["git", "describe", "--always", "--dirty", "--abbrev=12"],

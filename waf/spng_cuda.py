@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Own CUDA kernels: which compiler makes them, and the library that carries them (docs/decisions/cuda-kernels.md).
+"""SPNG's CUDA kernels: their compiler, and the library that contains them (docs/decisions/cuda-kernels.md).
 
 They are compiled when the library is built, for every kind of device at once: by nvcc where there is one of LibTorch's
 CUDA release, else by NVRTC, which comes with LibTorch for CUDA and needs no toolkit. Without either, or with a LibTorch
@@ -59,7 +59,7 @@ def configure(cfg):
 
 
 def choose(cfg, wanted):
-    """(nvcc, nvrtc or "", its path, a description)."""
+    """Return (nvcc, nvrtc or "", its path, a description)."""
     if wanted == "none":
         return "", "", "left out (--cuda-compiler=none)"
     if cfg.env.TORCH_CUDA != "yes":
@@ -82,7 +82,7 @@ def choose(cfg, wanted):
 
 
 def runtime_release(include_folder):
-    """(13, 0), or None without headers."""
+    """Return the release, such as (13, 0), or None without headers."""
     try:
         with open(os.path.join(include_folder, "cuda_runtime_api.h"), encoding="utf-8") as stream:
             version = int(re.search(r"#define CUDART_VERSION +(\d+)", stream.read())[1])
@@ -92,7 +92,7 @@ def runtime_release(include_folder):
 
 
 def find_nvcc(cfg, release):
-    """(path or "", what it is or why not)."""
+    """Return (path or "", a description or the reason of the failure)."""
     given = cfg.options.with_cuda if cfg.options.with_cuda not in (None, "yes", "no") else None
     for root in filter(None, (given, os.environ.get("CUDA_HOME"), "/usr/local/cuda")):
         path = os.path.join(root, "bin", "nvcc")
@@ -122,7 +122,7 @@ def find_nvrtc(cfg, release):
 
 
 def find_library(cfg, name):
-    """The file of a library that comes with LibTorch, or ""."""
+    """Return the file of a library that comes with LibTorch, or ""."""
     return next(
         (
             path

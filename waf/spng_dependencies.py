@@ -91,7 +91,7 @@ def configure(cfg):
 
 
 def locate(cfg, part):
-    """(include folder, library folder or '' for the compiler's, library names), or what is missing."""
+    """Return (include folder, library folder or '' for the compiler's, library names), or the missing parts."""
     options, stem = cfg.options, "with_" + part.name.replace("-", "_")
     root = getattr(options, stem, None)
     if root == "no":
@@ -131,14 +131,16 @@ def locate(cfg, part):
 
 
 def folder_is_given(cfg, part):
-    """Whether the user asks for the part in a certain folder, so that its absence is an error."""
+    """Return whether the user names a folder for the part, so that its absence is an error."""
     stem = "with_" + part.name.replace("-", "_")
     names = (stem, f"{stem}_include", f"{stem}_lib")
     return any(getattr(cfg.options, name, None) not in (None, "yes", "no") for name in names)
 
 
 def usual_folders(cfg, part):
-    """(include folders, library folders) to try in order; no library folder means the compiler's own."""
+    """Return (include folders, library folders) to try in order; no library folder means those of the
+    compiler.
+    """
     include_folder, library_folder = (pkg_config(part, name) for name in ("includedir", "libdir"))
     if include_folder and include_folder not in SYSTEM_INCLUDES:
         yield [include_folder], [library_folder]
@@ -153,7 +155,7 @@ def usual_folders(cfg, part):
 
 
 def find_libraries(cfg, libraries, library_folders):
-    """The folder that has them all; '' if the compiler finds them by itself; None if they are absent."""
+    """Return the folder that has them all; '' if the compiler finds them without it; None if they are absent."""
     multiarch = f"{os.uname().machine}-linux-gnu"
     for folder in library_folders:
         for location in (folder, os.path.join(folder, multiarch)):
@@ -209,7 +211,7 @@ def link_headers(link_folder, include_folder, part):
 
 
 def describe(part, include_folder, library_folder, libraries):
-    """'spdlog: 1.10.0 (/usr/include; libspdlog)'."""
+    """Return a line such as 'spdlog: 1.10.0 (/usr/include; libspdlog)'."""
     version = ""
     if part.version:
         path = os.path.join(include_folder, part.version[0])
@@ -224,7 +226,7 @@ def describe(part, include_folder, library_folder, libraries):
 
 
 def report_missing(cfg, missing):
-    """One block: what is missing, its names in apt and conda-forge, and the option."""
+    """Report the missing parts, their names in apt and conda-forge, and their options, in one block."""
     lines = [
         f"  {part.name}: {reason}\n"
         f"      apt: {part.apt}   conda-forge: {part.conda}   or: --with-{part.name}=DIR"

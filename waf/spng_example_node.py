@@ -8,7 +8,7 @@ PARTS = ("spng/nodes/roi/clip.h", "spng/nodes/roi/clip.cxx", "tests/roi/clip_tes
 
 
 def code_of(page, part):
-    """The C++ block after the line that begins with the part's name."""
+    """Return the C++ block after the line that begins with the part's name."""
     found = re.search(rf"^`{re.escape(part)}`.*?^```cpp\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
     if found is None:
         raise ValueError(f"{PAGE}: no code of {part}")

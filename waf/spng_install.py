@@ -7,7 +7,7 @@ FOLDERS = ("prefix", "bindir", "libdir")
 
 
 def options(opt):
-    """Remember which folders the command line names: waf's own defaults look the same."""
+    """Remember the folders of the command line, because waf's defaults look the same."""
     parser = opt.parser
     defaults = {name: parser.get_default(name) for name in FOLDERS}
     parser.set_defaults(**dict.fromkeys(FOLDERS))
@@ -47,16 +47,16 @@ def build(bld):
 
 
 def folders_given(options):
-    """Names of the folders on the command line; options that an older configure kept have none."""
+    """Return the names of the folders on the command line; options that an older configure stored have none."""
     return getattr(options, "folders_given", [])
 
 
 def library_path(env):
-    """LIBDIR as an entry of the program's RPATH."""
+    """Return LIBDIR as an entry of the program's RPATH."""
     return "$ORIGIN/" + os.path.relpath(env.LIBDIR, env.BINDIR)
 
 
 def moved(folder, old, new):
-    """A folder below `old` as the same one below `new`; another folder stays."""
+    """Return a folder below `old` as the same one below `new`; other folders do not change."""
     inside = os.path.relpath(folder, old)
     return folder if inside.startswith("..") else os.path.join(new, inside)

@@ -35,7 +35,7 @@ def configure(cfg):
 
 
 def system_includes(include_folders):
-    """-isystem, because the warnings of other people's headers are not ours to correct."""
+    """Return -isystem options, because we cannot correct warnings in headers of others."""
     return [flag for folder in include_folders for flag in ("-isystem", folder)]
 
 
@@ -48,7 +48,7 @@ def has_libtorch(folder):
 
 
 def locate(cfg):
-    """(include folders, library folders) of LibTorch, from the options or its usual locations."""
+    """Return (include folders, library folders) of LibTorch, from the options or its usual locations."""
     options = cfg.options
     include_folders = folders(options.with_libtorch_include)
     library_folders = folders(options.with_libtorch_lib)
@@ -82,12 +82,14 @@ def locate(cfg):
 
 
 def unique(paths):
-    """Existing folders, absolute, each once, in order."""
+    """Return the existing folders, absolute, each once, in order."""
     return list(dict.fromkeys(os.path.abspath(path) for path in paths if os.path.isdir(path)))
 
 
 def usual_folders(cfg):
-    """The checkout's virtual environment, an active one, conda, and the LIBTORCH variable."""
+    """Return the folders of the checkout's virtual environment, an active one, conda, and the LIBTORCH
+    variable.
+    """
     roots = [
         os.path.join(cfg.path.abspath(), ".venv"),
         os.environ.get("VIRTUAL_ENV"),
@@ -100,7 +102,7 @@ def usual_folders(cfg):
 
 
 def read_version(cfg, include_folders):
-    """'2.11.0' from the headers; rejects versions that are too old."""
+    """Return the version from the headers, such as '2.11.0'; reject versions that are too old."""
     for folder in include_folders:
         for name in ("torch/headeronly/version.h", API_INCLUDE + "/torch/version.h"):
             path = os.path.join(folder, name)
@@ -117,7 +119,7 @@ def read_version(cfg, include_folders):
 
 
 def reject_old_abi(cfg, library_folder):
-    """libc10 shows which std::string it was built with; the old one does not link with code of g++ 12."""
+    """Reject a libc10 that was built with the old std::string, which does not link with code of g++ 12."""
     with open(os.path.join(library_folder, "libc10.so"), "rb") as stream:
         if b"_ZN3c105ErrorC1ENS_14SourceLocationESs" in stream.read():
             cfg.fatal(
@@ -127,7 +129,9 @@ def reject_old_abi(cfg, library_folder):
 
 
 def cuda_libraries(cfg):
-    """Folders where the CUDA plugin finds CUPTI and NVRTC when it opens them; nothing of them is linked."""
+    """Return the folders where the CUDA plugin finds CUPTI and NVRTC when it opens them; nothing of them is
+    linked.
+    """
     site = os.path.dirname(cfg.env.TORCH_FOLDER)
     locations = folders(cfg.options.with_cuda_lib) + sorted(
         glob.glob(os.path.join(site, "nvidia", "*", "lib"))
@@ -142,7 +146,7 @@ def cuda_libraries(cfg):
 
 
 def note_absent_folders(cfg):
-    """A folder that was given and does not exist is usually a typing error and rarely fatal: print a warning."""
+    """Print a warning if a given folder does not exist, which is usually a typing error and rarely fatal."""
     for option in ("with_libtorch_include", "with_libtorch_lib", "with_cuda_include", "with_cuda_lib"):
         for folder in folders(getattr(cfg.options, option)):
             if not os.path.isdir(folder):
@@ -150,7 +154,9 @@ def note_absent_folders(cfg):
 
 
 def cuda_headers(cfg, torch_includes):
-    """Folders with NVTX3, CUPTI and CUDA runtime headers; each is optional except NVTX with --with-nvtx."""
+    """Return the folders with NVTX3, CUPTI and CUDA runtime headers; each is optional except NVTX with
+    --with-nvtx.
+    """
     options = cfg.options
     without_cuda = options.with_cuda == "no"
     if options.with_cuda not in (None, "yes", "no") and not os.path.isdir(options.with_cuda):

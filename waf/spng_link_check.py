@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Do all parts compile and link together? A mixture of versions shows here and not in the 50th file."""
+"""Check that all parts compile and link together, so that a mixture of versions shows here and not in the
+50th file.
+"""
 
 # One symbol of each part, through headers that compile quickly.
 PROGRAM = """

@@ -160,13 +160,13 @@ def options(opt):
 
 
 def yes_no_or_folder(text):
-    """Return 'yes' or 'no' for the words that mean it, another text as it is."""
+    """Return 'yes' or 'no' for the words that mean it; return any other text unchanged."""
     word = text.lower()
     return "yes" if word in YES else "no" if word in NO else text
 
 
 def yes_or_no(text):
-    """As yes_no_or_folder; another text is an error of argparse."""
+    """Return as yes_no_or_folder does; another text is an error of argparse."""
     word = yes_no_or_folder(text)
     if word not in ("yes", "no"):
         raise ValueError(text)
@@ -174,12 +174,14 @@ def yes_or_no(text):
 
 
 def takes_optional_value(option):
-    """Whether the option may stand alone, so that a command after it must not be taken for its value."""
+    """Return whether the option may have no value, so that a command after it must not be taken for its
+    value.
+    """
     return option.startswith("--with-") or option in FIELD_VALUES
 
 
 def reject_unknown(opt):
-    """An unknown option ends with status 2 and the nearest known name, instead of waf's page of help."""
+    """End with status 2 and the nearest known name at an unknown option, instead of waf's page of help."""
     opt.parser.allow_abbrev = False
     known = [name for name in opt.parser._option_string_actions if name.startswith("--")]
     for argument in opt.parser.parse_known_args()[1]:
@@ -192,7 +194,7 @@ def reject_unknown(opt):
 
 
 def ignored_options(options):
-    """Names of the options given that mean nothing here, as the user wrote them."""
+    """Return the given options that mean nothing here, as the user wrote them."""
     return [
         key.split(":", 1)[1]
         for key, value in vars(options).items()
@@ -201,5 +203,5 @@ def ignored_options(options):
 
 
 def folders(text):
-    """'A,B' -> ['A', 'B']."""
+    """Split 'A,B' into ['A', 'B']."""
     return [part for part in (text or "").split(",") if part]

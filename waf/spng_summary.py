@@ -15,7 +15,7 @@ def configure(cfg):
         ("LibTorch", f"{env.TORCH_VERSION} ({env.TORCH_FOLDER})"),
         (
             "  CUDA",
-            "yes, loaded when a CUDA device is asked for" if env.TORCH_CUDA == "yes" else "no, CPU only",
+            "yes, loaded when a job uses a CUDA device" if env.TORCH_CUDA == "yes" else "no, CPU only",
         ),
         ("  C++ ABI", "new (_GLIBCXX_USE_CXX11_ABI=1)"),
         (

@@ -28,7 +28,7 @@ from wirecell_campaign import cli
         (["--bundle", "nowhere"], "both select the program"),
         (["--config", "nowhere.jsonnet"], "no such configuration"),
         (["--tls-ca", "x"], "TLS needs three files"),
-        (["--scratch", "rel/x"], "--scratch is no path on a worker"),
+        (["--scratch", "rel/x"], "--scratch is not a path on a worker"),
         (["--scratch", "/tmp/run%d"], "the path of the scratch folder contains %d"),
         (["--output", "run%d"], "the path of the output folder contains %d"),
         (["--output", "run\udcff"], "the path of the output folder is not UTF-8"),

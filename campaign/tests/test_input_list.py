@@ -79,7 +79,7 @@ def test_bad_lists(folder: Path, text: str, said: str | None) -> None:
 @pytest.mark.parametrize(
     "text, said",
     [
-        ("a/one.npz\n\0\0abc\n", "the list is no text\n  where:    .*list.txt, line 2"),
+        ("a/one.npz\n\0\0abc\n", "the list is not text\n  where:    .*list.txt, line 2"),
         ("a/one.npz\nloop/one.npz\n", "links of a path form a loop\n  where:    .*list.txt, line 2"),
         ("a/one.npz\nloop/*.npz\n", "links of a path form a loop\n  where:    .*list.txt, line 2"),
         ("50%data.npz\n", "the path of an input contains %d\n  where:    .*list.txt, line 1"),
@@ -127,7 +127,7 @@ def test_names_that_are_too_long_count_in_bytes(folder: Path) -> None:
 
 def test_standard_input_that_is_no_text(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"a\xff.tar\n"), encoding="utf-8"))
-    with pytest.raises(UsageError, match="no text"):
+    with pytest.raises(UsageError, match="not text"):
         read_entries("-", ".npz")
 
 
@@ -135,7 +135,7 @@ def test_lists_that_cannot_be_read(folder: Path) -> None:
     with pytest.raises(UsageError, match="cannot read"):
         read_entries(str(folder / "none.txt"), ".npz")
     (folder / "bytes").write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(UsageError, match="no text"):
+    with pytest.raises(UsageError, match="not text"):
         read_entries(str(folder / "bytes"), ".npz")
 
 

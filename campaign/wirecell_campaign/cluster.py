@@ -225,7 +225,7 @@ def client(cluster: Cluster | str, options: ClusterOptions) -> Iterator[Client]:
         )
     except ValueError as error:
         raise UsageError(
-            "--cluster is no address",
+            "--cluster is not an address",
             seen=str(cluster),
             expected=f"local, slurm, htcondor or tcp://HOST:PORT ({error})",
         ) from None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The list of inputs: a text file with one path or pattern a line."""
+"""The list of inputs: a text file with one path or pattern per line."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Entry:
 def read_entries(given: str, suffix: str, longest: int = longest_name(on_own_disk=False)) -> list[Entry]:
     """Return the entries of a list, in its order.
 
-    One path a line; relative paths start at the list's folder, those of standard input (`-`) at the working folder.
+    One path per line; relative paths start at the list's folder, those of standard input (`-`) at the working folder.
     `#` at the start of a line begins a comment. A line with *, ? or [ that is no file's name is a pattern.
     Inputs need not exist here.
 
@@ -45,7 +45,7 @@ def read_entries(given: str, suffix: str, longest: int = longest_name(on_own_dis
             continue
         where = f"{given}, line {row}"
         if "\0" in line:
-            raise UsageError("the list is no text", where, "a byte of value zero", "one path a line")
+            raise UsageError("the list is not text", where, "a byte of value zero", "one path per line")
         for path in expand(line, folder, where):
             require_usable(path, "an input", where)
             if path in lines:
@@ -57,7 +57,7 @@ def read_entries(given: str, suffix: str, longest: int = longest_name(on_own_dis
                 )
             lines[path] = row
     if not lines:
-        raise UsageError("the list is empty", given, expected="one path a line")
+        raise UsageError("the list is empty", given, expected="one path per line")
     entries = [Entry(path, output_name(path, suffix)) for path in lines]
     for entry in entries:
         if (size := len(entry.name.encode("utf-8"))) > longest:
@@ -80,7 +80,7 @@ def read_text(given: str) -> tuple[Path, str]:
             return Path.cwd(), sys.stdin.read()
         return path.parent, path.read_text(encoding="utf-8")
     except UnicodeDecodeError:
-        raise UsageError("the list is no text", given, expected="one path a line, UTF-8") from None
+        raise UsageError("the list is not text", given, expected="one path per line, UTF-8") from None
     except OSError as error:
         raise UsageError("cannot read the list", given, error.strerror or str(error)) from None
 

@@ -28,7 +28,7 @@ def find(given: str | None, bundle: str | None) -> Path:
     if chosen:
         path = Path(chosen).absolute()
         if not (path.is_file() and os.access(path, os.X_OK)):
-            raise UsageError("cannot run the program", str(path), "no executable file")
+            raise UsageError("cannot run the program", str(path), "not an executable file")
         return path
     found = shutil.which(PROGRAM, path=":".join(str(HOME / folder) for folder in FOLDERS)) or shutil.which(
         PROGRAM

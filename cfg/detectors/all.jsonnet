@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The detectors by the name that the job argument `detname` takes. Imports are evaluated only when asked for.
+// The detectors by the name for the job argument `detname`. Jsonnet evaluates an import only when it is used.
 {
     microboone: import 'microboone.jsonnet',
     pdhd: import 'pdhd.jsonnet',

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Filters of the public configurations, and the named sets of what finds regions, made from them. Detectors share them.
+// Filters of the public configurations, and the named filter sets for finding ROIs, made from them. Detectors share both.
 local wc = import 'wirecell.jsonnet';
 
 local low_pass(sigma, power=2.0) = { sigma: sigma * wc.megahertz, power: power };
@@ -14,16 +14,16 @@ local high_pass(tau) = tau * wc.megahertz;
         // The toolkit's defaults until May 2019, tuned on MicroBooNE.
         microboone: [low_pass(0.143854, 4.10358), low_pass(0.1498265, 4.2082), low_pass(0.1472005, 4.17455)],
         pdsp: [low_pass(0.1487880, 3.76194), low_pass(0.1596568, 4.36125), low_pass(0.1362300, 3.35324)],
-        // Its anode 0, where V collects (Wiener_tight_*_APA1).
+        // Anode 0 of pdhd, where V collects (Wiener_tight_*_APA1).
         pdhd_badAPA1: [low_pass(0.203451, 5.78093), low_pass(0.160191, 3.54835), low_pass(0.125448, 5.27080)],
         pdhd: [low_pass(0.221933, 6.55413), low_pass(0.222723, 8.75998), low_pass(0.225567, 3.47846)],
-        // Signal over signal and noise of this project's simulation of ProtoDUNE-HD, with 0.423 cycles per wire:
+        // Fit to signal / (signal + noise) of this project's simulation of ProtoDUNE-HD, with 0.423 cycles per wire:
         // scripts/physics/derive_filters.py --events 2.
         simulated: [low_pass(0.2635, 6.304), low_pass(0.2652, 7.336), low_pass(0.3919, 5.285)],
     },
 
-    /// The image whose noise is summary_wiener: that of the tight regions of OmnibusSigProc (wire-cell-toolkit,
-    /// sigproc/src/OmnibusSigProc.cxx, decon_2D_tightROI), so that cuts on the summary mean the same.
+    /// The image whose noise is summary_wiener: that of the tight ROIs of OmnibusSigProc (wire-cell-toolkit,
+    /// sigproc/src/OmnibusSigProc.cxx, decon_2D_tightROI), so that a cut on the summary has the same effect.
     /// wiener  Wiener_tight_* filters of the planes; tau: ROI_tight_lf of the induction planes, in MHz
     /// wire    Wire_ind, in units of 1 / sqrt(pi); the toolkit's filter counts frequencies to 1 at Nyquist, ours to 0.5
     osp_noise(wiener, tau, wire):: {
@@ -31,8 +31,8 @@ local high_pass(tau) = tau * wc.megahertz;
         collection: { low: wiener },
     },
 
-    // A filter set: the images of each kind of group (low pass for planes U, V, W, and high pass), how regions grow in
-    // them, and the Wiener-like filter of the tag `wiener`. Factors are in units of a channel's noise.
+    // A filter set has the images of each kind of group (low pass for planes U, V, W, and high pass), the rules by which
+    // ROIs grow in them, and the Wiener-like filter of the tag `wiener`. Factors are in units of a channel's noise.
 
     /// The traditional choice: Wiener-like images, 3 sigma with a tight high pass, 5 sigma on collection.
     traditional(wiener):: {
@@ -55,13 +55,13 @@ local high_pass(tau) = tau * wc.megahertz;
         },
     },
 
-    /// One low pass for all induction planes, the best bandwidth for the noise, and a search for long pulses
+    /// One low pass for all induction planes, with the best bandwidth for the noise, and a search for long pulses
     /// (docs/decisions/regions.md). low: other low passes of the induction images.
     smooth(wiener, low=[low_pass(0.12), low_pass(0.12), low_pass(0.12)]):: {
         wiener: wiener,
         induction: {
-            // As sharp as it can be without undershoot beside the pulses of steep tracks, on which the baseline of a region
-            // would come to lie (docs/decisions/wire-filter.md).
+            // As sharp as possible without undershoot beside the pulses of steep tracks, which would lower the baseline of an
+            // ROI (docs/decisions/wire-filter.md).
             wire: { sigma: 0.27 },
             images: {
                 tight: { low: low, high: high_pass(0.010) },

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // MicroBooNE: one anode with one face of unwrapped wires.
-// Numbers: public uboonedata (WireCellData/pgrapher/experiment/uboone/params.jsonnet, where the gain of the stages behind the
-// preamplifier is `adc.gain`). The data files are those of the public wire-cell-data, as they are there; the folder that
-// holds them goes to -P or WIRECELL_PATH. The response is that of wires without shorts.
+// Source of the values: public uboonedata (WireCellData/pgrapher/experiment/uboone/params.jsonnet, where the gain of the
+// stages behind the preamplifier is `adc.gain`). The data files are the unchanged files of the public wire-cell-data; give
+// their folder with -P or in WIRECELL_PATH. The response is that of wires without shorts.
 local filters = import 'filters.jsonnet';
 local wc = import 'wirecell.jsonnet';
 
@@ -16,7 +16,7 @@ local wc = import 'wirecell.jsonnet';
     electronics: { gain: 14.0 * wc.mV / wc.fC, shaping: 2.2 * wc.us, postgain: 1.2 },
     digitiser: { bits: 12, fullscale: 2.0 * wc.volt },
     readout: { tick: 500 * wc.ns, nticks: 9595 },
-    // Windows of long readouts: a track along the drift, 2.33 ms, ends within `after` of where it began.
+    // Readout windows of long readouts: a track along the drift lasts 2.33 ms, less than `after`.
     window: { core: 12000, before: 1000, after: 5000 },
 
     // Drift along x.
@@ -30,8 +30,8 @@ local wc = import 'wirecell.jsonnet';
     drift_volumes(anode):: [{ face: 0, anode: 0.0, response: 94.0 * wc.mm, cathode: 2560.0 * wc.mm }],
     line_centre(anode):: { y: 9.7 * wc.mm, z: 5185.0 * wc.mm },
 
-    // Views of equal shape make one tensor. Planes have edges, so the axis of channels is not cyclic. Noise is shared by 48
-    // consecutive channels (public wire-cell-toolkit, cfg/obsolete/uboone/sigproc/omnicndb.jsonnet).
+    // Views of equal shape make one tensor. Planes have edges, so the axis of channels is not cyclic. Groups of 48
+    // consecutive channels share noise (public wire-cell-toolkit, cfg/obsolete/uboone/sigproc/omnicndb.jsonnet).
     groups(anode):: [
         {
             name: 'induction',

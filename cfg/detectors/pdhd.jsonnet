@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // ProtoDUNE-HD: four anodes with two faces, all with the nominal field response. pdhd_badAPA1 is the detector as it was built.
-// Numbers: public wire-cell-data and wire-cell-toolkit (cfg/pgrapher/experiment/pdhd and pdsp); see data/README.md.
+// Source of the values: public wire-cell-data and wire-cell-toolkit (cfg/pgrapher/experiment/pdhd and pdsp); see data/README.md.
 local filters = import 'filters.jsonnet';
 local wc = import 'wirecell.jsonnet';
 
@@ -17,7 +17,7 @@ local wc = import 'wirecell.jsonnet';
     digitiser: { bits: 14, fullscale: 1.4 * wc.volt, baselines: [9402, 9402, 3601] },
     readout: { tick: 500 * wc.ns, nticks: 6000 },
 
-    // Drift along x, to one face of each anode; the other looks at the cryostat (cfg/pgrapher/experiment/pdhd/simparams.jsonnet).
+    // Drift along x to one face of each anode; the other face points to the cryostat (cfg/pgrapher/experiment/pdhd/simparams.jsonnet).
     lar: {
         drift_speed: 1.60563 * wc.mm / wc.us,
         longitudinal_diffusion: 4.0 * wc.cm2 / wc.s,
@@ -26,12 +26,12 @@ local wc = import 'wirecell.jsonnet';
         electric_field: 500 * wc.volt / wc.cm,
     },
     drift_volumes(anode):: self.inner_drift_volume(anode, centre=3573.4 * wc.mm, wires=85.87 * wc.mm),
-    // Smearing of the truth by plane, that of a point by the filters of the signal processing (docs/physics-notes.md#simulation).
+    // Smearing of the truth by plane: the width of a point after the filters of the signal processing (docs/physics-notes.md#simulation).
     truth: { smear_long: [2.6919, 2.6750, 2.7138], smear_tran: [0.7377, 0.7158, 0.1398] },
     // Centre of the ideal lines of the line scan.
     line_centre(anode):: { y: 3000 * wc.mm, z: (1150 + (if anode < 2 then 0 else 2320.6)) * wc.mm },
 
-    // The network that finds regions on U and V with the default filter set (docs/dnnroi.md).
+    // The network that finds ROIs on U and V with the default filter set (docs/dnnroi.md).
     model(anode):: 'dnnroi.ts',
     noise_image(anode):: filters.osp_noise(filters.wiener.pdhd, 0.016, 0.75),
     filter_sets(anode):: super.filter_sets(anode) { pdhd: filters.traditional(filters.wiener.pdhd) },

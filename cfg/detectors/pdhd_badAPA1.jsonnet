@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// ProtoDUNE-HD as it was built: on anode 0 the V wires collect and the W wires induce. The name is that of the public
+// ProtoDUNE-HD as it was built: on anode 0, V is the collection plane and W an induction plane. The name is that of the public
 // wire-cell-toolkit (spng/cfg/spng/detconfs/pdhd_badAPA1.jsonnet): "APA1" counts from one, idents count from zero.
-// Numbers: cfg/pgrapher/experiment/pdhd/{params,sp,sp-filters}.jsonnet there; docs/decisions/bad-apa1.md.
+// Source of the values: the toolkit's cfg/pgrapher/experiment/pdhd/{params,sp,sp-filters}.jsonnet; docs/decisions/bad-apa1.md.
 local filters = import 'filters.jsonnet';
 local wc = import 'wirecell.jsonnet';
 
@@ -17,7 +17,7 @@ local wc = import 'wirecell.jsonnet';
         if !is_special(anode) then nominal
         else [
             wrapped { views: [wrapped.views[0]] },
-            // Pulses of a tenth of the usual height: filters of its own, and no network, which would take noise for signal.
+            // Pulses have a tenth of the usual height, so W has its own filters, and no network, which would take noise for signal.
             unwrapped { name: 'weak', kind: 'induction', settings: 'weak', use_model: false },
             wrapped { name: 'collection', kind: 'collection', views: [wrapped.views[1]] },
         ],
@@ -25,7 +25,7 @@ local wc = import 'wirecell.jsonnet';
     noise_image(anode)::
         if !is_special(anode) then super.noise_image(anode)
         else filters.osp_noise(filters.wiener.pdhd_badAPA1, 0.016, 0.75) {
-            // Wire_col, which is no filter to speak of; that of the charge here is.
+            // Wire_col, which lets nearly everything pass; the filter for the charge does not.
             collection+: { wire: { sigma: 10 / std.sqrt(wc.pi) / 2 } },
             weak: self.induction,
         },

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // ProtoDUNE-SP: six anodes with two faces, the same wires as ProtoDUNE-HD but other electronics.
-// Numbers: public wire-cell-toolkit (cfg/pgrapher/experiment/pdsp/params.jsonnet). The data files are those of the public
-// wire-cell-data, as they are there; the folder that holds them goes to -P or WIRECELL_PATH.
+// Source of the values: public wire-cell-toolkit (cfg/pgrapher/experiment/pdsp/params.jsonnet). The data files are the unchanged
+// files of the public wire-cell-data; give their folder with -P or in WIRECELL_PATH.
 local wc = import 'wirecell.jsonnet';
 
 (import 'wrapped_anode.jsonnet') {
@@ -11,13 +11,13 @@ local wc = import 'wirecell.jsonnet';
     field_response(anode):: 'dune-garfield-1d565.json.bz2',
     noise_spectra: 'protodune-noise-spectra-v1.json.bz2',
 
-    // The factor makes the area of the response what pulser calibration measured: 41.649 instead of 36.648 ADC tick / 1000 e.
+    // The factor sets the area of the response to the value of the pulser calibration: 41.649 instead of 36.648 ADC tick / 1000 e.
     electronics: { gain: 14.0 * wc.mV / wc.fC, shaping: 2.2 * wc.us, postgain: 1.1365 },
     // 0.2 V to 1.6 V
     digitiser: { bits: 12, fullscale: 1.4 * wc.volt },
     readout: { tick: 500 * wc.ns, nticks: 6000 },
 
-    // Drift along x, to one face of each anode (cfg/pgrapher/experiment/pdsp/simparams.jsonnet).
+    // Drift along x to one face of each anode (cfg/pgrapher/experiment/pdsp/simparams.jsonnet).
     lar: {
         drift_speed: 1.565 * wc.mm / wc.us,
         longitudinal_diffusion: 4.0 * wc.cm2 / wc.s,

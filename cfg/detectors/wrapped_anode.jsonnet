@@ -6,7 +6,7 @@ local filters = import 'filters.jsonnet';
 local wc = import 'wirecell.jsonnet';
 
 {
-    // Windows of long readouts: a track along the drift, 2.25 ms, ends within `after` of where it began
+    // Readout windows of long readouts: a track along the drift lasts 2.25 ms, less than `after`
     // (docs/decisions/long-readouts.md).
     window: { core: 12000, before: 1000, after: 5000 },
 
@@ -37,10 +37,10 @@ local wc = import 'wirecell.jsonnet';
         },
     ],
 
-    // The volume between an anode's inner face and the cathode at x = 0. Even anodes lie at negative x and look at the
-    // cathode with face 0, odd ones at positive x, with face 1. Response plane: where the paths of the field response
-    // start; anode: the first wires; both as the toolkit's configuration places them.
-    // centre: of the anode, from the cathode; wires: distance of its two planes of collection wires
+    // The volume between an anode's inner face and the cathode at x = 0. Even anodes lie at negative x with face 0 towards
+    // the cathode, odd ones at positive x with face 1. The response plane is the start of the paths of the field response,
+    // `anode` the position of the first wires; both are the positions of the toolkit's configuration.
+    // centre: distance of the anode's centre from the cathode; wires: distance between its two planes of collection wires
     inner_drift_volume(anode, centre, wires)::
         local side = if anode % 2 == 0 then -1 else 1;
         local wire_gap = 4.76 * wc.mm, response = 100 * wc.mm, cathode_thickness = 3.175 * wc.mm;
@@ -57,7 +57,7 @@ local wc = import 'wirecell.jsonnet';
         collection: { sigma: 10.0 / std.sqrt(wc.pi) },
     },
 
-    // Low pass along ticks: that of the charge.
+    // Low pass along ticks for the charge.
     gauss: filters.low_pass(0.12),
 
     // Image whose noise is summary_wiener.

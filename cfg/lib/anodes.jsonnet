@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The anodes of a job, and the groups of views that they make.
+// The anodes of a job, and their groups of views.
 local args = import 'arguments.jsonnet';
 
 {
@@ -15,7 +15,7 @@ local args = import 'arguments.jsonnet';
         else if std.length(std.set(ids)) != std.length(ids) then error "argument 'tpcid' names an anode twice: " + text(ids)
         else ids,
 
-    /// How a node or a file calls them: anode1, anodes0+2+3; of more than four the ends only.
+    /// Return the name of anodes in nodes and files: anode1, anodes0+2+3; for more than four, only the first and the last.
     label(anodes)::
         local count = std.length(anodes);
         if count == 1 then 'anode' + anodes[0]
@@ -24,9 +24,9 @@ local args = import 'arguments.jsonnet';
 
     numbers(anodes):: std.join('+', [std.toString(anode) for anode in anodes]),
 
-    /// The groups of views of a job, as a list for each batch of anodes: [[group...]...].
-    /// groups   function of an anode: its groups; each copy gets the fields `anodes`, `plain_name` and, its views, `anode`; in a job
-    ///          of several anodes their names begin with those of the anodes
+    /// Return the groups of views of a job, as a list for each batch of anodes: [[group...]...].
+    /// groups   function that returns the groups of an anode. Each copy gets the fields `anodes` and `plain_name`, and each of its
+    ///          views the field `anode`; in a job of several anodes the names of groups begin with those of the anodes
     /// batches  the anodes that share tensors: [[0, 2, 3], [1]]
     views(groups, batches)::
         local is_one = std.length(batches) == 1 && std.length(batches[0]) == 1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Job arguments given with -A are text; these read numbers, truth values and lists from it.
+// Job arguments given with -A are text; these functions read numbers, truth values and lists from it.
 {
     whole(name, value)::
         local digits = if std.isString(value) && std.startsWith(value, '-') then value[1:] else value;
@@ -7,7 +7,7 @@
         else if digits != '' && [c for c in std.stringChars(digits) if c < '0' || c > '9'] == [] then std.parseInt(value)
         else error "argument '" + name + "' takes a whole number, not '" + value + "'",
 
-    /// Digits with at most one point.
+    /// Return whether the text consists of digits with at most one point.
     number(name, value)::
         local text = if std.isString(value) && std.startsWith(value, '-') then value[1:] else value;
         local parts = if std.isString(value) then std.split(text, '.') else [];

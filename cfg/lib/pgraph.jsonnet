@@ -10,11 +10,11 @@ local wc = import 'wirecell.jsonnet';
 
 local indices(list) = std.range(0, std.length(list) - 1);
 
-/// An ending of keys that keeps a list's order when the keys are sorted as text: all indices have seven digits.
+/// Return an ending for keys that keeps the order of a list when the keys are sorted as text: all indices have seven digits.
 local order_key(i) = '\n' + (1000000 + i);
 
-/// Elements of a list in order, the first of each key only. `same(first, other)` returns true, or ends with an
-/// error, for two elements with the same key. Object fields do the sorting: the interpreter keeps them in order natively.
+/// Return the elements of a list in order, only the first of each key. `same(first, other)` returns true, or ends with an
+/// error, for two elements with the same key. Object fields do the sorting, because the interpreter sorts them natively.
 local unique(list, key, same=function(first, other) true) =
     local keys = [key(element) for element in list];
     local sorted = { [keys[i] + order_key(i)]: i for i in indices(list) };
@@ -26,7 +26,7 @@ local unique(list, key, same=function(first, other) true) =
     };
     [kept[field] for field in std.objectFields(kept)];
 
-/// A component without its uses. Array elements are computed once, so values pass through an array.
+/// Return a component without its uses. Array elements are computed once, so values pass through an array.
 local bare(component) =
     local fields = [field for field in std.objectFields(component) if field != 'uses'];
     local values = [component[field] for field in fields];
@@ -67,7 +67,7 @@ local port_of(ports, index, which, pnode) =
     else error pnode.name + ' has no ' + which + ' port ' + index + ', only ' + std.length(ports);
 
 {
-    /// A part that is one node.
+    /// Make a part that is one node.
     /// inode: { type, name, data, uses } of the component; nin, nout: counts of its ports;
     /// uses: components that it refers to, or parts whose components it refers to
     pnode(inode, nin=0, nout=0, uses=[], name=null)::
@@ -105,7 +105,7 @@ local port_of(ports, index, which, pnode) =
             oports: all_oports,
         },
 
-    /// Connect parts one after the other by their ports 0. The first and the last keep all their outer ports.
+    /// Connect parts one after the other at their ports 0. The first and the last keep all their outer ports.
     pipeline(list, name='')::
         local last = std.length(list) - 1;
         if last < 0 then error 'pipeline ' + name + ' of no parts'
@@ -148,7 +148,7 @@ local port_of(ports, index, which, pnode) =
         local tails_of = [port_of(link.tail.oports, if 'tp' in link then link.tp else 0, 'output', link.tail) for link in links];
         local heads_of = [port_of(link.head.iports, if 'hp' in link then link.hp else 0, 'input', link.head) for link in links];
         local keys = [tail.node + '\n' + tail.port for tail in tails_of];
-        // Links from one port next to each other, in their order.
+        // Put links from one port next to each other, in their order.
         local sorted = { [keys[i] + order_key(i)]: i for i in indices(links) };
         local order = [sorted[field] for field in std.objectFields(sorted)];
         local starts = [j for j in indices(order) if j == 0 || keys[order[j]] != keys[order[j - 1]]];
@@ -172,7 +172,7 @@ local port_of(ports, index, which, pnode) =
             for i in indices(branches[k])
         ];
         local parts = unique(std.flattenArrays([[link.tail, link.head] for link in links]), function(part) part.name);
-        // A fan-out follows the part that feeds it, so that a serial run continues with the data at hand.
+        // A fan-out follows the part that feeds it, so that a serial run continues with data that are still in the caches.
         local fans_behind(part) = [
             fans[fan_of[port.node + '\n' + port.port]]
             for port in part.oports
@@ -196,7 +196,7 @@ local port_of(ports, index, which, pnode) =
         fanin(type, parts, name='fanin')::
             $.shuntline($.crossline(parts), self.fanin_node(std.length(parts), name, type), name),
 
-        /// Make a part of one input, the parts side by side, and one output.
+        /// Make a part with one input and one output, and the parts side by side between them.
         pipe(fanout_type, parts, fanin_type, name='fanpipe')::
             local count = std.length(parts);
             $.shuntlines([
@@ -210,11 +210,11 @@ local port_of(ports, index, which, pnode) =
     edges(graph):: unique(graph.edges, function(edge)
         edge.tail.node + '\n' + edge.tail.port + '\n' + edge.head.node + '\n' + edge.head.port),
 
-    /// List all components of a part, each once, used ones before their users. Two of one name must be equal.
+    /// List all components of a part, each once, used ones before their users. Components with the same name must be equal.
     components(graph, uses=[]):: unique_components(uses + graph.uses),
     uses(graph):: self.components(graph),
 
-    /// Make the configuration of a job: the array that wire-cell takes.
+    /// Make the configuration of a job: the array that wire-cell reads.
     /// app: 'Pgrapher' or 'TbbFlow'; app_data: its other settings; uses: components that no part names
     main(graph, app='Pgrapher', plugins=[], uses=[], app_data={})::
         [{ type: 'wire-cell', data: { plugins: plugins, apps: [app] } }]

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The steps of the simulation as parts of a graph, one function for each node type and with its name, for one anode of a
-// detector description (detectors/*.jsonnet). Job files put them together.
+// The steps of the simulation as parts of a graph for one anode of a detector description (detectors/*.jsonnet). Each node type
+// has one function, with its name. Job files connect the parts.
 local pg = import 'pgraph.jsonnet';
 local wc = import 'wirecell.jsonnet';
 
-/// det: detector description; anode: number of the anode; seed: of all random numbers of the job
+/// det: detector description; anode: index of the anode; seed: seed of all random numbers of the job
 function(det, anode, seed=1) {
     local label = 'anode' + anode,
 
@@ -20,8 +20,8 @@ function(det, anode, seed=1) {
     local node(type, name, data, nin, nout, uses=[]) =
         pg.pnode(component(type, name, data), nin=nin, nout=nout, uses=uses),
 
-    /// kind: tracks, muons, blips, line or none; count: of tracks, muons or blips in an event; plane, angles: of ideal lines,
-    /// all angles of the line scan when the list is empty; extra: further keys of the node
+    /// kind: tracks, muons, blips, line or none; count: tracks, muons or blips in an event; plane, angles: for ideal lines, where
+    /// an empty list means all angles of the line scan; extra: further keys of the node
     TrackDepos(kind, count=10, nevents=1, plane=0, angles=[], extra={})::
         node('SPNGTrackDepos', label, {
             anode: wc.tn(anode_plane),
@@ -57,8 +57,8 @@ function(det, anode, seed=1) {
     local electronics = component('ColdElecResponse', det.name, det.electronics),
     local adc_per_voltage = std.pow(2, det.digitiser.bits) / det.digitiser.fullscale,
 
-    /// Position and time of the charge's readout. The readout starts a drift from the response plane to the wires early, so that
-    /// charge deposited at the wires at -250 us is in the first tick, as in the Wire-Cell Toolkit's simulation.
+    /// Position and time of the charge's readout. The readout starts earlier by the drift time from the response plane to the
+    /// wires, so that charge deposited at the wires at -250 us is in the first tick, as in the Wire-Cell Toolkit's simulation.
     local readout = {
         local volumes = det.drift_volumes(anode),
         anode: wc.tn(anode_plane),
@@ -77,7 +77,8 @@ function(det, anode, seed=1) {
             ADC_mV: adc_per_voltage,
         } + extra, 1, 1, [anode_plane, field, electronics]),
 
-    /// Drawn when the charge reaches the wires: 100 mm after the response plane, at the speed of the field response.
+    /// The truth has the time at which the charge reaches the wires: 100 mm after the response plane, at the speed of the field
+    /// response.
     DepoFluxSplat(extra={})::
         node('SPNGDepoFluxSplat', label, readout + det.truth {
             delay: 100 * wc.mm / (1.565 * wc.mm / wc.us),

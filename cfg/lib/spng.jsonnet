@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The steps of the chain as parts of a graph, one function for each node type and with its name, for anodes of a
-// detector description (detectors/*.jsonnet). Job files put them together.
+// The steps of the chain as parts of a graph for anodes of a detector description (detectors/*.jsonnet). Each node type has one
+// function, with its name. Job files connect the parts.
 local job_anodes = import 'anodes.jsonnet';
 local args = import 'arguments.jsonnet';
 local pg = import 'pgraph.jsonnet';
 local wc = import 'wirecell.jsonnet';
 
-/// det: detector description; anodes: number of the anode, or a list of them; filters: name of one of the detector's filter sets,
-/// empty for its default
+/// det: detector description; anodes: index of the anode, or a list of indices; filters: name of one of the detector's filter
+/// sets, empty for its default
 function(det, anodes, filters='') {
     local spng = self,
     local set_name = if filters == '' then det.filter_set else filters,
@@ -19,9 +19,9 @@ function(det, anodes, filters='') {
     local noise_images = if std.objectHasAll(det, 'noise_image') then [det.noise_image(anode) for anode in all],
     local set_strings = [std.toString([sets[i], if noise_images != null then noise_images[i]]) for i in indices(all)],
 
-    /// Ticks of a sample of the images in which regions are found.
+    /// Ticks in a sample of the ROI images.
     rebin:: 4,
-    /// Names of those images.
+    /// Names of the ROI images.
     images(group):: std.objectFields(settings(group).images),
 
     local all = if std.isArray(anodes) then anodes else [anodes],
@@ -30,10 +30,10 @@ function(det, anodes, filters='') {
     local indices(list) = std.range(0, std.length(list) - 1),
     local index_of = { [std.toString(all[i])]: i for i in indices(all) },
     local of_anode(list, anode) = list[index_of[std.toString(anode)]],
-    /// Groups as the detector describes them are those of the first anode.
+    /// The groups of the first anode, as the detector describes them.
     local anode_of(view) = std.get(view, 'anode', all[0]),
-    /// The filter set of a group, and its settings there: those of its kind unless the group names others. All anodes of a
-    /// group have equal sets.
+    /// The filter set of a group, and the settings of the group in it: those of its kind unless the group names others. All
+    /// anodes of a group have equal sets.
     local filters_of(group) = of_anode(sets, anode_of(group.views[0])),
     local section(group) = std.get(group, 'settings', group.kind),
     local settings(group) = filters_of(group)[section(group)],
@@ -41,7 +41,7 @@ function(det, anodes, filters='') {
     local noise_image(group) =
         if noise_images != null then of_anode(noise_images, anode_of(group.views[0]))[section(group)]
         else error "the description of detector '" + det.name + "' lacks noise_image, which the tag wiener needs",
-    /// Ending of the names of filters: empty for the set of the first anode, else the first anode that has this set.
+    /// Ending of the names of filters: empty for the set of the first anode, else the name of the first anode with this set.
     local filter_suffix(group) =
         local first = std.find(of_anode(set_strings, anode_of(group.views[0])), set_strings)[0];
         if first == 0 then '' else '-anode' + all[first],
@@ -57,7 +57,7 @@ function(det, anodes, filters='') {
         for anode in all
     ],
 
-    // Anodes with the same field response share what is made of it; it is called after the first of them.
+    // Anodes with the same field response share the services made from it, which are named after the first of them.
     local response_files = [det.field_response(anode) for anode in all],
     local first_alike(anode) = all[std.find(of_anode(response_files, anode), response_files)[0]],
     local fields = [component('FieldResponse', 'anode' + all[i], { filename: response_files[i] }) for i in indices(all)],
@@ -71,10 +71,10 @@ function(det, anodes, filters='') {
         ],
     },
 
-    /// The groups of views of the job, a list for each batch of anodes; each has in `model` the file of its network, or none, and
-    /// in `network` what the service is called: anodes that are not batched share it.
-    /// groups: of an anode, those of the detector or other ones (batch=false); model: what the user wants; join: anodes whose
-    /// responses, groups, filters and networks are the same share tensors
+    /// The groups of views of the job, a list for each batch of anodes. Each group has in `model` the file of its network, or none,
+    /// and in `network` the name of the service, which anodes share even if they are not batched.
+    /// groups: the groups of an anode, those of the detector or other ones (batch=false); model: the argument `model` of the job;
+    /// join: anodes whose responses, groups, filters and networks are the same share tensors
     batches(groups, model, join)::
         local files = [spng.model_file(model, anode) for anode in all];
         local shapes = [std.toString(groups(anode)) for anode in all];
@@ -97,7 +97,7 @@ function(det, anodes, filters='') {
             for batch in job_anodes.views(groups, batches)
         ],
 
-    /// groups: all of the job
+    /// groups: all groups of the job
     ViewGroups(groups):: component('SPNGViewGroups', label, {
         anode: wc.tn(planes[0]),
         groups: [group_data(group) for group in groups],
@@ -120,7 +120,8 @@ function(det, anodes, filters='') {
 
     Torch1DSpectrum(name, filters):: component('Torch1DSpectrum', name, { spectra: [wc.tn(f) for f in filters] }, filters),
 
-    /// That of the filter set where it has one of its own, else the detector's. image: empty, or noise: that of the noise image
+    /// The filter along wires: that of the filter set if it has one, else that of the detector.
+    /// image: empty, or `noise` for the filter of the noise image
     WireFilter(group, image='')::
         local label = 'wire-' + (if image == '' then '' else image + '-') + section(group) + filter_suffix(group);
         local shape = if image == 'noise' then noise_image(group).wire
@@ -146,7 +147,7 @@ function(det, anodes, filters='') {
 
     local names(components) = [wc.tn(c) for c in components],
 
-    /// How long readouts are cut into windows. text: core,before,after in ticks, or the core only; 0: the detector's, -1: not cut
+    /// The readout windows of long readouts. text: core,before,after in ticks, or the core only; 0: those of the detector, -1: none
     window(text)::
         local given = [args.whole('window', each) for each in if std.isNumber(text) then [text] else args.list(text)];
         local own = std.get(det, 'window', { core: 0, before: 0, after: 0 });
@@ -157,8 +158,8 @@ function(det, anodes, filters='') {
         else if own.core == 0 then error "the description of detector '" + det.name + "' has no readout window; give core,before,after"
         else own { core: given[0] },
 
-    /// files: a list, each with other channels of the same events
-    /// window: as window() gives it; series: frames that follow each other in time are one readout
+    /// files: list of files, each with other channels of the same events
+    /// window: result of window(); series: frames that follow each other in time are one readout
     FrameFileSource(files, tags=['*'], nevents=-1, window=null, series=false, ahead=true)::
         node('FrameFileSource', '', {
             inname: files[0],
@@ -170,7 +171,7 @@ function(det, anodes, filters='') {
             read_ahead: ahead,
         }, 0, 1),
 
-    /// Noise, polarity and pulse shape that the description of the detector predicts for the groups of the job.
+    /// Prediction of noise, polarity and pulse shape from the description of the detector, for the groups of the job.
     InputCheck(groups)::
         local views = spng.ViewGroups(groups);
         local responses = [spng.TorchFRERSpectrum(view.plane, anode_of(view)) for group in groups for view in group.views];
@@ -180,8 +181,8 @@ function(det, anodes, filters='') {
             spectra: std.get(det, 'noise_spectra', ''),
         }, [views] + responses),
 
-    /// others: reject or ignore channels of anodes that are not those of the job
-    /// check: compare noise, polarity and pulse shape with the description; max_bad_share: of an anode's channels, without a warning
+    /// others: reject or ignore channels of anodes that are not in the job
+    /// check: compare noise, polarity and pulse shape with the description; max_bad_share: warn above this share of bad channels
     FrameToTorchSetFanout(groups, intag='', others='reject', check=false, max_bad_share=0.05)::
         local views = spng.ViewGroups(groups);
         local checks = if check then [spng.InputCheck(groups)] else [];
@@ -197,7 +198,7 @@ function(det, anodes, filters='') {
             [if others != 'reject' then 'other_channels']: others,
         }, 1, std.length(groups), [views] + checks),
 
-    /// image: as WireFilter takes it
+    /// image: see WireFilter
     Decon(group, image='')::
         local responses = [spng.TorchFRERSpectrum(view.plane, anode_of(view)) for view in group.views];
         local filter = spng.WireFilter(group, image);
@@ -230,7 +231,7 @@ function(det, anodes, filters='') {
 
     ChannelRMS(name, group):: node('SPNGChannelRMS', name + '-' + group.name, settings(group).noise, 1, 1),
 
-    /// Whether the noise image needs a deconvolution of its own, with another filter along wires.
+    /// Whether the noise image needs a separate deconvolution, with another filter along wires.
     has_noise_decon(group):: std.objectHas(noise_image(group), 'wire'),
     /// The noise of the noise image, with the cut of OmnibusSigProc (ROI_formation::cal_RMS).
     NoiseSummary(group):: node('SPNGChannelRMS', 'noise-' + group.name, { cut: 5 }, 1, 1),
@@ -249,7 +250,7 @@ function(det, anodes, filters='') {
     CoincidenceROIs(group)::
         node('SPNGCoincidenceROIs', group.name, settings(group).rois { passes: settings(group).passes, cyclic: group.cyclic }, 2, 1),
 
-    /// The model that a user means: the detector's own knows the images of its default filter set only.
+    /// Resolve the argument `model`. The network of a detector was trained on the images of its default filter set only.
     model_file(name, anode)::
         if name == 'standin' then 'dnnroi-standin.ts'
         else if name != 'default' then name
@@ -266,7 +267,7 @@ function(det, anodes, filters='') {
         local service = spng.TorchService(group);
         node('SPNGDNNROI', group.name, { forward: wc.tn(service) }, 2, 1, [service]),
 
-    /// inputs: the groups whose regions come in, all of the target's anodes
+    /// inputs: the groups whose ROIs are the input, all groups of the target's anodes
     NoTileMPCoincidence(group, inputs, groups, dead_is_hit=false, wire_tolerance=1)::
         local views = spng.ViewGroups(groups);
         node('SPNGNoTileMPCoincidence', group.name, {
@@ -277,7 +278,7 @@ function(det, anodes, filters='') {
             dead_is_hit: dead_is_hit,
         }, std.length(inputs), 1, [views]),
 
-    /// Inputs: waveform, regions, with a summary also an image with the noise of the channels.
+    /// Inputs: waveform, ROIs and, with a summary, an image with the noise of the channels.
     ApplyROI(name, group, output='signal', summary=false)::
         node('SPNGApplyROI', name + '-' + group.name, {
             baseline: if group.kind == 'induction' then 'linear' else 'restored',
@@ -285,8 +286,8 @@ function(det, anodes, filters='') {
             summary: summary,
         }, if summary then 3 else 2, 1),
 
-    /// split: a frame for each anode, at its own port, instead of one for all
-    /// window_tags: further tags of the readout windows of long readouts
+    /// split: one frame and one port for each anode, instead of one frame for all
+    /// window_tags: additional tags for the readout windows of long readouts
     TorchTensorSetToFrameFanin(groups, multiplicity, tags, split=false, window_tags=[])::
         local views = spng.ViewGroups(groups);
         node('SPNGTorchTensorSetToFrameFanin', label, {
@@ -297,7 +298,7 @@ function(det, anodes, filters='') {
             [if split then 'anodes']: names(planes),
         }, multiplicity, if split then std.length(planes) else 1, [views]),
 
-    /// region_tags: those of the tags that are zero outside the regions
+    /// region_tags: the tags that are zero outside the ROIs
     StitchWindows(tags, region_tags, name='')::
         node('SPNGStitchWindows', name, { tags: tags, region_tags: region_tags }, 1, 1),
 

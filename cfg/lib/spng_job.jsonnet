@@ -10,7 +10,7 @@ local indices(items) = std.range(0, std.length(items) - 1);
 local link(tail, head, hp=0, tp=0) = { tail: tail, head: head, tp: tp, hp: hp };
 
 /// chain  function of the node builders (spng.jsonnet), the job, a group of views and the groups of its batch of anodes; returns
-///        { links, outputs: [[tags, node]...], signal: the node that ends the chain }
+///        { links, outputs: [[tags, node]...], signal: the last node of the chain }
 /// detectors  descriptions by name (detectors/all.jsonnet)
 /// given  the arguments of cfg/pipeline.jsonnet by name; input may also be a part of a graph that makes frames
 function(chain, detectors, given)
@@ -28,13 +28,13 @@ function(chain, detectors, given)
     local out_tags = options.out_tags;
     local wants(tag) = std.member(out_tags, tag);
 
-    // In names of files for each anode, %d is the number of the anode.
+    // In file names, %d is replaced by the index of the anode.
     local of_each_anode(name) = [std.strReplace(name, '%d', std.toString(anode)) for anode in anodes];
     local has_each(name) = std.findSubstr('%d', name) != [];
     local is_split = has_each(given.output);
     local taps = make_taps(spng, given.output, options.dumped, is_split);
 
-    // Frames of other jobs (input is a part) are not cut into readout windows.
+    // Frames from a part of a graph are not divided into readout windows.
     local overlap = options.overlaps_files;
     local windows = spng.window(given.window);
     local is_cut = !std.isObject(given.input) && windows.core > 0;
@@ -52,7 +52,7 @@ function(chain, detectors, given)
                                               check=options.checks_input,
                                               max_bad_share=options.max_bad_share);
 
-    // The part of the job that chains see. Fields refer to locals: Jsonnet computes a local once but a field at each access.
+    // The part of the job that chains use. Fields refer to locals: Jsonnet computes a local once but a field at each access.
     local filters_noise = options.filters_noise, dead_is_hit = options.dead_is_hit;
     local job = {
         groups: groups,
@@ -63,7 +63,7 @@ function(chain, detectors, given)
         link:: link,
         tap:: taps.behind,
         taps:: taps.taps,
-        /// Links from the group's port of the unpacked frame through a line of nodes to each of the heads.
+        /// Return the links from the group's port of the unpacked frame through a series of nodes to each of the heads.
         from_frame(group, line, heads)::
             local count = std.length(line);
             local feed(part, i) =

@@ -61,5 +61,5 @@ function(detectors, given)
             },
         },
     };
-    // Read all options now: an error then leads to the job's file, not to the node that needs the value.
+    // Read all options now, so that an error names the job's file, not the node that needs the value.
     if std.toString(options) == '' then null else options { det: det, anodes: anodes }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Taps: nodes that write what passes an edge to a file beside the output.
+// Taps: nodes that write the tensors of an edge to a file beside the output.
 local job_anodes = import 'anodes.jsonnet';
 local pg = import 'pgraph.jsonnet';
 
@@ -9,7 +9,7 @@ local without_ending(name) = std.foldl(
     name
 );
 
-/// spng: node builders of the job; output: the output file; dumped: the edges to write; is_split: a file for each anode
+/// spng: node builders of the job; output: the output file; dumped: the edges to write; is_split: true: a file for each anode
 function(spng, output, dumped, is_split) {
     local stem = without_ending(output),
     local tap(edge, group) =
@@ -17,9 +17,9 @@ function(spng, output, dumped, is_split) {
         spng.TensorTap(edge + '-' + group.name,
                        std.strReplace(stem, '%d', job_anodes.numbers(group.anodes)) + '-' + edge + '-' + name + '.npz'),
 
-    /// The tap of an edge as a list, empty if the job does not dump the edge.
+    /// Return the tap of an edge as a list, which is empty if the job does not dump the edge.
     taps(edge, group):: if std.member(dumped, edge) then [tap(edge, group)] else [],
 
-    /// The part whose output is the edge, with the tap behind it if the job dumps the edge.
+    /// Return the part whose output is the edge, followed by the tap if the job dumps the edge.
     behind(edge, group, part):: if std.member(dumped, edge) then pg.pipeline([part, tap(edge, group)], part.name) else part,
 }

@@ -65,15 +65,15 @@
     percent: 0.01,
     clight: 299792458.0 * self.m / self.s,
 
-    /// "Type:name" of a component, "Type" when it has no name: how references are written.
+    /// Return the reference to a component: "Type:name", or "Type" if it has no name.
     tn(component)::
         local name = if std.objectHas(component, 'name') then component.name else '';
         if name == '' then component.type else component.type + ':' + name,
 
-    /// [0, 1, ... n-1]
+    /// Return [0, 1, ... n-1].
     iota(n):: std.range(0, n - 1),
 
-    /// The elements of a list in order, each once.
+    /// Return the elements of a list in order, each once.
     unique_list(list)::
         local first = { [std.manifestJsonEx(list[i], '') + '\n' + (1000000 + i)]: i for i in std.range(0, std.length(list) - 1) };
         local keys = std.objectFields(first);

@@ -42,22 +42,23 @@ public:
     virtual void stop(Recorder&) {}
 };
 
-using MakeSource = std::unique_ptr<ActivitySource> (*)();
-
 /// Registered type of source.
 struct SourceType {
     std::string part; ///< name in --record-what
-    bool by_default;  ///< recorded if --record-what is not given
-    MakeSource make;
+    std::unique_ptr<ActivitySource> (*make)();
 };
 
 /// Return all registered types, in unspecified order.
 std::vector<SourceType>& source_types();
 
-/// Register a source type: `const SourceRegistration registration{{"samples", true, &make}};` at namespace
+/// Register a source type: `const SourceRegistration<ProcessSamples> registration("samples");` at namespace
 /// scope.
+template <class Source>
 struct SourceRegistration {
-    explicit SourceRegistration(SourceType type) { source_types().push_back(std::move(type)); }
+    explicit SourceRegistration(const char* part) {
+        source_types().push_back(
+            {part, []() -> std::unique_ptr<ActivitySource> { return std::make_unique<Source>(); }});
+    }
 };
 
 } // namespace spng::recorder

@@ -9,7 +9,6 @@
 #include <atomic>
 #include <climits>
 #include <cstdlib>
-#include <ctime>
 #include <fstream>
 #include <iterator>
 #include <sys/utsname.h>
@@ -44,14 +43,6 @@ std::string link_target(const char* path) {
     char target[PATH_MAX] = "";
     const auto length = readlink(path, target, sizeof target - 1);
     return {target, static_cast<std::size_t>(std::max<ssize_t>(length, 0))};
-}
-
-std::string joined(const std::set<std::string>& parts) {
-    std::string text;
-    for (const auto& part : parts) {
-        text += (text.empty() ? "" : ",") + part;
-    }
-    return text;
 }
 
 RangeOverhead measure_range_overhead() {
@@ -94,13 +85,11 @@ std::vector<std::pair<std::string, std::string>> manifest_at_start(const Options
                                                                    const std::string& final_name) {
     utsname system{};
     uname(&system);
-    timespec utc{};
-    clock_gettime(CLOCK_REALTIME, &utc);
     std::vector<std::pair<std::string, std::string>> manifest{
         {"file", final_name},
         {"format", "spng-recording 1"},
         {"recorder_version", recorder_version},
-        {"what", joined(options.parts)},
+        {"what", joined(options.parts, ",")},
         {"tier", "nvtx"},
         {"process", std::to_string(getpid())},
         {"program", link_target("/proc/self/exe")},
@@ -112,7 +101,7 @@ std::vector<std::pair<std::string, std::string>> manifest_at_start(const Options
         {"cpu", proc_value("/proc/cpuinfo", "model name")},
         {"cpu_cores", std::to_string(sysconf(_SC_NPROCESSORS_ONLN))},
         {"memory", proc_value("/proc/meminfo", "MemTotal")},
-        {"start_utc_ns", std::to_string(static_cast<std::int64_t>(utc.tv_sec) * 1'000'000'000 + utc.tv_nsec)},
+        {"start_utc_ns", std::to_string(clock_ns(CLOCK_REALTIME))},
         {"range_overhead_ns", std::to_string(range_overhead().per_range_ns)},
         {"range_overhead_inside_ns", std::to_string(range_overhead().inside_ns)},
         {"spill_seconds", std::to_string(options.spill_seconds)},

@@ -29,8 +29,11 @@ std::uint16_t domain_id(nvtxDomainHandle_t domain) {
     return static_cast<std::uint16_t>(reinterpret_cast<std::uintptr_t>(domain));
 }
 
-/// Convert to UTF-8. Invalid code points become question marks.
-std::string narrow(const wchar_t* text) {
+/// Return a text as UTF-8; empty for a null pointer. Invalid code points become question marks.
+std::string_view utf8(const char* text) {
+    return text == nullptr ? "" : text;
+}
+std::string utf8(const wchar_t* text) {
     std::string narrowed;
     for (; text != nullptr && *text != L'\0'; ++text) {
         const auto code = static_cast<std::uint32_t>(*text);
@@ -49,13 +52,6 @@ std::string narrow(const wchar_t* text) {
         }
     }
     return narrowed;
-}
-
-std::string string_or_empty(const char* text) {
-    return text == nullptr ? "" : text;
-}
-std::string string_or_empty(const wchar_t* text) {
-    return narrow(text);
 }
 
 /// Return the index of a name that is not registered.
@@ -104,10 +100,10 @@ NvtxRow make_row(ThreadBuffer& thread, std::uint16_t domain, const nvtxEventAttr
         row.registered_name = row.name.index != 0;
         break;
     case NVTX_MESSAGE_TYPE_ASCII:
-        row.name = plain_name(thread, event->message.ascii == nullptr ? "" : event->message.ascii);
+        row.name = plain_name(thread, utf8(event->message.ascii));
         break;
     case NVTX_MESSAGE_TYPE_UNICODE:
-        row.name = plain_name(thread, narrow(event->message.unicode));
+        row.name = plain_name(thread, utf8(event->message.unicode));
         break;
     default:
         break;
@@ -184,20 +180,16 @@ void end(nvtxRangeId_t id) {
 void NVTX_API mark_ex(const nvtxEventAttributes_t* event) {
     mark(std::uint16_t{0}, event);
 }
-void NVTX_API mark_a(const char* text) {
-    mark(std::string_view(text == nullptr ? "" : text));
-}
-void NVTX_API mark_w(const wchar_t* text) {
-    mark(std::string_view(narrow(text)));
+template <class Letter>
+void NVTX_API mark_text(const Letter* text) {
+    mark(std::string_view(utf8(text)));
 }
 nvtxRangeId_t NVTX_API start_ex(const nvtxEventAttributes_t* event) {
     return start(std::uint16_t{0}, event);
 }
-nvtxRangeId_t NVTX_API start_a(const char* text) {
-    return start(std::string_view(text == nullptr ? "" : text));
-}
-nvtxRangeId_t NVTX_API start_w(const wchar_t* text) {
-    return start(std::string_view(narrow(text)));
+template <class Letter>
+nvtxRangeId_t NVTX_API start_text(const Letter* text) {
+    return start(std::string_view(utf8(text)));
 }
 void NVTX_API end_range(nvtxRangeId_t id) {
     end(id);
@@ -205,22 +197,20 @@ void NVTX_API end_range(nvtxRangeId_t id) {
 int NVTX_API push_ex(const nvtxEventAttributes_t* event) {
     return push(std::uint16_t{0}, event);
 }
-int NVTX_API push_a(const char* text) {
-    return push(std::string_view(text == nullptr ? "" : text));
-}
-int NVTX_API push_w(const wchar_t* text) {
-    return push(std::string_view(narrow(text)));
+template <class Letter>
+int NVTX_API push_text(const Letter* text) {
+    return push(std::string_view(utf8(text)));
 }
 int NVTX_API pop_range() {
     return pop(0);
 }
 template <class Letter>
 void NVTX_API name_category(std::uint32_t category, const Letter* name) {
-    recorder().name_category(0, category, string_or_empty(name));
+    recorder().name_category(0, category, std::string(utf8(name)));
 }
 template <class Letter>
 void NVTX_API name_thread(std::uint32_t thread, const Letter* name) {
-    recorder().name_thread(thread, string_or_empty(name));
+    recorder().name_thread(thread, std::string(utf8(name)));
 }
 
 // ---- module CORE2: any domain ----
@@ -242,16 +232,15 @@ int NVTX_API domain_pop(nvtxDomainHandle_t domain) {
 }
 template <class Letter>
 void NVTX_API domain_name_category(nvtxDomainHandle_t domain, std::uint32_t category, const Letter* name) {
-    recorder().name_category(domain_id(domain), category, string_or_empty(name));
+    recorder().name_category(domain_id(domain), category, std::string(utf8(name)));
 }
 template <class Letter>
 nvtxStringHandle_t NVTX_API register_string(nvtxDomainHandle_t, const Letter* text) {
-    return reinterpret_cast<nvtxStringHandle_t>(
-        std::uintptr_t{recorder().intern(string_or_empty(text)).index});
+    return reinterpret_cast<nvtxStringHandle_t>(std::uintptr_t{recorder().intern(utf8(text)).index});
 }
 template <class Letter>
 nvtxDomainHandle_t NVTX_API create_domain(const Letter* name) {
-    return reinterpret_cast<nvtxDomainHandle_t>(std::uintptr_t{recorder().domain(string_or_empty(name))});
+    return reinterpret_cast<nvtxDomainHandle_t>(std::uintptr_t{recorder().domain(std::string(utf8(name)))});
 }
 // Several libraries may use a domain, so that its destruction by one library is ignored.
 void NVTX_API destroy_domain(nvtxDomainHandle_t) {}
@@ -294,18 +283,18 @@ InitializeInjectionNvtx2(NvtxGetExportTableFunc_t get_export_table) {
     }
     // Start first, because other threads use the functions as soon as they are in the table.
     start_from_environment();
-    const bool core =
-        install(*callbacks, NVTX_CB_MODULE_CORE,
-                {entry(NVTX_CBID_CORE_MarkEx, &mark_ex), entry(NVTX_CBID_CORE_MarkA, &mark_a),
-                 entry(NVTX_CBID_CORE_MarkW, &mark_w), entry(NVTX_CBID_CORE_RangeStartEx, &start_ex),
-                 entry(NVTX_CBID_CORE_RangeStartA, &start_a), entry(NVTX_CBID_CORE_RangeStartW, &start_w),
-                 entry(NVTX_CBID_CORE_RangeEnd, &end_range), entry(NVTX_CBID_CORE_RangePushEx, &push_ex),
-                 entry(NVTX_CBID_CORE_RangePushA, &push_a), entry(NVTX_CBID_CORE_RangePushW, &push_w),
-                 entry(NVTX_CBID_CORE_RangePop, &pop_range),
-                 entry(NVTX_CBID_CORE_NameCategoryA, &name_category<char>),
-                 entry(NVTX_CBID_CORE_NameCategoryW, &name_category<wchar_t>),
-                 entry(NVTX_CBID_CORE_NameOsThreadA, &name_thread<char>),
-                 entry(NVTX_CBID_CORE_NameOsThreadW, &name_thread<wchar_t>)});
+    const bool core = install(
+        *callbacks, NVTX_CB_MODULE_CORE,
+        {entry(NVTX_CBID_CORE_MarkEx, &mark_ex), entry(NVTX_CBID_CORE_MarkA, &mark_text<char>),
+         entry(NVTX_CBID_CORE_MarkW, &mark_text<wchar_t>), entry(NVTX_CBID_CORE_RangeStartEx, &start_ex),
+         entry(NVTX_CBID_CORE_RangeStartA, &start_text<char>),
+         entry(NVTX_CBID_CORE_RangeStartW, &start_text<wchar_t>), entry(NVTX_CBID_CORE_RangeEnd, &end_range),
+         entry(NVTX_CBID_CORE_RangePushEx, &push_ex), entry(NVTX_CBID_CORE_RangePushA, &push_text<char>),
+         entry(NVTX_CBID_CORE_RangePushW, &push_text<wchar_t>), entry(NVTX_CBID_CORE_RangePop, &pop_range),
+         entry(NVTX_CBID_CORE_NameCategoryA, &name_category<char>),
+         entry(NVTX_CBID_CORE_NameCategoryW, &name_category<wchar_t>),
+         entry(NVTX_CBID_CORE_NameOsThreadA, &name_thread<char>),
+         entry(NVTX_CBID_CORE_NameOsThreadW, &name_thread<wchar_t>)});
     const bool domains = install(*callbacks, NVTX_CB_MODULE_CORE2,
                                  {entry(NVTX_CBID_CORE2_DomainMarkEx, &domain_mark_ex),
                                   entry(NVTX_CBID_CORE2_DomainRangeStartEx, &domain_start_ex),

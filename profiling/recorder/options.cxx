@@ -2,6 +2,7 @@
 #include "profiling/recorder/options.h"
 
 #include "profiling/recorder/activity_source.h"
+#include "spng/core/parse_number.h"
 
 #include <algorithm>
 #include <array>
@@ -20,14 +21,6 @@ std::string host_name() {
     return name.data();
 }
 
-std::string joined(const std::set<std::string>& names) {
-    std::string text;
-    for (const auto& name : names) {
-        text += (text.empty() ? "" : ", ") + name;
-    }
-    return text;
-}
-
 /// Return the numeric value of an environment variable, or `otherwise` if it is not set.
 /// @throws std::invalid_argument if the value is not a number in [low, high]
 double environment_value(const char* variable, double otherwise, double low, double high) {
@@ -35,13 +28,12 @@ double environment_value(const char* variable, double otherwise, double low, dou
     if (text == nullptr || *text == '\0') {
         return otherwise;
     }
-    double value = 0;
-    const auto [end, error] = std::from_chars(text, text + std::strlen(text), value);
-    if (error != std::errc{} || *end != '\0' || value < low || value > high) {
+    const auto value = parse_number<double>(text);
+    if (!value || *value < low || *value > high) {
         throw std::invalid_argument(std::string(variable) + " is '" + text + "', expected a number from " +
                                     std::to_string(low) + " to " + std::to_string(high));
     }
-    return value;
+    return *value;
 }
 
 } // namespace
@@ -51,14 +43,12 @@ std::vector<SourceType>& source_types() {
     return all;
 }
 
-std::set<std::string> known_parts(bool defaults) {
-    std::set<std::string> parts{"nvtx", "calls"};
-    for (const auto& type : source_types()) {
-        if (type.by_default || !defaults) {
-            parts.insert(type.part);
-        }
+std::string joined(const std::set<std::string>& names, const std::string& separator) {
+    std::string text;
+    for (const auto& name : names) {
+        text += (text.empty() ? "" : separator) + name;
     }
-    return parts;
+    return text;
 }
 
 std::vector<std::string> split(const std::string& text) {
@@ -72,14 +62,18 @@ std::vector<std::string> split(const std::string& text) {
 }
 
 std::set<std::string> parse_parts(const std::string& text) {
-    if (text.empty()) {
-        return known_parts(true);
+    std::set<std::string> known{"nvtx", "calls"};
+    for (const auto& type : source_types()) {
+        known.insert(type.part);
     }
-    const auto known = known_parts(false);
+    if (text.empty()) {
+        return known;
+    }
     std::set<std::string> parts;
     for (const auto& part : split(text)) {
         if (known.count(part) == 0) {
-            throw std::invalid_argument("unknown part '" + part + "', expected some of " + joined(known));
+            throw std::invalid_argument("unknown part '" + part + "', expected some of " +
+                                        joined(known, ", "));
         }
         parts.insert(part);
     }

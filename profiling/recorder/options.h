@@ -19,14 +19,12 @@ struct Options {
     double sample_seconds = 0.05;          ///< interval between samples
 };
 
-/// Return the names of the parts that can be recorded.
-/// @param defaults  true: only the parts that are recorded by default
-std::set<std::string> known_parts(bool defaults);
+std::string joined(const std::set<std::string>& names, const std::string& separator);
 
 /// Split a text at commas. Empty items are kept.
 std::vector<std::string> split(const std::string& text);
 
-/// Parse a list of parts such as "nvtx,calls". An empty text gives the default parts.
+/// Parse a list of parts such as "nvtx,calls". An empty text gives all parts.
 /// @throws std::invalid_argument for an unknown part; the message lists the known parts
 std::set<std::string> parse_parts(const std::string& text);
 

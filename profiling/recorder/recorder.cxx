@@ -31,6 +31,17 @@ std::string system_thread_name() {
     return name;
 }
 
+/// Row that names a thread, domain or category.
+NvtxRow naming_row(NvtxKind kind, StringId name, std::uint32_t thread) {
+    NvtxRow row;
+    row.kind = kind;
+    row.start = now();
+    row.has_end = false;
+    row.name = name;
+    row.thread = thread;
+    return row;
+}
+
 void copy_name(char* to, std::size_t size, const std::string& name) {
     std::snprintf(to, size, "%s", name.c_str());
 }
@@ -197,12 +208,7 @@ void Recorder::on_thread_exit(void* buffer) {
 
 void Recorder::name_thread(std::uint32_t thread, const std::string& name) {
     const StringId id = intern(name);
-    NvtxRow row;
-    row.kind = NvtxKind::thread_name;
-    row.start = now();
-    row.has_end = false;
-    row.name = id;
-    row.thread = thread;
+    const NvtxRow row = naming_row(NvtxKind::thread_name, id, thread);
     const std::lock_guard lock(m_mutex);
     m_thread_names[thread] = {id, true};
     m_names.push_back(row);
@@ -215,27 +221,16 @@ std::uint16_t Recorder::domain(const std::string& name) {
     if (is_new) {
         // Domains beyond 65535 share the last id.
         entry->second = static_cast<std::uint16_t>(std::min<std::size_t>(m_domains.size(), UINT16_MAX));
-        NvtxRow row;
-        row.kind = NvtxKind::domain_create;
-        row.start = now();
-        row.has_end = false;
-        row.name = id;
-        row.domain = entry->second;
-        row.thread = system_thread_id();
-        m_names.push_back(row);
+        m_names.push_back(naming_row(NvtxKind::domain_create, id, system_thread_id()));
+        m_names.back().domain = entry->second;
     }
     return entry->second;
 }
 
 void Recorder::name_category(std::uint16_t domain, std::uint32_t category, const std::string& name) {
-    NvtxRow row;
-    row.kind = NvtxKind::category;
-    row.start = now();
-    row.has_end = false;
-    row.name = intern(name);
+    NvtxRow row = naming_row(NvtxKind::category, intern(name), system_thread_id());
     row.domain = domain;
     row.category = category;
-    row.thread = system_thread_id();
     const std::lock_guard lock(m_mutex);
     const bool known = std::any_of(m_names.begin(), m_names.end(), [&](const NvtxRow& other) {
         return other.kind == row.kind && other.domain == domain && other.category == category &&

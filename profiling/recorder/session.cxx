@@ -15,12 +15,6 @@
 namespace spng::recorder {
 namespace {
 
-std::int64_t thread_cpu_ns() {
-    timespec time{};
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-    return static_cast<std::int64_t>(time.tv_sec) * 1'000'000'000 + time.tv_nsec;
-}
-
 // 16384 ranges, about 1 MB. When the disk fills up, the file keeps the rows of the last commit.
 constexpr std::size_t chunks_per_commit = 16;
 
@@ -141,7 +135,7 @@ void Session::write_loop() {
 /// Write all available rows. The caller holds m_writing. After a write error nothing more is written, because
 /// a profile with gaps would mislead; the rows before the error can be recovered.
 void Session::write_round() {
-    const std::int64_t cpu_begin = thread_cpu_ns();
+    const std::int64_t cpu_begin = clock_ns(CLOCK_THREAD_CPUTIME_ID);
     try {
         if (m_failure.empty()) {
             m_file.begin();
@@ -160,7 +154,7 @@ void Session::write_round() {
     } catch (const DatabaseError& error) {
         m_failure = error.what();
     }
-    m_writer_cpu += thread_cpu_ns() - cpu_begin;
+    m_writer_cpu += clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_begin;
 }
 
 template <class Row>

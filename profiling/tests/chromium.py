@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A page opened in headless Chromium: what its scripts made of it, its errors, a picture."""
+"""Open a page in headless Chromium and return its document, its errors and a picture."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ OPTIONS = (
 
 
 def _open(page: Path, folder: Path, *options: str) -> subprocess.CompletedProcess:
-    """Run Chromium with a profile of its own; the page has no network."""
+    """Run Chromium with a new profile; the page has no network."""
     return subprocess.run(
         [PROGRAM, *OPTIONS, f"--user-data-dir={folder / 'chromium'}", *options, page.resolve().as_uri()],
         capture_output=True,
@@ -42,18 +42,18 @@ def _open(page: Path, folder: Path, *options: str) -> subprocess.CompletedProces
 
 
 def dump(page: Path, folder: Path) -> tuple[str, list[str]]:
-    """(the document after its scripts ran, console messages)."""
+    """Return (the document after its scripts ran, console messages)."""
     done = _open(page, folder, "--dump-dom")
     return done.stdout, re.findall(r".*:CONSOLE.*", done.stderr)
 
 
 def marks(document: str) -> dict[str, str]:
-    """The data attributes of the body."""
+    """Return the data attributes of the body."""
     return dict(re.findall(r'data-([\w-]+)="([^"]*)"', re.search(r"<body[^>]*>", document)[0]))
 
 
 def screenshot(page: Path, folder: Path) -> np.ndarray:
-    """The top of the page as (height, width, 3) bytes."""
+    """Return the top of the page as (height, width, 3) bytes."""
     picture = folder / "page.png"
     _open(page, folder, f"--screenshot={picture}")
     with Image.open(picture) as image:

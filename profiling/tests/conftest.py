@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tests of the analysis. They run from the source tree too: no installation is needed."""
+"""Fixtures of the tests of wirecell_profile, which also run from the source tree without an installation."""
 
 from __future__ import annotations
 
@@ -18,29 +18,29 @@ from wirecell_profile.model.selection import Scope, Selection  # noqa: E402
 
 
 class ProfileFile:
-    """A synthetic profile being written, and then read."""
+    """A synthetic profile that is first written, then read."""
 
     def __init__(self, path: Path, stack: ExitStack) -> None:
         self.path = path
         self._stack = stack
 
     def profile(self) -> Profile:
-        """The profile, open for reading."""
+        """Open the profile for reading."""
         return self._stack.enter_context(Profile.open(self.path))
 
     def scope(self, **chosen: object) -> Scope:
-        """The profile through a selection."""
+        """Return the profile through a selection."""
         return Scope(self.profile(), Selection(**chosen))
 
     @contextmanager
     def writing(self, **options: object) -> Iterator[Synthetic]:
-        """Write it."""
+        """Write the profile."""
         with Synthetic(self.path, **options) as file:
             yield file
 
 
 @pytest.fixture
 def profile_file(tmp_path: Path) -> Iterator[ProfileFile]:
-    """Path of a synthetic profile."""
+    """Return a synthetic profile to write."""
     with ExitStack() as stack:
         yield ProfileFile(tmp_path / "run.sqlite", stack)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Small profiles made row by row, for tests with answers that can be worked out by hand.
+"""Make small profiles row by row, for tests whose answers can be worked out by hand.
 
     with Synthetic(path) as file:
         file.range("step", 0, 100)
@@ -91,7 +91,7 @@ NUMBERS = {
 
 
 class Synthetic:
-    """Writes one profile. A context manager; the file is complete when the context ends.
+    """Write one profile. The file is complete when the context ends.
 
     schema: version of the nsys schema; before 3.7 without ENUM_ tables and with the old name of the export's
     metadata, before 3.0 with the old table of devices. vm: the VM bits that real files carry in identities.
@@ -150,7 +150,7 @@ class Synthetic:
         self._connection.execute(f'CREATE TABLE "{name}" ({", ".join(declared)})')
 
     def row(self, table: str, **values: object) -> None:
-        """Append a row to any table; what is not given is NULL."""
+        """Append a row to any table; columns that are not given are NULL."""
         self.table(table)
         columns = ", ".join(f'"{name}"' for name in values)
         marks = ", ".join("?" * len(values))
@@ -168,14 +168,14 @@ class Synthetic:
         )
 
     def string(self, text: str) -> int:
-        """The identifier of a text in StringIds."""
+        """Return the id of a text in StringIds."""
         if text not in self._strings:
             self._strings[text] = len(self._strings) + 1
             self.row("StringIds", id=self._strings[text], value=text)
         return self._strings[text]
 
     def thread(self, tid: int, pid: int | None = None) -> int:
-        """globalTid."""
+        """Return the globalTid of a thread."""
         return global_tid(self.pid if pid is None else pid, tid, self.vm)
 
     # ---- NVTX
@@ -212,8 +212,9 @@ class Synthetic:
         event: int | None = None,
         **columns: object,
     ) -> None:
-        """A range. end None: never closed. end_tid: thread on which a start/end range ended. registered: the
-        name is a registered string. event: payload. columns: others of NVTX_EVENTS, such as domainId."""
+        """Add a range. end None: never closed. end_tid: thread on which a start/end range ended. registered:
+        the name is a registered string. event: payload. columns: others of NVTX_EVENTS, such as domainId.
+        """
         text = {"textId": self.string(name)} if registered else {"text": name}
         columns = {"domainId": 0, "uint64Value": event} | columns
         end_thread = None if end_tid is None else self.thread(end_tid, pid)
@@ -229,7 +230,7 @@ class Synthetic:
         )
 
     def mark(self, name: str, time: int, tid: int = 1, **columns: object) -> None:
-        """A mark."""
+        """Add a mark."""
         self.range(name, time, None, tid, style=34, **columns)
 
     # ---- CUDA
@@ -275,7 +276,7 @@ class Synthetic:
         block: tuple = (32, 1, 1),
         **columns: object,
     ) -> None:
-        """A kernel."""
+        """Add a kernel."""
         sizes = dict(zip(("gridX", "gridY", "gridZ", "blockX", "blockY", "blockZ"), (*grid, *block)))
         needed = dict.fromkeys(
             (
@@ -316,8 +317,9 @@ class Synthetic:
         device: int = 0,
         **columns: object,
     ) -> None:
-        """A memory copy; kind 1 host to device, 2 device to host, 8 device to device; memory 0 pageable, 1
-        pinned, 2 device."""
+        """Add a memory copy; kind 1 host to device, 2 device to host, 8 device to device; memory 0 pageable,
+        1 pinned, 2 device.
+        """
         self.row(
             "CUPTI_ACTIVITY_KIND_MEMCPY",
             **self._placed(start, end, correlation, pid, stream, device),
@@ -341,7 +343,7 @@ class Synthetic:
         device: int = 0,
         **columns: object,
     ) -> None:
-        """A memory set."""
+        """Add a memory set."""
         self.row(
             "CUPTI_ACTIVITY_KIND_MEMSET",
             **self._placed(start, end, correlation, pid, stream, device),
@@ -412,7 +414,7 @@ class Synthetic:
         stream: int = 7,
         device: int = 0,
     ) -> None:
-        """Waiting: kind 1 event, 2 stream waits, 3 stream, 4 context."""
+        """Add a wait: kind 1 event, 2 stream waits, 3 stream, 4 context."""
         self.row(
             "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION",
             **self._placed(start, end, correlation, pid, stream, device),
@@ -423,7 +425,7 @@ class Synthetic:
     # ---- the rest of a machine
 
     def system_call(self, name: str, start: int, end: int, tid: int = 1, event_class: int = 27) -> None:
-        """A call of the operating system's runtime."""
+        """Add a call of the operating system's runtime."""
         self.row(
             "OSRT_API",
             start=start,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ranges of Python scripts: what a tool hears of them, with the package nvtx and without."""
+"""Ranges of Python scripts reach an NVTX tool with the package nvtx, and do nothing without it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ STEP = "category=step colour=FFC7C7C7"
 
 
 def run(script: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Run a script with this package in a process of its own."""
+    """Run a script with this package in a separate process."""
     kept = {
         key: value
         for key, value in os.environ.items()
@@ -36,7 +36,7 @@ def run(script: str, **environment: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.fixture(scope="module")
 def listener(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The NVTX tool of the C++ tests, which writes one line for everything that it is told."""
+    """Return the NVTX tool of the C++ tests, which writes one line for each call."""
     if not annotate.is_available():
         pytest.skip("the package nvtx is not installed")
     headers = list(Path(sys.prefix).glob("lib/python*/site-packages/nvidia/*/include/nvtx3"))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""compare-branches from end to end on a small repository whose ./wcb writes a program with known times."""
+"""Run compare-branches from end to end on a small repository whose ./wcb writes a program with known times."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ pathlib.Path(words[words.index("--timing") + 1]).write_text(json.dumps(document)
 
 
 def git(folder: Path, *words: str) -> str:
-    """A git command with an identity of its own."""
+    """Run a git command with a test identity."""
     identity = ("-c", "user.name=test", "-c", "user.email=test@localhost")
     return subprocess.run(
         ["git", *identity, *words], cwd=folder, check=True, capture_output=True, text=True
@@ -63,7 +63,7 @@ def git(folder: Path, *words: str) -> str:
 
 @pytest.fixture
 def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A repository with the tags fast, slow (20 % more) and broken."""
+    """Make a repository with the tags fast, slow (20 % more) and broken."""
     root = tmp_path / "checkout"
     (root / ".venv").mkdir(parents=True)
     (root / ".venv" / "marker").touch()
@@ -86,7 +86,7 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def branches(*words: str) -> int:
-    """The command with a job that names its input, as a path relative to the checkout."""
+    """Run the command with a job whose input is a path relative to the checkout."""
     return cli.main(["compare-branches", *words, "--job", "-c job.jsonnet -A input=../in.npz"])
 
 
@@ -96,8 +96,9 @@ def runs_of(repository: Path) -> list[str]:
 
 
 def test_two_commits(repository: Path, capsys: pytest.CaptureFixture) -> None:
-    """Each is built once with the same options, runs are interleaved, and the slowdown is found and has its
-    size."""
+    """Each commit is built once with the same options, runs are interleaved, and the slowdown is found with
+    its size.
+    """
     result = repository.parent / "result.json"
     assert branches("fast", "slow", "--runs", "6", "--configure=--with-nvtx", "--json", str(result)) == 1
     seen = capsys.readouterr()
@@ -132,7 +133,7 @@ def test_equal_commits_show_nothing(repository: Path, capsys: pytest.CaptureFixt
 def test_it_goes_on_where_it_stopped(
     repository: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
 ) -> None:
-    """A run that fails ends the command with status 2; the next call does only what is missing."""
+    """A run that fails ends the command with status 2; the next call does only the missing runs."""
     monkeypatch.setenv("STUB_FAIL", "7")
     assert branches("fast", "slow", "--runs", "4") == 2
     told = capsys.readouterr().err
@@ -185,7 +186,7 @@ def test_what_cannot_be_compared_is_status_2(
 
 
 def test_order_of_runs() -> None:
-    """As many of each side, both kinds of blocks, and the same order for the same seed."""
+    """Both sides have equally many runs, both kinds of blocks occur, and a seed always gives the same order."""
     order = compare_branches.block_order(9, np.random.default_rng(1))
     assert len(order) == 18 and sum(order) == 9
     assert order == compare_branches.block_order(9, np.random.default_rng(1))
@@ -196,7 +197,7 @@ def test_order_of_runs() -> None:
 
 
 def test_the_environment_is_padded(repository: Path) -> None:
-    """Different sizes of the environment from run to run: layout must not look like a difference."""
+    """The size of the environment varies between runs, so that memory layout does not look like a difference."""
     branches("fast", "slow", "--runs", "3")
     sizes = [int(line.split()[1]) for line in (repository.parent / "log").read_text().splitlines()][2:]
     assert len(set(sizes)) > 3 and max(sizes) < 4096
@@ -210,8 +211,7 @@ ROOT = Path(__file__).resolve().parents[2]
     not (ROOT / "build" / "bin" / "wire-cell").exists(), reason="wire-cell is not built (./wcb)"
 )
 def test_the_program_against_itself(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
-    """Fresh runs of the pipeline on three events: equal conditions, every count the same in all runs, no
-    verdict."""
+    """New runs of the pipeline on three events have equal conditions and equal counts, and give no verdict."""
     build, result = str(ROOT / "build"), tmp_path / "result.json"
     status = cli.main(
         [

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Verdicts: on runs of the pipeline that were recorded for this, on changes put into them, and what is
-rejected.
+"""Verdicts on recorded runs of the pipeline and on artificial changes of them, and rejected comparisons.
 
 data/pipeline-runs.json: 30 runs of 7 events of cfg/pipeline.jsonnet with one thread, recorded with --timing
 on a virtual machine of two cores while other programs were compiling, so with the noise that a shared machine
@@ -35,12 +34,12 @@ NODE = "SPNGLongPulses:induction"
 
 @pytest.fixture(scope="module")
 def recorded() -> list[Run]:
-    """The recorded runs."""
+    """Return the recorded runs."""
     return read_runs(RECORDED)
 
 
 def slowed(runs: list[Run], node: str, factor: float) -> list[Run]:
-    """The runs with one node's times multiplied."""
+    """Return the runs with the times of one node multiplied."""
     changed = []
     for run in runs:
         wall = run.times["wall"] | {node: run.times["wall"][node] * factor}
@@ -49,7 +48,7 @@ def slowed(runs: list[Run], node: str, factor: float) -> list[Run]:
 
 
 def judged_nodes(runs: list[Run]) -> list[str]:
-    """Nodes that are long enough to be judged."""
+    """Return the nodes that are long enough to be judged."""
     rows = comparison.judged_times(runs[0::2], runs[1::2], QUICK)
     return [row.node for row in rows if row.verdict != comparison.TOO_SHORT]
 
@@ -61,9 +60,10 @@ def test_equal_code_gives_no_evidence(recorded: list[Run]) -> None:
 
 
 def test_a_slowdown_of_one_node_is_found_and_named(recorded: list[Run]) -> None:
-    """max(5 %, 3 x A/A noise) on one node, another one in each of 100 trials: found and named in nine of ten,
-    and hardly ever another node. The distance of 3 x noise to the 2 x noise that a verdict demands is one
-    half width of the 95 % band."""
+    """Slow one node by max(5 %, 3 x A/A noise), another one in each of 100 trials: it is named in nine of
+    ten, and hardly ever another node. From the 2 x noise that a verdict needs to 3 x noise is one half width
+    of the 95 % band.
+    """
     nodes = judged_nodes(recorded)
     nodes.remove(WHOLE_EVENT)
     assert len(nodes) >= 15
@@ -99,14 +99,14 @@ def test_faster_is_the_mirror_of_slower(recorded: list[Run]) -> None:
 
 
 def test_medians_and_first_event_by_hand() -> None:
-    """Per run the median of the later events, then over the runs; the first event apart."""
+    """The value is the median over runs of the medians of the later events; the first event is separate."""
     runs = [synthetic([9, 1, 2, 30]), synthetic([8, 4, 4, 4]), synthetic([7, 6, 5, 7])]
     row = next(row for row in compare(runs, runs, QUICK, force=True).times if row.node == "N:a")
     assert (row.a, row.b, row.first_a, row.ratio) == (4, 4, 8, 1)
 
 
 def test_a_small_but_certain_difference_is_no_evidence() -> None:
-    """1 % slower without any noise is below the threshold of 3 %, and 4 % is not."""
+    """Without noise, 1 % slower is below the threshold of 3 %, and 4 % is above it."""
     a = [synthetic([100, 100, 100]) for _ in range(8)]
     for factor, verdict in ((1.01, "no evidence"), (1.04, "slower")):
         b = [synthetic([100 * factor] * 3) for _ in range(8)]
@@ -129,7 +129,7 @@ def test_few_runs_say_that_they_cannot_tell() -> None:
 def synthetic(
     times: list[float], operations: list[int] | None = None, time: str = "", **conditions: str
 ) -> Run:
-    """A run with one node."""
+    """Return a run with one node."""
     events = list(range(len(times)))
     values = np.array(times, dtype=np.float64)
     counts = {"operations": {"N:a": np.array(operations or [2] * len(times), dtype=np.float64)}}
@@ -214,13 +214,13 @@ def test_self_check_tells_of_an_unsteady_machine(recorded: list[Run]) -> None:
 
 
 def unsteady(runs: list[Run]) -> list[Run]:
-    """Every second run slow in one node."""
+    """Return runs of which every second one is slow in one node."""
     return [slowed([run], NODE, 1.5)[0] if index % 2 else run for index, run in enumerate(runs)]
 
 
 @pytest.fixture
 def sides(recorded: list[Run], tmp_path: Path) -> tuple[str, str]:
-    """Two files of measurements, the second with a slow node and an operation more."""
+    """Write two files of measurements, the second with a slow node and one more operation."""
     slow = copy.deepcopy(slowed(recorded[1::2], NODE, 1.4))
     for run in slow:
         run.counts["operations"][NODE] += 1
@@ -230,7 +230,7 @@ def sides(recorded: list[Run], tmp_path: Path) -> tuple[str, str]:
 
 
 class Tags(HTMLParser):
-    """Checks that elements are closed in order, and notes what they refer to."""
+    """Check that elements are closed in order, and collect their references."""
 
     VOID = {"meta", "br"}
 
@@ -300,7 +300,7 @@ def test_baselines(
 def test_damaged_files_are_status_2(
     text: str, told: str, tmp_path: Path, capsys: pytest.CaptureFixture
 ) -> None:
-    """Never 1, which says that something is slower."""
+    """The exit status is not 1, which means that a node is slower."""
     file = tmp_path / "x.json"
     file.write_text(text)
     assert cli.main(["compare", str(file), str(file)]) == 2 and told in capsys.readouterr().err

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Checks of the machine, on machines made of files and stand-in libraries."""
+"""The checks of `doctor`, on machines that consist of files and stand-in libraries."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from wirecell_profile.machine_checks import DOUBTFUL, MISSING, WORKS, Machine
 
 
 class Library:
-    """Answers every function with one status."""
+    """Answer every function with the same status."""
 
     def __init__(self, status: int) -> None:
         self._status = status
@@ -26,8 +26,9 @@ class Library:
 def machine(
     root: Path, status: int | None = None, programs: dict[str, str] | None = None, **files: str
 ) -> Machine:
-    """A machine with these files, whose libraries answer with `status` (None: none can be loaded), and with
-    these programs."""
+    """Make a machine with these files and programs, whose libraries answer with `status` (None: none can be
+    loaded).
+    """
     for name, content in files.items():
         file = root / name.replace("__", "/")
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -51,7 +52,7 @@ def states(findings: list) -> dict[str, str]:
 
 
 def test_a_bare_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing there: everything of a GPU is missing, each with how to correct, and nothing fails."""
+    """On a bare machine all parts of a GPU are reported as missing, each with a hint, and nothing fails."""
     monkeypatch.delenv("NVTX_INJECTION64_PATH", raising=False)
     findings = machine_checks.all_checks(machine(tmp_path))
     seen = states(findings)
@@ -177,7 +178,7 @@ def test_injection_variable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_command(capsys: pytest.CaptureFixture) -> None:
-    """On this machine, whatever it has: every finding has a state, and the text has the checklist."""
+    """On this machine every finding has a state, and the text has the checklist."""
     assert cli.main(["doctor", "--json"]) == 0
     findings = json.loads(capsys.readouterr().out)
     assert len(findings) >= 15 and {finding["state"] for finding in findings} <= {WORKS, MISSING, DOUBTFUL}

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""wirecell-profile export: the same numbers in every format, integers exact, what is missing not zero."""
+"""wirecell-profile export writes the same values in every format: integers are exact, missing values are not
+zero.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,7 @@ MIXED = Result(columns("A (ns)", "B/s", "Name", "Empty"), [(BIG, 1.5, "x", None)
 
 @pytest.fixture
 def recorded(profile_file) -> str:
-    """Two ranges, a kernel and a copy late in time."""
+    """Write two ranges, and a kernel and a copy late in time."""
     with profile_file.writing() as file:
         file.range("outer", BIG - 100, BIG + 1_000)
         file.launch("kernel<int>", (BIG, BIG + 10), (BIG + 20, BIG + 30), short="kernel")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A real export of an A100 against what nsys's own reports print for it: the same text, byte by byte."""
+"""Reports of a real export of an A100 equal the text that nsys prints for it, byte for byte."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ HASHES = dict(
 
 @pytest.fixture(scope="module")
 def cut(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scope]:
-    """The part of the export that is in the repository."""
+    """Return the part of the export that is in the repository."""
     path = tmp_path_factory.mktemp("radar") / "radar-a100.sqlite"
     path.write_bytes(lzma.decompress((DATA / "radar-a100.sqlite.xz").read_bytes()))
     with Profile.open(path) as profile:
@@ -37,7 +37,7 @@ def cut(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scope]:
 
 @pytest.fixture(scope="module")
 def whole() -> Iterator[tuple[Scope, Path]]:
-    """The whole export with nsys's text."""
+    """Return the whole export with nsys's text."""
     shared = shared_folder()
     folder = shared / "data" / "nsys" if shared else None
     if folder is None or not folder.is_dir():
@@ -47,7 +47,7 @@ def whole() -> Iterator[tuple[Scope, Path]]:
 
 
 def report(scope: Scope, name: str) -> str:
-    """The report's CSV."""
+    """Return the report as CSV."""
     return as_csv(find(name)[0].run(scope, frozenset()))
 
 
@@ -77,7 +77,7 @@ def test_same_rows_as_nsys_from_the_whole_export(whole: tuple[Scope, Path], name
 
 
 def test_driver_launches_are_not_orphans(cut: Scope) -> None:
-    """56 % of the kernels, those of cuFFT, were launched by the driver's cuLaunchKernel."""
+    """The driver's cuLaunchKernel launched 56 % of the kernels, those of cuFFT; none of them is an orphan."""
     projection = cut.projection
     launch = projection.call_of_operation[projection.is_kernel]
     assert len(launch) == 3435 and (launch >= 0).all()
@@ -88,8 +88,9 @@ def test_driver_launches_are_not_orphans(cut: Scope) -> None:
 
 
 def test_device_busy_share_is_the_published_one(cut: Scope) -> None:
-    """A prototype gave 77.9 % for all operations and 72.6 % for kernels, over the extent of the device
-    operations."""
+    """The busy share is that of a prototype, over the extent of the device operations: 77.9 % for all, 72.6 %
+    for kernels.
+    """
     operations = cut.profile.operations
     extent = operations.end.max() - operations.start.min()
     kernels = operations.take(cut.projection.is_kernel)

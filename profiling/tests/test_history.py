@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Step detection against all divisions, and the history command."""
+"""Step detection agrees with a search of all divisions; the history command stores runs and finds steps."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from wirecell_profile.compare.step_detection import MIN_POINTS, deviations, nois
 
 
 def best_of_all(values: np.ndarray, penalty: float) -> float:
-    """The least cost over every division into pieces of at least MIN_POINTS points."""
+    """Return the least cost over all divisions into pieces of at least MIN_POINTS points."""
 
     def cost(cuts: tuple[int, ...]) -> float:
         limits = [0, *cuts, len(values)]
@@ -64,7 +64,7 @@ def test_noise_alone_seldom_has_steps(draw: str) -> None:
 
 
 def test_a_step_is_found_where_it_is() -> None:
-    """Four times the spread, at a known index."""
+    """A step of four times the spread is found at its index."""
     random, right = np.random.default_rng(4), 0
     for _ in range(100):
         values = random.normal(0, 0.02, 40) + 0.08 * (np.arange(40) >= 25)
@@ -81,7 +81,7 @@ def test_an_outlier_and_a_last_point_are_no_steps() -> None:
 
 
 def run_of(commit: str, decon: float, second: int, machine: str = "m") -> Run:
-    """A run of a commit."""
+    """Return a run of a commit."""
     events = [0, 1, 2]
     times = {"SPNGDecon:a": decon, "SPNGOther:b": 2e6}
     wall = {node: np.array([9 * value, value, value]) for node, value in times.items()}
@@ -93,7 +93,7 @@ def run_of(commit: str, decon: float, second: int, machine: str = "m") -> Run:
 
 @pytest.fixture
 def repository(tmp_path: Path) -> tuple[Path, list[str]]:
-    """A repository with twelve commits, their dates in order, and their hashes."""
+    """Make a repository with twelve commits whose dates are in order; return it with their hashes."""
     root = tmp_path / "repository"
     root.mkdir()
 
@@ -123,8 +123,9 @@ def repository(tmp_path: Path) -> tuple[Path, list[str]]:
 
 
 def test_command(repository: tuple[Path, list[str]], tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
-    """Added out of order, with a gap: the step is at the first measured commit of the new level, in order of
-    commit dates."""
+    """Runs are added out of order and with a gap; the step is at the first measured commit of the new level,
+    by date.
+    """
     root, hashes = repository
     store = tmp_path / "kept" / "times.jsonl"
     measured = [hash_ for index, hash_ in enumerate(hashes) if index not in (6, 7)]
@@ -157,7 +158,7 @@ def test_command(repository: tuple[Path, list[str]], tmp_path: Path, capsys: pyt
 
 
 def test_series_are_kept_apart(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
-    """Another machine is no step, and a commit measured again replaces its entry."""
+    """A change of machine is not a step, and a commit that is measured again replaces its entry."""
     store = tmp_path / "times.jsonl"
     for index in range(6):
         machine = "old" if index < 3 else "new"

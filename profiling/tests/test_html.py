@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""wirecell-profile html: what is in the page, and the page itself in a browser."""
+"""wirecell-profile html: the content of the page, and its behaviour in a browser."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MS = 1_000_000
 
 
 class Page:
-    """A page, and the data inside of it as templates/data.js unpacks them."""
+    """A page, and its data as templates/data.js unpacks them."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -94,7 +94,9 @@ def tables(text: str) -> dict[str, list[list[str | float | None]]]:
 
 @pytest.fixture
 def page(profile_file) -> Page:
-    """Two events of two nodes with a kernel and a copy each, a mark, an event in flight, samples, metrics."""
+    """Write two events of two nodes with a kernel and a copy each, a mark, an event in flight, samples,
+    metrics.
+    """
     with profile_file.writing() as file:
         file.manifest(
             command_line="wire-cell --record run.sqlite job.jsonnet",
@@ -139,7 +141,7 @@ def page(profile_file) -> Page:
 
 
 def make_page(profile: Path, *options: str) -> Page:
-    """The page of a profile."""
+    """Make the page of a profile."""
     path = profile.with_name("page.html")
     assert main(["html", str(profile), "-o", str(path), *options]) == 0
     return Page(path)
@@ -147,14 +149,14 @@ def make_page(profile: Path, *options: str) -> Page:
 
 @pytest.fixture(scope="module")
 def radar(tmp_path_factory: pytest.TempPathFactory) -> Page:
-    """Of an export of Nsight Systems."""
+    """Make the page of an export of Nsight Systems."""
     profile = tmp_path_factory.mktemp("radar") / "radar-a100.sqlite"
     profile.write_bytes(lzma.decompress(RADAR.read_bytes()))
     return make_page(profile)
 
 
 def assert_loads_nothing(text: str) -> None:
-    """No address at all but those of XML's names; nothing that fetches; no reference but within the page."""
+    """Check that the page has no address except XML names, fetches nothing, and refers only to itself."""
     visible = re.sub(r'<script type="text/plain".*?</script>', "", text, flags=re.DOTALL)
     assert not re.search(r"https?://|@import|url\(|\bfetch\(|XMLHttpRequest|WebSocket|import\(", visible)
     sources = re.findall(r'(?:src|href)\s*=\s*"([^"]*)"', visible)
@@ -239,7 +241,7 @@ def test_numbers_of_an_export_are_those_of_the_summary(radar: Page, tmp_path: Pa
 
 
 def assert_equals_summary(page: Page, profile: Path, folder: Path) -> None:
-    """Every cell of every table."""
+    """Check that all cells of all tables are equal."""
     output = folder / "summary.json"
     assert main(["summary", str(profile), "--format", "json", "-o", str(output)]) == 0
     expected = json.loads(output.read_text(encoding="utf-8"))["tables"]
@@ -321,7 +323,7 @@ def test_texts_of_charts() -> None:
 @needs_chromium
 @pytest.mark.parametrize("which", ["page", "radar"])
 def test_in_a_browser(which: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
-    """No message on the console, everything drawn, the tables as they were written."""
+    """The console has no message, everything is drawn, and the tables have the written values."""
     page = request.getfixturevalue(which)
     document, messages = dump(page.path, tmp_path)
     assert messages == []
@@ -335,7 +337,7 @@ def test_in_a_browser(which: str, request: pytest.FixtureRequest, tmp_path: Path
 
 @needs_chromium
 def test_picture_of_the_page(page: Page, tmp_path: Path) -> None:
-    """The colours of the nodes, of kernels and copies are on the screen."""
+    """The screenshot has the colours of the nodes, kernels and copies."""
     picture = screenshot(page.path, tmp_path)
     assert picture.shape == (900, 1400, 3)
     for colour in (PALETTE["decon"], PALETTE["roi"], PALETTE["event"], "#2CA02C"):
@@ -345,8 +347,9 @@ def test_picture_of_the_page(page: Page, tmp_path: Path) -> None:
 
 @needs_chromium
 def test_many_ranges(profile_file, tmp_path: Path) -> None:
-    """120 000 ranges: a page of moderate size that still draws, and ranges too short for a pixel leave a
-    trace."""
+    """With 120 000 ranges the page is of moderate size and still draws; ranges shorter than a pixel leave a
+    trace.
+    """
     with profile_file.writing() as file:
         thread = file.thread(1)
         file.rows(
@@ -363,8 +366,7 @@ def test_many_ranges(profile_file, tmp_path: Path) -> None:
 
 @needs_chromium
 def test_hands_on_the_timeline(page: Page, tmp_path: Path) -> None:
-    """Wheel, keys, search, click, double click and sorting do what they say; driven by a script in a copy of
-    the page."""
+    """Wheel, keys, search, click, double click and sorting work; a script in a copy of the page uses them."""
     script = """
     window.addEventListener("load", () => setTimeout(() => {
       const t = window.timeline, box = t.box, said = {}, near = (a, b) => Math.abs(a - b) < 1e-6 * t.data.length;

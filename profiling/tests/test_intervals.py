@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Unions, gaps and overlaps against pictures that can be counted."""
+"""Unions, gaps and overlaps equal those counted in drawings."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from wirecell_profile.model.projection import union_length
 
 
 def arrays(*pairs: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
-    """Starts and ends."""
+    """Return starts and ends."""
     return np.array([pair[0] for pair in pairs], np.int64), np.array([pair[1] for pair in pairs], np.int64)
 
 

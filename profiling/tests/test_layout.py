@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The packages of wirecell_profile import each other without circles, and only in the order below."""
+"""The packages of wirecell_profile import each other without cycles, and only in the order below."""
 
 from __future__ import annotations
 
@@ -16,8 +16,9 @@ MAX_SOURCES = 30
 
 
 def modules() -> dict[str, Path]:
-    """Dotted name below wirecell_profile -> source; a package has the name of its folder, the root the empty
-    name."""
+    """Return dotted name below wirecell_profile -> source; a package has the name of its folder, the root the
+    empty name.
+    """
     found = {}
     for path in sorted(ROOT.rglob("*.py")):
         parts = path.relative_to(ROOT).with_suffix("").parts
@@ -26,7 +27,9 @@ def modules() -> dict[str, Path]:
 
 
 def imports(name: str, path: Path, known: dict[str, Path]) -> set[str]:
-    """All modules of the package that a module imports: at the top, in functions, and for type checking."""
+    """Return all modules of the package that a module imports: at the top, in functions, and for type
+    checking.
+    """
     package = name.split(".") if path.name == "__init__.py" and name else name.split(".")[:-1]
     found = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
@@ -47,7 +50,7 @@ def imports(name: str, path: Path, known: dict[str, Path]) -> set[str]:
 
 
 def package_of(name: str) -> str:
-    """The line of ORDER that a module belongs to."""
+    """Return the line of ORDER that a module belongs to."""
     if "." in name or (ROOT / name).is_dir():
         return name.split(".")[0]
     return COMMAND_LINE if name in ("cli", "__main__") else BASE
@@ -57,7 +60,7 @@ def test_no_module_imports_itself_through_others() -> None:
     known = modules()
     graph = {name: imports(name, path, known) - {name} for name, path in known.items()}
     assert sum(map(len, graph.values())) > 200
-    TopologicalSorter(graph).prepare()  # CycleError names the circle
+    TopologicalSorter(graph).prepare()  # CycleError names the cycle
 
 
 def test_packages_import_only_earlier_ones() -> None:

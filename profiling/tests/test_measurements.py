@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Measurements from timing files and profiles, with numbers worked out by hand."""
+"""Measurements from timing files and profiles equal values worked out by hand."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ from wirecell_profile.errors import MissingData
 
 
 def timing(path: Path, **settings: object) -> Path:
-    """A timing file: node A called in events 0 and 1 (twice in 1), node B nested in A's call of event 1."""
+    """Write a timing file: node A is called in events 0 and 1 (twice in 1), node B inside A's call of event
+    1.
+    """
 
     def call(event: int, start: int, wall: int, nested: int = 0, depth: int = 0) -> dict:
         return {
@@ -123,7 +125,7 @@ def test_file_of_measurements_keeps_everything(tmp_path: Path) -> None:
 
 
 def profile(path: Path) -> Path:
-    """Two events of a node with a nested one; the second event launches one kernel more and waits."""
+    """Write two events of a node with a nested one; the second event launches one more kernel and waits."""
     with Synthetic(path) as file:
         file.manifest(
             what="nvtx,cuda",
@@ -188,7 +190,7 @@ def test_an_export_of_another_program_counts_by_range(tmp_path: Path) -> None:
 
 
 def test_counts_that_were_not_recorded_are_absent(tmp_path: Path) -> None:
-    """Not zero: without the CUDA tier nothing is known of the device."""
+    """Counts of the device are absent, not zero, without the CUDA tier."""
     with Synthetic(tmp_path / "c.sqlite") as file:
         file.manifest(what="nvtx")
         file.node(0, "SPNGDecon", "a")
@@ -202,7 +204,7 @@ def test_counts_that_were_not_recorded_are_absent(tmp_path: Path) -> None:
 
 
 def test_a_real_export() -> None:
-    """Sums over all ranges: what a plain SQL join finds launched within any range."""
+    """Sums over all ranges equal those of a plain SQL join for launches within any range."""
     path = Path(__file__).resolve().parents[3] / "shared" / "data" / "nsys" / "radar-a100.sqlite"
     if not path.exists():
         pytest.skip("shared/data/nsys is not there")

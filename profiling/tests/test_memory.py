@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""wirecell-profile memory: series, peaks and what was not freed, worked out by hand."""
+"""wirecell-profile memory: series, peaks and leaks equal values worked out by hand."""
 
 from __future__ import annotations
 
@@ -19,8 +19,9 @@ PINNED, DEVICE = 1, 2
 
 @pytest.fixture
 def recorded(profile_file):
-    """Device memory 100, 300, 200, 250, 50 of which 50 stay; pinned memory 7; host samples; node A runs
-    10-40."""
+    """Write device memory of 100, 300, 200, 250, 50, of which 50 stay, pinned memory 7, host samples; node A
+    runs 10-40.
+    """
     with profile_file.writing() as file:
         file.manifest()
         file.node(1, "A", "x")
@@ -68,7 +69,7 @@ def test_what_was_not_freed(recorded) -> None:
 
 
 def test_names_may_be_numbers_of_strings(profile_file) -> None:
-    """As in nsys's own exports."""
+    """Names may be indices of strings, as in nsys's exports."""
     with profile_file.writing() as file:
         name = file.string("pool")
     with sqlite3.connect(profile_file.path) as connection:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Merged files answer as their parts do, with everything kept apart that only looked equal."""
+"""Merged files give the same answers as their parts, and equal ids of different processes stay separate."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SESSION = "CREATE TABLE TARGET_INFO_SESSION_START_TIME (utcEpochNs INTEGER, utcT
 def rank(
     path: Path, pid: int, kernel: str, started: int | None, uuid: str, filler: str = "", schema: str = "3.7.2"
 ) -> Path:
-    """One process: a node called for an event, in it a range with one kernel launch.
+    """Write one process: a node call for an event, in it a range with one kernel launch.
 
     `filler` shifts the ids of strings.
     """
@@ -46,7 +46,7 @@ def rank(
 
 
 def merged(tmp_path: Path, *files: Path) -> Profile:
-    """The result of the command."""
+    """Return the result of the command."""
     target = tmp_path / "all.sqlite"
     assert cli.main(["merge", *map(str, files), "-o", str(target), "--overwrite"]) == 0
     return Profile.open(target)
@@ -96,7 +96,7 @@ def test_equal_process_numbers_stay_apart(tmp_path: Path, capsys: pytest.Capture
 
 
 def test_files_of_different_versions(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
-    """Columns of either; times are not shifted when a file does not say when it began."""
+    """The result has the columns of both; times are not shifted if a file has no start of its session."""
     a = rank(tmp_path / "a.sqlite", 100, "alpha", 5000, "", schema="3.16.1")
     b = rank(tmp_path / "b.sqlite", 200, "beta", None, "", schema="3.0.0")
     with merged(tmp_path, b, a) as profile:
@@ -108,7 +108,7 @@ def test_files_of_different_versions(tmp_path: Path, capsys: pytest.CaptureFixtu
 
 
 def test_a_real_export_with_itself(tmp_path: Path) -> None:
-    """Twice everything, with the same times, of a real file."""
+    """A real file merged with itself has everything twice, with the same times."""
     original = Path(__file__).resolve().parents[3] / "shared" / "data" / "nsys" / "radar-a100.sqlite"
     if not original.exists():
         pytest.skip("shared/data/nsys is not there")

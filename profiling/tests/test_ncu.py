@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""wirecell-profile ncu: files in ncu's formats made by hand, with verdicts and roofs worked out by hand."""
+"""wirecell-profile ncu: verdicts and roofs of hand-made files in ncu's formats equal values worked out by
+hand.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +42,7 @@ DETAILS_HEAD = (
 def detail(
     section: str, name: str, unit: str, value: str, kernel: str = "ampere_sgemm_128x64", launch: int = 0
 ) -> str:
-    """A line of the details page."""
+    """Return a line of the details page."""
     return (
         f'"{launch}","7","program","host","{kernel}","1","7","(256, 1, 1)","(60, 1, 1)","0","8.0","{section}","{name}",'
         f'"{unit}","{value}","","",""'
@@ -49,7 +51,7 @@ def detail(
 
 @pytest.fixture
 def raw(tmp_path: Path) -> Path:
-    """The raw page."""
+    """Return the raw page."""
     path = tmp_path / "raw.csv"
     path.write_text(RAW)
     return path
@@ -57,7 +59,7 @@ def raw(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def details(tmp_path: Path) -> Path:
-    """The details page, with a line of a rule, and a metric by its own name."""
+    """Return the details page, with a line of a rule, and a metric by its full name."""
     path = tmp_path / "details.csv"
     path.write_text(
         "\n".join(
@@ -87,7 +89,7 @@ def details(tmp_path: Path) -> Path:
 
 
 def kernel(**metrics: float) -> Kernel:
-    """One launch with metrics by short names."""
+    """Return one launch with metrics by short names."""
     names = {
         "sm": SM,
         "memory": MEMORY,
@@ -232,7 +234,8 @@ def test_what_is_no_csv_of_ncu(tmp_path: Path) -> None:
 
 def test_the_estimated_roofline(profile_file, capsys: pytest.CaptureFixture[str]) -> None:
     """Node A: 2 calls of 1000 ns device time move 4000 + 6000 B each: 10 GB/s of 40, 3000 FLOP a call = 3
-    GFLOP/s."""
+    GFLOP/s.
+    """
     with profile_file.writing() as file:
         file.manifest()
         file.device(0, "GPU", memoryBandwidth=40_000_000_000)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The sweep against a direct search over all pairs, and how much work it does."""
+"""The sweep agrees with a direct search over all pairs, and its work is bounded."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from wirecell_profile.model.nesting import nest
 
 
 def columns(*rows: tuple[int, int, int]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(start, end, thread) of rows."""
+    """Return (start, end, thread) of rows."""
     return tuple(np.array(part, dtype=np.int64) for part in zip(*rows))
 
 
@@ -30,8 +30,9 @@ def test_threads_do_not_nest() -> None:
 
 
 def test_edges_are_inside() -> None:
-    """A range or call may begin and end with what is around it; of equal ranges the earlier row is the outer
-    one."""
+    """A range or call may share its edges with the enclosing range; of equal ranges the earlier row is the
+    outer one.
+    """
     found = nest(columns((0, 100, 1), (0, 100, 1)), columns((0, 100, 1), (0, 0, 1), (100, 100, 1)))
     assert found.parent.tolist() == [-1, 0]
     assert found.innermost.tolist() == [1, 1, 1]
@@ -39,7 +40,8 @@ def test_edges_are_inside() -> None:
 
 def test_overlap_is_not_nesting() -> None:
     """a(0-50) and b(30-80) overlap; a call in 35-45 lies in both, one in 45-60 only in b, one across b's end
-    in neither."""
+    in neither.
+    """
     found = nest(columns((0, 50, 1), (30, 80, 1)), columns((35, 45, 1), (45, 60, 1), (70, 90, 1)))
     assert found.parent.tolist() == [-1, -1]
     assert found.exclusive.tolist() == [50, 50]
@@ -58,7 +60,7 @@ def test_nothing_in_nothing() -> None:
 
 
 def direct(ranges: list[tuple], calls: list[tuple]) -> tuple[list[int], set[tuple[int, int]]]:
-    """Parents and pairs by looking at every pair."""
+    """Return parents and pairs by testing every pair."""
 
     def holds(outer: tuple, inner: tuple) -> bool:
         return outer[2] == inner[2] and outer[0] <= inner[0] and inner[1] <= outer[1]
@@ -74,7 +76,7 @@ def direct(ranges: list[tuple], calls: list[tuple]) -> tuple[list[int], set[tupl
 
 @pytest.mark.parametrize("seed", range(30))
 def test_agrees_with_the_direct_search(seed: int) -> None:
-    """Random overlapping ranges on three threads, many with equal edges."""
+    """Both agree on random overlapping ranges on three threads, many with equal edges."""
     random = np.random.default_rng(seed)
 
     def rows(count: int, longest: int) -> list[tuple[int, int, int]]:
@@ -96,7 +98,7 @@ def test_agrees_with_the_direct_search(seed: int) -> None:
 
 
 class Counted(list):
-    """A list that counts how often it is looked at."""
+    """A list that counts its accesses."""
 
     looks = 0
 
@@ -106,7 +108,7 @@ class Counted(list):
 
 
 def shapes(count: int) -> dict[str, list[tuple[int, int, int]]]:
-    """Ranges that tempt a sweep into quadratic work."""
+    """Return ranges for which a careless sweep needs quadratic work."""
     return {
         "flat": [(10 * i, 10 * i + 5, 1) for i in range(count)],
         "chain of overlaps": [(10 * i, 10 * i + 15, 1) for i in range(count)],
@@ -122,7 +124,7 @@ def shapes(count: int) -> dict[str, list[tuple[int, int, int]]]:
 
 @pytest.mark.parametrize("shape", shapes(1))
 def test_work_grows_with_the_number_of_ranges(shape: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """At most a fixed number of looks at an end per range, however many ranges there are."""
+    """The number of accesses to ends per range is bounded, however many ranges there are."""
     sweep = nesting._sweep
     monkeypatch.setattr(
         nesting,

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The rule for outputs, for every option that names one.
+"""The rule for outputs holds for every option that names one.
 
-Devices are made for the tests, never those of the machine.
+The tests make their own devices and never use those of the machine.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def fixture_option(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture(name="folder")
 def fixture_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty folder for the output, with profiles in the working folder."""
+    """Return an empty folder for the output; the profiles are in the working folder."""
     for name, pid in (("run", 100), ("other", 200)):
         with Synthetic(tmp_path / f"{name}.sqlite", pid=pid) as file:
             file.manifest(host="h", file=name, stop_ns="900")
@@ -135,12 +135,12 @@ def test_pipe_gets_all_of_it(option: str, folder: Path) -> None:
     require_only(folder, path.name)
 
 
-@pytest.mark.parametrize("kind", ["folder", "socket", "circle"])
+@pytest.mark.parametrize("kind", ["folder", "socket", "loop"])
 def test_rest_is_rejected(option: str, folder: Path, kind: str, capsys: pytest.CaptureFixture) -> None:
     path = path_of(option, folder)
     if kind == "folder":
         path.mkdir()
-    elif kind == "circle":
+    elif kind == "loop":
         path.symlink_to(path.name)
     else:
         os.chdir(folder)  # a socket's name is short

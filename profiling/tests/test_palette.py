@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One palette: the C++ header and the analysis agree, and every kind of node has a colour of its own."""
+"""The C++ header and wirecell_profile have the same palette, and every kind of node has a different colour."""
 
 from __future__ import annotations
 

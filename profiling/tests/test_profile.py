@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reading of files: schema versions, lazily made tables, names, and integers that stay integers."""
+"""Read files: schema versions, absent tables, names, and integers that stay integers."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def test_a_missing_column_is_null(profile_file) -> None:
 
 
 def test_integers_stay_integers(profile_file) -> None:
-    """Neither times nor identities fit a double: 2^53 + 1 does not survive one."""
+    """Times and identities do not become doubles, in which 2^53 + 1 would change."""
     odd = 2**53 + 1
     with profile_file.writing(vm=0x7F, pid=0xFFFFFF) as file:
         file.range("late", odd, odd + 2, tid=0xFFFFFF, event=2**62 + 1)
@@ -160,7 +160,7 @@ def test_imported_ranges_count_as_ranges(profile_file) -> None:
 
 
 def test_event_types_are_taken_by_name(profile_file) -> None:
-    """A version that numbered push/pop ranges otherwise is read by its own table."""
+    """A version with other values for push/pop ranges is read by its own table."""
     with profile_file.writing() as file:
         file.row("ENUM_NSYS_EVENT_TYPE", id=159, name="NvtxPushPopRange", label="")
         file.range("new event type", 0, 1, style=159)
@@ -282,7 +282,7 @@ def test_a_profile_is_never_changed(profile_file) -> None:
 
 
 def test_start_end_threads(profile_file) -> None:
-    """endGlobalTid is NULL where the range ended on the thread it began on."""
+    """endGlobalTid is NULL if the range ended on the thread on which it began."""
     with profile_file.writing() as file:
         file.range("same", 0, 1, tid=1, style=START_END)
         file.range("other", 0, 1, tid=1, style=START_END, end_tid=2)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which device operation belongs to which range: every rule by an example that can be worked out by hand."""
+"""Each rule that assigns device operations to ranges, by an example that can be worked out by hand."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from wirecell_profile.model.projection import Projection, union_length
 
 
 def attributed(projection: Projection) -> dict[str, list[str]]:
-    """Range name -> names of its operations, in order."""
+    """Return range name -> names of its operations, in order."""
     found: dict[str, list[str]] = {}
     for one, operation in zip(projection.pairs.range.tolist(), projection.pairs.operation.tolist()):
         found.setdefault(projection.ranges.name.text(one), []).append(
@@ -20,7 +20,7 @@ def attributed(projection: Projection) -> dict[str, list[str]]:
 
 
 def projected(projection: Projection) -> dict[str, tuple[int, int, int, int]]:
-    """Range name -> (start, end, launches, operations) on the device."""
+    """Return range name -> (start, end, launches, operations) on the device."""
     table = projection.project()
     parts = zip(
         table.range.tolist(),
@@ -59,7 +59,7 @@ def test_a_call_across_either_edge_does_not_count(profile_file) -> None:
 
 
 def test_when_the_operation_runs_does_not_matter(profile_file) -> None:
-    """Asynchronous work runs after its range, even within another one."""
+    """Asynchronous work that runs after its range, even within another one, belongs to its range."""
     with profile_file.writing() as file:
         file.range("launching", 0, 50)
         file.range("waiting", 60, 500)
@@ -90,7 +90,7 @@ def test_another_process_with_the_same_numbers(profile_file) -> None:
 
 
 def test_operations_without_a_launching_call(profile_file) -> None:
-    """Unified memory moves by itself: correlation 0 or none joins nothing, though a call may carry 0."""
+    """Correlation 0 or none, as for moves of unified memory, joins nothing, even if a call has correlation 0."""
     with profile_file.writing() as file:
         file.range("range", 0, 100)
         file.call("cudaFree", 10, 20, correlation=0)
@@ -120,7 +120,7 @@ def test_a_graph_launch_is_one_launch_with_many_operations(profile_file) -> None
 
 
 def test_a_graph_recorded_as_a_whole_is_not_projected(profile_file) -> None:
-    """At graph granularity there are no kernels of the replay; nsys projects kernels, copies and sets only."""
+    """A graph that was recorded as a whole has no kernels, and nsys projects only kernels, copies and sets."""
     with profile_file.writing() as file:
         file.range("replay", 0, 100)
         file.graph(100, 200, file.call("cudaGraphLaunch_v10000", 10, 20))
@@ -169,7 +169,7 @@ def test_an_open_range_encloses_what_follows(profile_file) -> None:
 
 
 def test_a_runtime_call_goes_before_the_driver_call_inside_it(profile_file) -> None:
-    """Both have the same correlation id."""
+    """Of a runtime call and the driver call inside it, with the same correlation id, the runtime call counts."""
     with profile_file.writing() as file:
         file.range("range", 0, 100)
         file.call("cuLaunchKernel", 22, 28, correlation=9, driver=True)
@@ -198,7 +198,7 @@ def test_union_of_concurrent_streams() -> None:
 
 
 def node_projection(profile_file) -> NodeProjection:
-    """Node calls of the profile joined with its events."""
+    """Return the node calls of the profile joined with its events."""
     return profile_file.scope().node_projection
 
 
@@ -254,7 +254,7 @@ def test_operations_of_node_calls_by_containment(profile_file) -> None:
 
 
 def test_external_correlation_goes_before_containment(profile_file) -> None:
-    """Work that a helper thread launched for a node call, even while another call runs."""
+    """Work that a helper thread launches belongs to its node call, even while another call runs."""
     with profile_file.writing() as file:
         file.node(1, "A", "a")
         file.node_call(10, 1, 0, 0, 100, tid=1)

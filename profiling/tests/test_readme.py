@@ -16,7 +16,7 @@ COMMANDS = re.findall(r"^\.venv/bin/wirecell-profile (stats .*)$", TEXT, re.MULT
 
 @pytest.fixture
 def recorded(profile_file, monkeypatch: pytest.MonkeyPatch) -> None:
-    """run.sqlite in the current folder, with one call of a node and its kernel."""
+    """Write run.sqlite into the current folder, with one call of a node and its kernel."""
     with profile_file.writing() as file:
         file.domain("spng", 1)
         file.range("SPNGDecon:induction", 0, 100, domainId=1, event=2)

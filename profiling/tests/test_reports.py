@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every report on small profiles whose answers can be worked out by hand."""
+"""Every report on small profiles equals the answer worked out by hand."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ NAMES = (
 
 
 def rows(scope: Scope, text: str, *columns: str) -> list[list[str]]:
-    """A report's cells as CSV shows them; some columns or all."""
+    """Return a report's cells as in CSV; some columns or all."""
     report, options = find(text)
     head, *body = csv.reader(io.StringIO(as_csv(report.run(scope, options))))
     chosen = [head.index(column) for column in columns] or range(len(head))
@@ -80,7 +80,8 @@ def test_ranges_alone_project_nothing(profile_file, name: str) -> None:
 
 def test_statistics_of_a_sum(profile_file) -> None:
     """10, 20, 60: mean 30, median 20, deviation of the sample sqrt((400 + 100 + 900) / 2) = 26.46; 90 of 100
-    in all."""
+    in all.
+    """
     with profile_file.writing() as file:
         for start, duration in ((0, 60), (100, 10), (200, 20)):
             file.call("cudaLaunchKernel_v7000", start, start + duration)
@@ -125,7 +126,7 @@ def test_api_trace(profile_file) -> None:
 
 
 def kernels(file) -> None:
-    """add<int> twice in one shape, add<float> once in another; ranges around two of the launches."""
+    """Write add<int> twice in one shape, add<float> once in another, and ranges around two of the launches."""
     file.range("outer", 0, 100)
     file.range("inner", 10, 50)
     file.launch("add<int>", (20, 22), (200, 230), short="add", grid=(64, 1, 1), block=(256, 1, 1))
@@ -163,7 +164,7 @@ def test_kernels_by_grid_and_block(profile_file) -> None:
 
 
 def memory(file) -> None:
-    """A pageable upload, two downloads of 1 and 3 MB and a set."""
+    """Write a pageable upload, two downloads of 1 and 3 MB and a set."""
     file.device(0, "GPU")
     file.copy(100, 200, file.call("cudaMemcpyAsync_v3020", 0, 10), size=500_000, kind=1, source=0, target=2)
     file.copy(
@@ -215,7 +216,9 @@ def test_device_and_host_together(profile_file) -> None:
 
 
 def test_device_trace(profile_file) -> None:
-    """In order of start; a copy knows its memory kinds and throughput: 0.5 MB in 100 ns = 5 000 000 MB/s."""
+    """Rows are in order of start; a copy has its memory kinds and its throughput: 0.5 MB in 100 ns = 5 000
+    000 MB/s.
+    """
     with profile_file.writing() as file:
         memory(file)
         file.launch(
@@ -273,7 +276,7 @@ def test_device_trace(profile_file) -> None:
 
 
 def test_device_trace_of_instant_copies(profile_file) -> None:
-    """No duration: no throughput, rather than an infinite one."""
+    """A copy without duration has no throughput, not an infinite one."""
     with profile_file.writing() as file:
         file.copy(100, 100, 1)
     assert rows(profile_file.scope(), "cuda_gpu_trace", "Throughput (MB/s)") == [[""]]
@@ -281,8 +284,9 @@ def test_device_trace_of_instant_copies(profile_file) -> None:
 
 def test_launch_wait_and_run(profile_file) -> None:
     """First kernel: call 10-20, kernel 50-80: A 10, Q 30, K 30, T 70. Second: call 100-160, kernel 140-150
-    begins before the call returned: no queue, T 60 = the call. Third: kernel begins with the end of the
-    call: no queue either, T 25."""
+    begins before the call returned: no queue, T 60 = the call. Third: kernel begins with the end of the call:
+    no queue either, T 25.
+    """
     with profile_file.writing() as file:
         file.launch("kernel", (10, 20), (50, 80))
         file.launch("kernel", (100, 160), (140, 150))
@@ -355,7 +359,7 @@ def test_nothing_waited(profile_file) -> None:
 
 
 def test_ranges_by_name_and_style(profile_file) -> None:
-    """Marks are no ranges; a name in two domains is two names; cross-thread ranges count on the host."""
+    """Marks are not ranges; a name in two domains is two names; cross-thread ranges count on the host."""
     with profile_file.writing() as file:
         file.domain("library", 1)
         file.range("step", 0, 60)
@@ -419,7 +423,7 @@ def test_push_pop_trace(profile_file) -> None:
 
 
 def projection_example(file) -> None:
-    """run { upload {copy}  compute { first, first }  idle {} } and one kernel outside."""
+    """Write run { upload {copy}  compute { first, first }  idle {} } and one kernel outside."""
     file.range("run", 0, 1000)
     file.range("upload", 10, 100)
     file.copy(150, 200, file.call("cudaMemcpyAsync_v3020", 20, 30))
@@ -432,7 +436,8 @@ def projection_example(file) -> None:
 
 def test_projected_ranges_one_by_one(profile_file) -> None:
     """Ranges without device operations are omitted, also as children; operations outside come in one row
-    without a name."""
+    without a name.
+    """
     with profile_file.writing() as file:
         projection_example(file)
     assert rows(profile_file.scope(), "nvtx_gpu_proj_trace") == [
@@ -466,7 +471,8 @@ def test_projected_graph_launch_counts_once(profile_file) -> None:
 
 def test_kernels_by_range(profile_file) -> None:
     """Every range of the stack gets the kernel; memory operations do not count; kernels outside come under an
-    empty name."""
+    empty name.
+    """
     with profile_file.writing() as file:
         projection_example(file)
     wanted = ("NVTX Range", "Style", "TID", "NVTX Inst", "Kern Inst", "Total Time (ns)", "Kernel Name")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""docs/profiling-reports.md names all there is, and its examples run."""
+"""docs/profiling-reports.md names all commands, reports, rules and tables, and its examples run."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ EXAMPLES = re.findall(r"^\.venv/bin/wirecell-profile (.*)$", TEXT, re.MULTILINE)
 
 @pytest.fixture
 def recorded(profile_file, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """run.sqlite in the current folder."""
+    """Write run.sqlite into the current folder."""
     with profile_file.writing() as file:
         file.manifest(what="calls,nvtx,cuda")
         file.domain("spng", 1)

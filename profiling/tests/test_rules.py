@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""wirecell-profile rules: each rule on events that it must find and events that it must ignore."""
+"""wirecell-profile rules: each rule finds the events that it must find and ignores the others."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def find(scope, name: str, **limits) -> Found:
 
 
 def starts(found: Found) -> list[int]:
-    """Starts in order of cost."""
+    """Return the starts in order of cost."""
     return [hit.start for hit in found.hits]
 
 
@@ -130,7 +130,7 @@ def test_utilisation_is_a_sum(profile_file) -> None:
 
 
 def storm(file, count: int, start: int, name: str = "tiny") -> None:
-    """Kernels of 1 us, every 5 us."""
+    """Write kernels of 1 us, one every 5 us."""
     for i in range(count):
         at = start + 5_000 * i
         file.launch(name, (at, at + 1_000), (at + 2_000, at + 3_000), short=name)
@@ -216,7 +216,7 @@ def test_sources_find_the_opening(tmp_path) -> None:
 
 @pytest.fixture
 def stormy(profile_file) -> str:
-    """A profile with a storm in a range of this repository."""
+    """Write a profile with a storm in a range of this repository."""
     with profile_file.writing() as file:
         file.manifest(command_line="wire-cell -c job.jsonnet")
         file.domain("spng", 1)
@@ -268,7 +268,7 @@ def test_exit_status(stormy: str, words: list[str], status: int, capsys: pytest.
 
 
 def test_a100(tmp_path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The real export: its FFT plans copy pageable memory synchronously, its set-up sets managed memory."""
+    """In the real export FFT plans copy pageable memory synchronously, and the set-up sets managed memory."""
     import lzma
     from pathlib import Path
 

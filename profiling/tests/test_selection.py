@@ -19,10 +19,7 @@ def names(scope: Scope) -> dict[str, list[str]]:
 
 
 def two_events(file) -> None:
-    """Two events with two nodes each;
-
-    Decon launches in a step, ROI through a helper thread; work of each runs later.
-    """
+    """Write two events with two nodes each. Decon launches in a step, ROI in a helper thread; both run later."""
     file.domain("spng", 1)
     file.node(1, "SPNGDecon", "induction")
     file.node(2, "SPNGROI", "u")
@@ -125,7 +122,9 @@ def test_attribution_is_that_of_the_whole_profile(profile_file) -> None:
 
 
 def test_a_node_keeps_its_own_range_though_the_clock_starts_later(profile_file) -> None:
-    """As wire-cell's recorder writes it: the range 0-100 around the call 5-95, and a launch between the two."""
+    """The recorder writes the range 0-100 around the call 5-95; a launch between the two belongs to the
+    range.
+    """
     with profile_file.writing() as file:
         file.domain("spng", 1)
         file.node(1, "SPNGDecon", "u")
@@ -161,7 +160,7 @@ def test_projection_of_a_part(profile_file) -> None:
 
 
 def test_nodes_of_an_nsys_export(profile_file) -> None:
-    """Without the recorder's tables the node ranges do."""
+    """Without the recorder's tables the ranges of nodes are used."""
     with profile_file.writing() as file:
         file.domain("spng", 1)
         file.range("SPNGDecon:u", 0, 100, domainId=1, event=3)
@@ -201,7 +200,7 @@ def test_node_calls_that_the_file_lacks_are_missing(profile_file) -> None:
     ],
 )
 def test_times_are_exact(text: str, nanoseconds: int) -> None:
-    """The last one, 2^53 + 1 ns, would not survive floating point."""
+    """Times are exact; the last one, 2^53 + 1 ns, would change in floating point."""
     assert parse_time(text) == nanoseconds
 
 

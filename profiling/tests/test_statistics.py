@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Statistics against enumeration, closed forms and published values."""
+"""Statistics agree with enumeration, closed forms and published values."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def generator(seed: int = 1) -> np.random.Generator:
 
 
 def enumerated_p(a: list[float], b: list[float]) -> tuple[float, float]:
-    """U and the two-sided p by looking at every division of the pooled values."""
+    """Return U and the two-sided p by testing every division of the pooled values."""
 
     def u_of(left: list[float], right: list[float]) -> float:
         return sum((y > x) + 0.5 * (y == x) for x in left for y in right)
@@ -47,7 +47,7 @@ def test_mann_whitney_is_the_enumeration(a: list[float], b: list[float]) -> None
 
 
 def test_mann_whitney_complete_separation() -> None:
-    """2 / C(8, 4) = 0.02857: why four runs a side can never be enough for many nodes."""
+    """p = 2 / C(8, 4) = 0.02857, so four runs per side are not enough for many nodes."""
     assert statistics.mann_whitney([1, 2, 3, 4], [5, 6, 7, 8]) == (16.0, pytest.approx(2 / 70, rel=1e-12))
     assert statistics.smallest_p(4, 4) == pytest.approx(2 / 70)
     assert statistics.smallest_p(10, 10) == pytest.approx(2 / 184756)
@@ -55,7 +55,8 @@ def test_mann_whitney_complete_separation() -> None:
 
 def test_mann_whitney_table() -> None:
     """For n = m = 5 there are 1, 1, 2 and 3 of 252 divisions with U = 0, 1, 2, 3 (Mann and Whitney 1947,
-    table I)."""
+    table I).
+    """
     u, p = statistics.mann_whitney([3, 6, 7, 8, 9], [1, 2, 3.5, 4, 5])  # three pairs with b > a
     assert u == 3 and p == pytest.approx(2 * (1 + 1 + 2 + 3) / 252, rel=1e-12)
 
@@ -97,14 +98,15 @@ def test_benjamini_hochberg_by_hand() -> None:
 
 def test_inner_level_is_the_distribution_of_the_resampled_median() -> None:
     """Of three events a < b < c the resampled median is a or c with 7/27 each, b with 13/27 (counted by
-    hand)."""
+    hand).
+    """
     medians = statistics.resampled_run_medians([np.array([1.0, 2.0, 4.0])], generator(5), 40_000)[0]
     shares = [(medians == value).mean() for value in (1.0, 2.0, 4.0)]
     assert shares == pytest.approx([7 / 27, 13 / 27, 7 / 27], abs=0.01)
 
 
 def plain_two_level(a: statistics.Side, b: statistics.Side, resamples: int) -> np.ndarray:
-    """The definition, one resample at a time with Python's loops."""
+    """Return the interval by its definition, one resample at a time with Python's loops."""
     random = generator(6)
 
     def centre(side: statistics.Side) -> float:
@@ -128,8 +130,9 @@ def test_bootstrap_is_the_plain_two_level_one() -> None:
 
 
 def test_interval_covers_the_true_ratio() -> None:
-    """95 % nominal; few runs make the percentile bootstrap of a median somewhat off, so the bound is two-
-    sided and loose."""
+    """The nominal coverage is 95 %; with few runs the percentile bootstrap of a median is inexact, so the
+    bound is two-sided and loose.
+    """
     random, covered, trials = generator(9), 0, 200
     for _ in range(trials):
         a = [100 * (1 + random.normal(0, 0.03)) + random.normal(0, 1, 6) for _ in range(10)]
@@ -149,7 +152,7 @@ def test_noise_does_not_see_a_true_difference() -> None:
 
 
 def test_noise_is_what_equal_code_shows() -> None:
-    """Against fresh comparisons of equal code from the same distribution: about 5 % are beyond the estimate."""
+    """About 5 % of new comparisons of equal code from the same distribution are beyond the estimate."""
     random = generator(12)
 
     def side() -> statistics.Side:
@@ -166,8 +169,9 @@ def test_noise_is_what_equal_code_shows() -> None:
 
 
 def test_smallest_detectable_effect_is_found_with_its_power() -> None:
-    """Runs with a known spread: an effect of that size passes both conditions in about 80 % of comparisons,
-    half of it seldom."""
+    """For runs with a known spread, an effect of that size passes both conditions in about 80 % of
+    comparisons, half of it seldom.
+    """
     random, tests, runs, spread = generator(13), 20, 12, 0.02
     noise = np.percentile(
         np.abs(

@@ -16,7 +16,7 @@ from wirecell_profile.reports import find
 
 @pytest.fixture
 def recorded(profile_file) -> str:
-    """A profile with two ranges and a kernel; nothing of the operating system."""
+    """Write a profile with two ranges and a kernel, without calls of the operating system."""
     with profile_file.writing() as file:
         file.range("outer", 0, 1_000_000)
         file.range("inner, with a comma", 100, 400)
@@ -147,7 +147,7 @@ def test_abbreviated_options_are_rejected(recorded: str) -> None:
 
 
 def work(profile_file, ranges: int) -> tuple[int, int]:
-    """Python functions called and SQL statements run to load so many ranges and make nvtx_sum."""
+    """Return the counts of Python calls and SQL statements to load this many ranges and make nvtx_sum."""
     with profile_file.writing() as file:
         names = [file.string(f"range {index}") for index in range(40)]
         thread = file.thread(1)
@@ -176,8 +176,9 @@ def work(profile_file, ranges: int) -> tuple[int, int]:
 
 
 def test_work_does_not_grow_with_the_number_of_ranges(profile_file) -> None:
-    """Loading and summing are done by SQLite and numpy: no Python function runs once per row, and a million
-    ranges take as many statements as a thousand."""
+    """SQLite and numpy load and sum: no Python function runs once per row, and a million ranges take as many
+    statements as a thousand.
+    """
     few, many = work(profile_file, 1_000), work(profile_file, 50_000)
     assert many[1] == few[1] < 60
     assert many[0] < few[0] + 100

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Signals of batch systems and closed terminals: exit status 128 + signal, no unfinished output."""
+"""Signals of batch systems and closed terminals give exit status 128 + signal and leave no unfinished output."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_stopped_while_it_writes(
 
 
 def test_ignored_signals_stay_ignored(recorded: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """nohup ignores SIGHUP."""
+    """Signals that are ignored at the start, as SIGHUP with nohup, stay ignored."""
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
     signal_before_rename(monkeypatch, signal.SIGHUP)
     assert main(["html", recorded, "-o", str(tmp_path / "page.html")]) == 0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""wirecell-profile summary: every definition on a profile with answers worked out by hand."""
+"""wirecell-profile summary: every definition gives the value worked out by hand."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from wirecell_profile.tables.timeline import timeline
 
 
 def by(result: Result, key: str) -> dict[str, dict]:
-    """Rows as dictionaries under the value of a column."""
+    """Return rows as dictionaries by the value of a column."""
     names = [column.name for column in result.columns]
     rows = [dict(zip(names, row)) for row in result.rows]
     return {row[key]: row for row in rows}
@@ -24,7 +24,7 @@ def by(result: Result, key: str) -> dict[str, dict]:
 
 @pytest.fixture
 def recorded(profile_file):
-    """Window 0..1000. Node A calls B in event 0, both run in event 1; five device operations:
+    """Write an analysis window 0..1000. Node A calls B in event 0, both run in event 1; five device operations:
 
     kernel 130-190 and copy 240-260 of A, kernel 180-230 of B; copy 430-470 of A (waits), kernel 700-800 of B.
     """

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The summary of real files: an A100 export against nsys's own tables, and a recording of the pipeline on
-this machine."""
+"""The summary of real files: an A100 export compared with nsys's tables, and a recording of the pipeline on
+this machine.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +26,7 @@ CUT = Path(__file__).parent / "data" / "radar-a100.sqlite.xz"
 
 @pytest.fixture(scope="module")
 def radar(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scope]:
-    """The A100 export that is in the repository."""
+    """Return the A100 export that is in the repository."""
     path = tmp_path_factory.mktemp("radar") / "radar-a100.sqlite"
     path.write_bytes(lzma.decompress(CUT.read_bytes()))
     with Profile.open(path) as profile:
@@ -42,8 +43,9 @@ def test_published_shares_of_the_a100(radar: Scope) -> None:
 
 
 def test_ratio_of_the_field_is_that_of_nsys_tables(radar: Scope) -> None:
-    """upstream_eff is defined by two tables of nsys: total kernel time over total projected time, by range
-    name."""
+    """upstream_eff is the ratio of two tables of nsys: total kernel time over total projected time, by range
+    name.
+    """
     shared = shared_folder()
     folder = shared / "data" / "nsys" if shared else None
     if folder is None or not folder.is_dir():
@@ -68,7 +70,7 @@ def test_ratio_of_the_field_is_that_of_nsys_tables(radar: Scope) -> None:
 
 @pytest.fixture(scope="module")
 def recording(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scope]:
-    """A recording of the pipeline on two events, in the executor with one thread, files included."""
+    """Record the pipeline on two events, in the executor with one thread, files included."""
     folder = tmp_path_factory.mktemp("recording")
     path = folder / "run.sqlite"
     with_two = folder / "two.npz"
@@ -83,8 +85,9 @@ def recording(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scope]:
 
 @needs_program
 def test_exclusive_times_add_up_to_the_run(recording: Scope) -> None:
-    """Per thread: the exclusive times of all ranges on it are the run, and those of the nodes are it within 1
-    %."""
+    """On each thread the exclusive times of all ranges add up to the run, and those of the nodes to within 1
+    %.
+    """
     window = find_window(recording)
     assert window.what == "range run"
     ranges, exclusive = recording.profile.ranges, recording.projection.exclusive

@@ -16,7 +16,7 @@ from wirecell_profile.timing import Timing, TimingResult, activity, timing_begin
 
 
 class Printed:
-    """Takes text; every time in it is replaced by "T ms"."""
+    """Collect text, with every time replaced by "T ms"."""
 
     def __init__(self) -> None:
         self.text = ""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""wirecell-profile trace: valid JSON in which every time is exact and every arrow has two ends."""
+"""wirecell-profile trace writes valid JSON in which every time is exact and every arrow has two ends."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PID, TID = 100, 1
 
 @pytest.fixture
 def recorded(profile_file):
-    """Ranges of both styles, a mark, a kernel with its call, one without, a copy, a sample, a message."""
+    """Write ranges of both styles, a mark, a kernel with its call, one without, a copy, a sample, a message."""
     base = 2**53 + 1
     with profile_file.writing() as file:
         file.manifest(commit="abc")
@@ -41,7 +41,7 @@ def recorded(profile_file):
 
 
 def load(path) -> list[dict]:
-    """The events; numbers stay exact."""
+    """Load the events; numbers stay exact."""
     opened = gzip.open(path, "rt") if path.suffix == ".gz" else path.open()
     with opened as file:
         return json.load(file, parse_float=Decimal)["traceEvents"]

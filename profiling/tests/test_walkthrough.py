@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""docs/profiling.md: its commands on one profile run or, where they take runs or builds, parse; they say what
-the page says."""
+"""The commands of docs/profiling.md run on one profile, or parse if they need runs or builds; their output is
+that of the page.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +23,7 @@ MS = 1_000_000
 
 @pytest.fixture
 def recorded(profile_file, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """run.sqlite in the current folder: three events of a node, no GPU."""
+    """Write run.sqlite into the current folder: three events of a node, no GPU."""
     with profile_file.writing() as file:
         file.manifest(what="calls,nvtx")
         file.domain("spng", 1)

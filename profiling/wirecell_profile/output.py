@@ -57,7 +57,7 @@ class Result:
 
 
 def columns(*names: str) -> list[Column]:
-    """Make columns from texts such as "Name, Time (ns), Share (%):3"; ':3' means three digits, the default is one."""
+    """Make columns from lists such as "Name, Time (ns), Share (%):3"; ':3' means three digits, the default is one."""
     parts = [name.partition(":") for text in names for name in text.split(", ")]
     return [Column(name, int(digits or 1)) for name, _, digits in parts]
 

@@ -23,7 +23,7 @@ def target_of(path: Path) -> Path | None:
     """Return the regular file, existing or not, that an output of this name replaces; None if it is written
     in place.
 
-    Raise OSError for a folder, a block device, a socket or a circle of links.
+    Raise OSError for a folder, a block device, a socket or a loop of links.
     """
     try:
         mode = path.stat().st_mode

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """./wcb bench: measure every step, the whole chain and our operators, and compare the chain with a yardstick.
 
-Does set-up and build if needed. Runs by turns the yardstick (one real two-dimensional transform and its inverse of the same
+Does set-up and build if needed. Runs in turn the yardstick (one real two-dimensional transform and its inverse of the same
 planes) and the main job on copies of the frame in data/, one event in flight; then the programs of build/bench. Prints
 tables and writes out/bench/bench.json. --all also varies the parameters of the cost and writes the pages of
 docs/benchmarks; --check compares with a reference. Without --check the exit status does not depend on times: it is 0 if

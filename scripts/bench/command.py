@@ -49,7 +49,7 @@ def measure_cold(options: argparse.Namespace, build: Path, cores: int) -> None:
 
 
 def measure_chain(options: argparse.Namespace, build: Path, cores: int, found: Measurements) -> None:
-    """Run yardstick and chain by turns, so that both see the same load; then measure the parts of the start-up."""
+    """Run yardstick and chain in turn, so that both see the same load; then measure the parts of the start-up."""
     program = build / "bin" / "wire-cell"
     yardstick = build / "bench" / programs.YARDSTICK
     threads = {"OMP_NUM_THREADS": str(cores)}
@@ -108,7 +108,7 @@ def check(options: argparse.Namespace, build: Path, cores: int) -> int:
         if not options.update:
             reference = regression.read_reference(options.check)
     except ValueError as error:
-        fail(f"{options.check} is no reference: {error}. To make one: ./wcb bench --check --update")
+        fail(f"{options.check} is not a reference: {error}. To make one: ./wcb bench --check --update")
     found = Measurements(cores=cores, own_command=own_command())
     start = machine_load.now()
     measure_chain(options, build, cores, found)

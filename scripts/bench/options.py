@@ -25,7 +25,7 @@ def command_line(description: str | None) -> argparse.Namespace:
     parser.add_argument(
         "--cold",
         action="store_true",
-        help="instead: measure the one-time costs of a new process with empty compile caches (also the driver's). "
+        help="measure only the one-time costs of a new process with empty compile caches (also the driver's). "
         "Nothing is compiled at run time, so these are the first use of libraries and memory",
     )
     parser.add_argument(
@@ -47,7 +47,7 @@ def command_line(description: str | None) -> argparse.Namespace:
         metavar="FILE",
         nargs="?",
         const=REFERENCE,
-        help="instead: compare counts exactly, and times in units of the yardstick, with a reference (default "
+        help="only compare counts exactly, and times in units of the yardstick, with a reference (default "
         "docs/benchmarks/reference.json); status 1 if a count grew or a step is slower beyond noise and margin",
     )
     parser.add_argument("--update", action="store_true", help="with --check: make this build the reference")

@@ -103,7 +103,7 @@ def plot_in_flight(series: SeriesFigures, path: Path) -> None:
 
 
 def plot_files(series: SeriesFigures, path: Path) -> None:
-    """Draw the time of a readout with its files, processed beside the computation or by turns with it."""
+    """Draw the time of a readout with its files, processed beside the computation or in turn with it."""
     points = measured_points(series)
     endings = list(dict.fromkeys(point.label.split(", ")[0] for point in points))
     by_label = {point.label: point for point in points}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Run the points of all series by turns, and compute their figures."""
+"""Run the points of all series in turn, and compute their figures."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 """./wcb bench --check: compare the work and the times of this build with a reference.
 
 Counts (operations, copies, bytes at the ports, bytes allocated and held, launches) are compared exactly: a count that grew is
-a failure on any machine. Times are divided by that of the yardstick, which runs by turns with the chain, and compared with
+a failure on any machine. Times are divided by that of the yardstick, which runs in turn with the chain, and compared with
 wirecell-profile's statistics: a step counts as slower only by all of the 95 % interval of the ratio, Mann and Whitney's test
 over all steps, twice the noise of equal code, and the margin. It is a failure only on the processor of the reference, since
 yardstick and steps scale differently between processors.
@@ -136,7 +136,7 @@ def check(reference: list[Run], now: list[Run], margin: float = MARGIN) -> Verdi
         for row in result.grown
     ]
     failures += [
-        f"{node} is no node of the reference; if it is intended, use --update" for node in result.only_b
+        f"{node} is not a node of the reference; if it is intended, use --update" for node in result.only_b
     ]
     notes = [
         f"{row.count} of {row.node} shrank: {shown(row.a)} in the reference, {shown(row.b)} now; --update stores it"

@@ -140,7 +140,7 @@ def in_flight_series(quick: bool, cores: int) -> Series:
 
 
 def files_series(quick: bool) -> Series:
-    """Return the series of file formats, read and written beside the computation or by turns with it."""
+    """Return the series of file formats, read and written beside the computation or in turn with it."""
     points: list[Point] = []
     for ending in ENDINGS[:2] if quick else ENDINGS:
         for overlap in ("true", "false"):

@@ -85,7 +85,7 @@ def arguments(words: list[str], description: str) -> argparse.Namespace:
         metavar="FILE.ts",
         help="instead of training: measure the noise of the setting's events and write it into this model's metadata",
     )
-    parser.add_argument("--fresh", action="store_true", help="start anew even if there is a checkpoint")
+    parser.add_argument("--fresh", action="store_true", help="start again even if there is a checkpoint")
     parser.add_argument("--seed", type=int, help="seed of the weights and crops (default 1)")
     parser.add_argument("--steps", type=int, help="training steps instead of the setting's")
     parser.add_argument("--threads", type=int, help="CPU threads (default all cores)")

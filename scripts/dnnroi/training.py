@@ -102,7 +102,7 @@ class Training:
         if differing:
             raise OtherTraining(
                 f"{path} is the checkpoint of a training with another {', '.join(differing)}; "
-                "start anew by --fresh, or give another --work folder"
+                "start again with --fresh, or give another --work folder"
             )
         self.network.load_state_dict(state["network"])
         self.optimiser.load_state_dict(state["optimiser"])

@@ -21,7 +21,7 @@ from scripts.wcb.checkout import ROOT, fail, say
 
 from . import bars, compare, page, settings, study, summary, tables
 from .linescan import LinesMissing
-from .program import JobFailed, Program
+from .program import JobFailed, Program, Variant
 from .sections import sections_of
 from .settings import Plan
 from .sizes import FULL, QUICK
@@ -61,47 +61,51 @@ def chosen_plan(options: argparse.Namespace, model: str | None) -> Plan:
     return plan
 
 
-def default_event(program: Program, anode: Anode, plan: Plan, folder: Path) -> dict[str, Any]:
-    """Return variant -> view -> figures of the event in data/, by all variants except those of other inputs."""
-    variants = [*settings.rule_variants(), *(settings.model_variants(plan.model) if plan.model else [])]
-    found = {}
-    for variant in variants:
-        done = program.process(folder, variant, DEFAULT_ADC)
-        found[variant.name] = compare.figures(done.output, DEFAULT_TRUTH, anode)["views"]
-        done.remove()
-    return found
+def default_variants(plan: Plan) -> list[Variant]:
+    """Return the variants that need no other input than ADC counts."""
+    return [*settings.rule_variants(), *(settings.model_variants(plan.model) if plan.model else [])]
 
 
-def comparison(
-    program: Program, anode: Anode, plan: Plan, files: compare.Comparison, folder: Path
-) -> dict[str, Any]:
-    """Return figures of the other program and, if there are ADC counts, of ours."""
-    ours = {}
-    if files.adc is not None:
-        variants = [
-            settings.rule_variants()[-1],
-            *(settings.model_variants(plan.model)[-1:] if plan.model else []),
-        ]
-        for variant in variants:
-            done = program.process(folder, variant, files.adc)
-            ours[variant.name] = compare.figures(done.output, files.truth, anode)
+class Measured:
+    """Figures of events in files by variant, processed once each. The default event is read from a file without compression."""
+
+    def __init__(self, program: Program, anode: Anode, plan: Plan, folder: Path) -> None:
+        self._program, self._anode, self._folder = program, anode, folder
+        self._variants = {variant.name: variant for variant in default_variants(plan)}
+        self._best = [settings.rule_variants()[-1].name, *([plan.main] if plan.model else [])]
+        self._default = copies_of_frame(DEFAULT_ADC, 1, folder)
+        self._figures: dict[tuple[str, Path, Path], dict[str, Any]] = {}
+
+    def figures(self, name: str, adc: Path, truth: Path) -> dict[str, Any]:
+        """Return the figures of a variant."""
+        key = (name, adc, truth)
+        if key not in self._figures:
+            done = self._program.process(
+                self._folder, self._variants[name], self._default if adc == DEFAULT_ADC else adc
+            )
+            self._figures[key] = compare.figures(done.output, truth, self._anode)
             done.remove()
-    return {
-        "label": files.output.name,
-        "files": files.json(),
-        "other": compare.figures(files.output, files.truth, anode),
-        "ours": ours,
-    }
+        return self._figures[key]
+
+    def default_event(self) -> dict[str, Any]:
+        """Return variant -> view -> figures of the event in data/."""
+        return {name: self.figures(name, DEFAULT_ADC, DEFAULT_TRUTH)["views"] for name in self._variants}
+
+    def comparison(self, files: compare.Comparison) -> dict[str, Any]:
+        """Return figures of the other program and, if there are ADC counts, of ours."""
+        ours = {name: self.figures(name, files.adc, files.truth) for name in self._best} if files.adc else {}
+        return {
+            "label": files.output.name,
+            "files": files.json(),
+            "other": compare.figures(files.output, files.truth, self._anode),
+            "ours": ours,
+        }
 
 
 def chain_seconds(path: Path, plan: Plan, cores: int, folder: Path) -> tuple[float, dict]:
     """Return the wall time of one event by the main variant, alone on the machine, and the timing report."""
     variant = replace(
-        next(
-            variant
-            for variant in (*settings.rule_variants(), *settings.model_variants(plan.model or ""))
-            if variant.name == plan.main
-        ),
+        next(variant for variant in default_variants(plan) if variant.name == plan.main),
         probability=False,
     )
     done = Program(path, cores).process(folder, variant, copies_of_frame(DEFAULT_ADC, TIMED_EVENTS, folder))
@@ -120,12 +124,13 @@ def run_study(
         say(f"\nPhysics: {sum(sample.events for sample in plan.samples)} events on {cores} cores")
         results = study.run(program, anode, plan, cores, folder, say)
         extra: dict[str, Any] = {}
+        measured = Measured(program, anode, plan, folder)
         if with_default:
             say("  default event")
-            extra["default_event"] = default_event(program, anode, plan, folder)
+            extra["default_event"] = measured.default_event()
         for files in comparisons:
             say(f"  comparison with {files.output}")
-        extra["comparisons"] = [comparison(program, anode, plan, files, folder) for files in comparisons]
+        extra["comparisons"] = [measured.comparison(files) for files in comparisons]
     end, load = machine_load.now(), machine_load.since(start)
     about = {
         "command": shlex.join(["./wcb", "physics", *sys.argv[1:]]),

@@ -18,7 +18,7 @@ from .wires import Anode
 ANGLES = (0, 1, 3, 5, 10, 20, 30, 45, 60, 75, 80, 82, 84, 89)  # degrees; 90 would be along the drift
 ANGLE_TOLERANCE = 0.3  # degrees
 FACE = 0
-SMEARED_WIRES = 4  # charge of a line reaches channels up to so many wires beyond its depositions
+SMEARED_WIRES = 4  # charge of a line reaches channels up to this many wires beyond its depositions
 INNER_CHANNEL = 0.95  # least charge of an inner channel, in units of the median; excludes the ends of a line
 HIT_CHANNEL_ELECTRONS = 1000.0
 MARGIN_TICKS = 200  # charge and ROIs of a line are searched so far around its true charge in a channel

@@ -25,7 +25,7 @@ CHANNEL_ELECTRONS = 5000.0  # true charge of a channel whose ratio counts
 
 
 def any_tick(condition: np.ndarray) -> np.ndarray:
-    """(channel, tick) bool -> (channel, pixel) bool: true if any tick of the pixel is. Drop the ticks after the last whole pixel."""
+    """Return whether any tick of a pixel is set: (channel, tick) bool -> (channel, pixel) bool. Drop the ticks after the last whole pixel."""
     channels, ticks = condition.shape
     pixels = ticks // PIXEL_TICKS
     return np.any(condition[:, : pixels * PIXEL_TICKS].reshape(channels, pixels, PIXEL_TICKS), axis=-1)

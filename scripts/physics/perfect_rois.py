@@ -28,7 +28,7 @@ def regions(truth: np.ndarray) -> np.ndarray:
 
 
 def charge(waveform: np.ndarray, truth: np.ndarray, induction: bool) -> np.ndarray:
-    """waveform, truth (channel, tick) [electrons] -> charge inside the ROIs, zero elsewhere, (channel, tick) [electrons]."""
+    """Return the charge inside the ROIs of a waveform, zero elsewhere; all are (channel, tick) [electrons]."""
     found = regions(truth)
     result = np.where(found, waveform, 0)
     if induction:

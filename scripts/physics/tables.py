@@ -71,7 +71,7 @@ def sample_table(result: dict[str, Any], sample: str, title: str, only: list[str
 
 
 def default_event_table(result: dict[str, Any], osp: dict[str, Any]) -> Table:
-    """The event in data/, OmnibusSigProc (OSP) below."""
+    """Make the table of the event in data/, with OmnibusSigProc (OSP) below."""
     rows = [
         [result["variants"][name], *charge_row(view, views[view])]
         for name, views in result["default_event"].items()
@@ -93,7 +93,7 @@ def comparison_table(result: dict[str, Any], comparison: dict[str, Any]) -> Tabl
 
 
 def line_table(result: dict[str, Any], osp: dict[str, Any], view: str) -> Table:
-    """Angles of one view: bias, efficiency and purity of our variants and of OmnibusSigProc (OSP)."""
+    """Make the table of one view by angle: bias, efficiency and purity of our variants and of OmnibusSigProc (OSP)."""
     names = [name for name, views in result["lines"].items() if view in views]
     heads, columns = ["angle [degrees]"], []
     for name in names:

@@ -30,16 +30,18 @@ po::options_description job_options() {
     options.add_options() //
         ("config,c", strings("FILE"),
          "configuration, .jsonnet or .json (also compressed); -c is optional")                              //
-        ("tla-str,A", strings("NAME=TEXT"), "argument of the job, as text; the first = splits")             //
+        ("tla-str,A", strings("NAME=TEXT"), "argument of the job; its value is the text after the first =") //
         ("tla-code", strings("NAME=CODE"), "argument of the job, as Jsonnet code")                          //
         ("ext-str,V", strings("NAME=TEXT"), "external variable (std.extVar), as text")                      //
         ("ext-code,C", strings("NAME=CODE"), "external variable, as Jsonnet code")                          //
-        ("path,P", strings("FOLDER"), "search here for configuration and data, before WIRECELL_PATH")       //
-        ("plugin,p", strings("NAME"), "load a plugin, NAME[:LIBRARY] or a library file; ours are built in") //
-        ("app,a", text("TYPE"), "engine to run: Pgrapher or TbbFlow")                                       //
-        ("threads,t", text("N"), "threads of the graph (TbbFlow)")                                          //
-        ("on-error", text("stop|skip"), "at an event that fails: stop (default), or skip it and go on")     //
-        ("strict", "fail at input that does not fit the detector, instead of a warning");
+        ("path,P", strings("FOLDER"),
+         "search this folder for configuration and data, before WIRECELL_PATH") //
+        ("plugin,p", strings("NAME"),
+         "load a plugin, NAME[:LIBRARY] or a library file; those of SPNG are built in")               //
+        ("app,a", text("TYPE"), "engine to run: Pgrapher or TbbFlow")                                 //
+        ("threads,t", text("N"), "threads of the graph (TbbFlow)")                                    //
+        ("on-error", text("stop|skip"), "if an event fails, stop (default), or skip it and continue") //
+        ("strict", "fail if the input does not fit the detector, instead of warning");
     return options;
 }
 
@@ -54,24 +56,25 @@ po::options_description report_options() {
          "trace, debug, info (default), warn, error, critical or off") //
         ("timing", text("FILE"), "write the per-node timing as JSON")  //
         ("sync-timing",
-         "wait for the device around each node: time is charged where it arises, the run is slower");
+         "wait for the device around each node, so that each gets its own time; slows the run down");
     return options;
 }
 
 po::options_description other_options() {
     po::options_description options("Instead of a run");
     const auto text = [](const char* name) { return po::value<std::string>()->value_name(name); };
-    options.add_options()                                                                             //
-        ("check", "configure and validate only")                                                      //
-        ("dot", text("FILE"), "draw the graph for Graphviz (- for stdout)")                           //
-        ("list", "component types")                                                                   //
-        ("describe", text("TYPE"), "ports and configuration of a type; all: every type, in Markdown") //
-        ("schema", text("TYPE"), "JSON schema of a type's configuration; all: every type")            //
-        ("recover-record", text("FILE.part"), "complete the recording of a run that was killed")      //
+    options.add_options()                                                   //
+        ("check", "configure and validate only")                            //
+        ("dot", text("FILE"), "draw the graph for Graphviz (- for stdout)") //
+        ("list", "list the component types")                                //
+        ("describe", text("TYPE"),
+         "describe ports and configuration of a type; all: every type, in Markdown")                 //
+        ("schema", text("TYPE"), "print the JSON schema of a type's configuration; all: every type") //
+        ("recover-record", text("FILE.part"), "complete the recording of a run that was killed")     //
         ("reservations", po::value<std::string>()->implicit_value("")->value_name("FOLDER"),
-         "jobs that hold or wait for memory (-A share=); =FOLDER: those that meet there") //
-        ("version,v", "version of the program and its parts")                             //
-        ("help,h", "this text");
+         "list the jobs that hold or wait for memory (-A share=); =FOLDER: those that share this folder") //
+        ("version,v", "show the version of the program and its parts")                                    //
+        ("help,h", "show this help");
     return options;
 }
 
@@ -90,7 +93,7 @@ Strings known_flags() {
     return flags;
 }
 
-/// Parse, and turn the parser's error_responses into ours.
+/// Parse the command line; turn errors of the parser into usage errors.
 po::variables_map parse(int argc, const char* const* argv) {
     const auto options = all_options();
     po::positional_options_description positional;
@@ -160,7 +163,7 @@ bool skip_failed(const po::variables_map& values) {
     return choice == "skip";
 }
 
-/// The action asked for; at most one of them.
+/// Return the requested action; at most one is allowed.
 Action choose_action(const po::variables_map& values) {
     const std::vector<std::pair<const char*, Action>> actions{{"help", Action::help},
                                                               {"version", Action::version},
@@ -173,10 +176,10 @@ Action choose_action(const po::variables_map& values) {
                                                               {"reservations", Action::reservations}};
     Action chosen = Action::run;
     for (const auto& [name, action] : actions) {
-        // --dot configures and validates too, so --check beside it asks for nothing more.
+        // --dot configures and validates too, so --check has no additional effect beside it.
         if (values.count(name) > 0 && !(chosen == Action::draw && action == Action::check)) {
             if (chosen != Action::run && chosen != Action::help) {
-                usage_error("two things to do instead of a run", std::string("--") + name, "one of them");
+                usage_error("more than one action", std::string("--") + name, "one of them");
             }
             chosen = chosen == Action::help ? chosen : action;
         }
@@ -233,7 +236,7 @@ CommandLine parse_command_line(int argc, const char* const* argv) {
 std::string help_text() {
     std::ostringstream out;
     out << "wire-cell [-c] FILE.jsonnet [options]\n\n"
-           "Runs the job that a configuration describes. Examples:\n"
+           "Run the job that a configuration describes. Examples:\n"
            "  wire-cell cfg/pipeline.jsonnet -A input=adc.npz -A output=signal.npz -A device=auto\n"
            "  wire-cell cfg/pipeline.jsonnet --dot graph.dot\n"
            "  wire-cell --describe SPNGThresholdROIs\n\n"

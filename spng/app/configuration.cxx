@@ -33,8 +33,7 @@ nlohmann::json load_json(const fs::path& file, const std::vector<JsonnetBinding>
                     {.what = "the configuration takes no arguments",
                      .where = file.string(),
                      .seen = bindings.front().name + "=" + bindings.front().value,
-                     .expected = "no -A, --tla-code, -V or -C: the file is plain JSON",
-                     .hint = {}});
+                     .expected = "no -A, --tla-code, -V or -C: the file is plain JSON"});
     }
     return load_json_file(file.string());
 }

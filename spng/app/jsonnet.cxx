@@ -117,12 +117,11 @@ std::string option_of(const Bindings& bindings, const std::string& name) {
 [[noreturn]] void unknown_argument(const std::filesystem::path& file, const Bindings& bindings,
                                    const std::string& name) {
     const auto known = job_arguments(file);
-    const std::string near = nearest_name(name, known);
     reject({.what = "the job has no argument '" + name + "'",
             .where = file.string(),
             .seen = option_of(bindings, name),
             .expected = known.empty() ? "an argument of the job's function" : "one of: " + joined(known),
-            .hint = near.empty() ? "" : "did you mean '" + near + "'?"});
+            .hint = suggestion(name, known, "")});
 }
 
 [[noreturn]] void missing_argument(const std::filesystem::path& file, const std::string& name) {
@@ -138,10 +137,7 @@ std::string option_of(const Bindings& bindings, const std::string& name) {
     std::smatch parts;
     const bool has_position = std::regex_match(text, parts, std::regex(R"((.*?:[\d():-]+): (.*))"));
     reject({.what = "the configuration is not valid Jsonnet: " + (has_position ? parts[2].str() : text),
-            .where = has_position ? parts[1].str() : "",
-            .seen = {},
-            .expected = {},
-            .hint = {}});
+            .where = has_position ? parts[1].str() : ""});
 }
 
 /// Join the innermost position and those in the job's own files: positions in the libraries do not help a user.
@@ -190,10 +186,7 @@ std::string where_it_happened(const std::vector<std::string>& trace) {
     }
     const std::string where = where_it_happened(trace);
     reject({.what = "the configuration does not evaluate: " + message,
-            .where = where.empty() ? file.string() : where,
-            .seen = {},
-            .expected = {},
-            .hint = {}});
+            .where = where.empty() ? file.string() : where});
 }
 
 /// Reject arguments for a file that is not a function: Jsonnet ignores them silently.
@@ -218,8 +211,7 @@ void reject_arguments_of_no_function(const std::filesystem::path& file, const Bi
         reject({.what = "the configuration takes no arguments",
                 .where = file.string(),
                 .seen = option_of(bindings, argument->name),
-                .expected = "no -A or --tla-code: the file is not a function",
-                .hint = {}});
+                .expected = "no -A or --tla-code: the file is not a function"});
     }
 }
 
@@ -229,8 +221,7 @@ void reject_deep_nesting(const std::string& code, const std::string& where) {
         reject({.what = "the configuration nests too deeply",
                 .where = where + ", " + position_text(code, offset + 1),
                 .seen = "more than " + std::to_string(max_nesting) + " levels of brackets",
-                .expected = "at most " + std::to_string(max_nesting),
-                .hint = {}});
+                .expected = "at most " + std::to_string(max_nesting)});
     }
 }
 
@@ -283,8 +274,7 @@ nlohmann::json evaluate_jsonnet(const std::filesystem::path& file, const Binding
         reject({.what = "the configuration's value nests too deeply",
                 .where = file.string(),
                 .seen = "more than " + std::to_string(max_nesting) + " levels of lists and objects",
-                .expected = "at most " + std::to_string(max_nesting),
-                .hint = {}});
+                .expected = "at most " + std::to_string(max_nesting)});
     }
     return nlohmann::json::parse(text);
 }

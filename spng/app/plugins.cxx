@@ -36,14 +36,13 @@ void load_plugin(const std::string& plugin) {
     const std::string file = library_of(plugin);
     const SharedLibrary library(file, SharedLibrary::Symbols::global);
     if (!library.is_open()) {
-        const std::string near = nearest_name(name, built_in);
         throw Error(ErrorKind::Usage,
                     {.what = "plugin '" + plugin + "' cannot be loaded",
                      .where = "-p, or plugins of the configuration",
                      .seen = library.problem(),
-                     .expected = "a shared library, or one of the built in " + joined(built_in),
-                     .hint = near.empty() ? "give the library's file, or its folder in LD_LIBRARY_PATH"
-                                          : "did you mean '" + near + "'?"});
+                     .expected = "a shared library, or one of the built-in plugins " + joined(built_in),
+                     .hint = suggestion(name, built_in,
+                                        "name the library file, or add its folder to LD_LIBRARY_PATH")});
     }
     log::info("wire-cell", [&] { return "plugin " + plugin + " loaded from " + file; });
 }

@@ -2,8 +2,8 @@
 #include "spng/app/profiling_options.h"
 
 #include "spng/core/error.h"
+#include "spng/core/parse_number.h"
 
-#include <charconv>
 #include <cstdlib>
 
 namespace spng::app {
@@ -27,16 +27,14 @@ Given given(const po::variables_map& values, const std::string& name, const char
 }
 
 int rank_of(const Given& given) {
-    int rank = 0;
-    const char* const end = given.text.data() + given.text.size();
-    const auto [rest, error] = std::from_chars(given.text.data(), end, rank);
-    if (error != std::errc{} || rest != end || rank < 0) {
+    const auto rank = parse_number<int>(given.text);
+    if (!rank || *rank < 0) {
         throw Error(ErrorKind::Usage, {.what = given.where + " needs the rank of a process in a parallel job",
                                        .where = "command line",
                                        .seen = "'" + given.text + "'",
                                        .expected = "0 or more"});
     }
-    return rank;
+    return *rank;
 }
 
 instrument::EventWindow window_of(const Given& events, const Given& schedule) {
@@ -59,7 +57,7 @@ void leave_cuda_to_torch(instrument::RecordingRequest& request) {
     if (("," + request.what + ",").find(",cuda,") != std::string::npos) {
         throw Error(
             ErrorKind::Usage,
-            {.what = "only one of --torch-profiler and the part cuda of --record can watch the device",
+            {.what = "only one of --torch-profiler and the part cuda of --record can record the device",
              .where = "command line",
              .seen = "--torch-profiler, and --record-what " + request.what,
              .expected = "one of them",
@@ -71,28 +69,29 @@ void leave_cuda_to_torch(instrument::RecordingRequest& request) {
 } // namespace
 
 po::options_description profiling_options() {
-    po::options_description options("Profiles (or by variables SPNG_RECORD, SPNG_RECORD_WHAT, ... "
+    po::options_description options("Profiles (also by the variables SPNG_RECORD, SPNG_RECORD_WHAT, ... "
                                     "SPNG_PROFILE_EVENTS ...)");
     const auto text = [](const char* name) { return po::value<std::string>()->value_name(name); };
     options.add_options() //
         ("record", text("FILE"),
-         "record a profile, SQLite; in the name %p is the process, %h the host, %q{VAR} a variable") //
+         "record a profile to a SQLite file; in its name %p is the process, %h the host, %q{VAR} a "
+         "variable") //
         ("record-what", text("A,B"),
-         "what to record: nvtx, calls, samples, ...; default: all that works here")                //
-        ("record-rank", text("N"), "record only process N of a parallel job")                      //
-        ("profile-events", text("A-B"), "profile these events only, counted from 0; A and A- too") //
+         "parts to record: nvtx, calls, samples, ...; default: all that work on this machine")      //
+        ("record-rank", text("N"), "record only process N of a parallel job")                       //
+        ("profile-events", text("A-B"), "profile only these events, counted from 0; also A and A-") //
         ("profile-schedule", text("S"),
-         "profile events by wait=W,warmup=U,active=A,repeat=R; both also hold for nsys -c "
-         "cudaProfilerApi") //
+         "profile events by a schedule, wait=W,warmup=U,active=A,repeat=R; this and --profile-events also "
+         "control nsys -c cudaProfilerApi") //
         ("profile-control", text("WHERE"),
-         "begin without recording and listen at unix:PATH or, with SPNG_PROFILE_TOKEN, tcp:PORT of this "
+         "start without recording and listen at unix:PATH or, with SPNG_PROFILE_TOKEN, tcp:PORT of this "
          "machine: POST /start_profile, /stop_profile, GET /timings (Prometheus), /health") //
         ("trace-states", text("FILE"),
          "write time, memory and shapes of every node call as JSON") //
         ("torch-profiler", text("FOLDER"),
-         "write traces of LibTorch's own profiler there; never together with CUDA in --record") //
+         "write traces of LibTorch's profiler into this folder; not together with CUDA in --record") //
         ("nvtx-level", text("N"),
-         "annotate 0 nothing, 1 nodes, 2 also steps (default), 3 also scheduling, 4 also operators");
+         "level of the ranges: 0 none, 1 nodes, 2 also steps (default), 3 also scheduling, 4 also operators");
     return options;
 }
 

@@ -75,7 +75,7 @@ void on_alarm(int) {
 void handle(int signal_id, void (*handler)(int)) {
     struct sigaction action {};
     action.sa_handler = handler;
-    action.sa_flags = SA_RESTART; // reads and writes of the job go on
+    action.sa_flags = SA_RESTART; // reads and writes of the job continue
     sigaction(signal_id, &action, nullptr);
 }
 

@@ -34,14 +34,12 @@ Component& Environment::prepared(const std::string& name, const std::string& ask
         for (const auto& [known, unused] : m_by_name) {
             names.push_back(known);
         }
-        const std::string near = nearest_name(name, names);
         throw Error(ErrorKind::Configuration,
                     {.what = "reference to a component that is not configured",
                      .where = asking,
                      .seen = "'" + name + "'",
                      .expected = "the name of a configured component, Type:instance",
-                     .hint = near.empty() ? "add it to the configuration (in Jsonnet: to `uses`)"
-                                          : "did you mean '" + near + "'?"});
+                     .hint = suggestion(name, names, "add it to the configuration (in Jsonnet: to `uses`)")});
     }
     prepare(*component);
     return *component;
@@ -55,8 +53,8 @@ void Environment::prepare(Component& component) {
     if (state == State::preparing) {
         throw Error(ErrorKind::Configuration, {.what = "circular reference between components",
                                                .where = component.name().text(),
-                                               .seen = "a reference that leads back to itself",
-                                               .expected = "references without a circle",
+                                               .seen = "a component that refers back to itself",
+                                               .expected = "references without a cycle",
                                                .hint = "remove one of the references"});
     }
     state = State::preparing;
@@ -86,7 +84,7 @@ void Environment::wrong_service_type(const std::string& name, const std::string&
                 {.what = "reference to a component of another type",
                  .where = asking,
                  .seen = "'" + name + "'",
-                 .expected = "a component that offers what this key needs",
+                 .expected = "a component of a type that this key accepts",
                  .hint = "see `wire-cell --describe " + ComponentName::from(asking).type + "`"});
 }
 

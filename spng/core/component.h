@@ -53,12 +53,14 @@ public:
     const Config& config() const { return m_config; }
 
 protected:
+    /// Return "Type:instance, key `key`", for errors.
+    std::string at_key(const std::string& key) const { return this->name().text() + ", key " + key; }
     /// Check conditions that involve several members. Called when all members are read.
     virtual void configured() {}
     [[noreturn]] void reject(const std::string& key, const std::string& seen, const std::string& expected,
                              const std::string& hint = {}) const {
         throw Error(ErrorKind::Configuration, {.what = "configuration values do not fit together",
-                                               .where = this->name().text() + ", key " + key,
+                                               .where = at_key(key),
                                                .seen = seen,
                                                .expected = expected,
                                                .hint = hint});

@@ -55,8 +55,7 @@ void wrong_type(const std::string& where, const nlohmann::json& seen, const std:
     throw Error(ErrorKind::Configuration, {.what = "wrong type of a configuration value",
                                            .where = where,
                                            .seen = shortened(seen) + " (" + seen.type_name() + ")",
-                                           .expected = expected,
-                                           .hint = {}});
+                                           .expected = expected});
 }
 
 void out_of_range(const std::string& where, const nlohmann::json& seen, const Range& range,
@@ -68,8 +67,7 @@ void out_of_range(const std::string& where, const nlohmann::json& seen, const Ra
         for (std::size_t i = 0; i < range.choices.size() && range.choices[i] != nullptr; ++i) {
             choices.emplace_back(range.choices[i]);
         }
-        const std::string best = nearest_name(seen.get<std::string>(), choices);
-        hint = best.empty() ? "" : "did you mean '" + best + "'?";
+        hint = suggestion(seen.get<std::string>(), choices, "");
     }
     const std::string with_unit =
         std::string(unit).empty() || std::string(unit) == "1" ? "" : std::string(" [") + unit + "]";
@@ -95,8 +93,7 @@ void missing_key(const std::string& where, const char* name, const char* text) {
     throw Error(ErrorKind::Configuration, {.what = std::string("missing configuration key '") + name + "'",
                                            .where = where,
                                            .seen = "not given",
-                                           .expected = std::string(name) + ": " + text,
-                                           .hint = {}});
+                                           .expected = std::string(name) + ": " + text});
 }
 
 void require_object(const std::string& where, const nlohmann::json& seen) {

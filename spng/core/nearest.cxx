@@ -56,15 +56,14 @@ std::string nearest_name(const std::string& seen, const std::vector<std::string>
     return best;
 }
 
-std::string suggestion(const std::string& seen, const std::vector<std::string>& candidates) {
-    if (candidates.empty()) {
-        return {};
-    }
+std::string suggestion(const std::string& seen, const std::vector<std::string>& candidates,
+                       const std::string& otherwise) {
     const std::string best = nearest_name(seen, candidates);
-    if (!best.empty()) {
-        return "did you mean '" + best + "'?";
-    }
-    return "known are: " + joined(candidates);
+    return best.empty() ? otherwise : "did you mean '" + best + "'?";
+}
+
+std::string suggestion(const std::string& seen, const std::vector<std::string>& candidates) {
+    return candidates.empty() ? "" : suggestion(seen, candidates, "known are: " + joined(candidates));
 }
 
 std::string joined(const std::vector<std::string>& words, const std::string& separator) {

@@ -11,7 +11,11 @@ namespace spng {
 /// ignored), or an empty string if none is near enough to be a likely typing error.
 std::string nearest_name(const std::string& seen, const std::vector<std::string>& candidates);
 
-/// Return "did you mean 'X'?" or, if nothing is near, "known are: A, B, C". Empty without candidates.
+/// Return "did you mean 'X'?" or, if nothing is near, `otherwise`.
+std::string suggestion(const std::string& seen, const std::vector<std::string>& candidates,
+                       const std::string& otherwise);
+
+/// The same with "known are: A, B, C" if nothing is near. Empty without candidates.
 std::string suggestion(const std::string& seen, const std::vector<std::string>& candidates);
 
 /// Return the words with separators in between: "A, B, C".

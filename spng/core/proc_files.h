@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Values from the text files of Linux' /proc. Header-only, since the recorder, a library of its own, includes
+// Values from the text files of Linux' /proc. Header-only, since the recorder, a separate library, includes
 // it too.
 
 #include <cstdint>

@@ -13,9 +13,7 @@ void Registry::add(Entry entry) {
     if (!m_entries.emplace(type, std::move(entry)).second) {
         throw Error(ErrorKind::Internal, {.what = "component type registered twice",
                                           .where = type,
-                                          .seen = {},
-                                          .expected = "one registration for each type",
-                                          .hint = {}});
+                                          .expected = "one registration for each type"});
     }
 }
 

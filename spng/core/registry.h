@@ -26,8 +26,8 @@ struct ComponentType {
     /// plumbing, service
     std::string kind;
     /// names of the input ports; a trailing "*" stands for `multiplicity` ports
-    std::vector<std::string> inputs;
-    std::vector<std::string> outputs;
+    std::vector<std::string> inputs{};
+    std::vector<std::string> outputs{};
     Concurrency concurrency = Concurrency::unlimited;
     std::string text; ///< one line of meaning
     /// Tensor memory of one call. Null for services, and for nodes that the memory plan reports as not

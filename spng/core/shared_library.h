@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Shared libraries opened at run time, for everything that a machine may lack: the NVIDIA driver, CUDA, the
-// recorder, plugins. Header-only, since the recorder, a library of its own, includes it too.
+// recorder, plugins. Header-only, since the recorder, a separate library, includes it too.
 
 #include <initializer_list>
 #include <string>

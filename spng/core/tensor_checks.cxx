@@ -9,11 +9,9 @@ namespace {
 
 [[noreturn]] void reject(const char* operation, const char* name, const std::string& seen,
                          const std::string& expected) {
-    throw Error(ErrorKind::Internal, {.what = std::string(operation) + " cannot take this " + name,
-                                      .where = {},
-                                      .seen = seen,
-                                      .expected = expected,
-                                      .hint = {}});
+    throw Error(
+        ErrorKind::Internal,
+        {.what = std::string(operation) + " cannot take this " + name, .seen = seen, .expected = expected});
 }
 
 } // namespace

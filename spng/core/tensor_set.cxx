@@ -23,7 +23,6 @@ TensorSet::TensorSet(std::shared_ptr<const EventInfo> event, std::vector<NamedTe
         for (std::size_t j = 0; j < i; ++j) {
             if (m_tensors[i].name == m_tensors[j].name) {
                 throw Error(ErrorKind::Internal, {.what = "two tensors of one set have the same name",
-                                                  .where = {},
                                                   .seen = m_tensors[i].name,
                                                   .expected = "names that differ",
                                                   .hint = "give the producing nodes different output names"});
@@ -47,7 +46,6 @@ const NamedTensor& TensorSet::at(const std::string& name) const {
     }
     const auto names = names_of(m_tensors);
     throw Error(ErrorKind::Internal, {.what = "no tensor '" + name + "' in the input set",
-                                      .where = {},
                                       .seen = joined(names),
                                       .expected = name,
                                       .hint = "connect the node that makes it; " + suggestion(name, names)});
@@ -57,7 +55,6 @@ const NamedTensor& TensorSet::only() const {
     if (m_tensors.size() != 1) {
         throw Error(ErrorKind::Internal,
                     {.what = "this node takes a set of one tensor",
-                     .where = {},
                      .seen = std::to_string(m_tensors.size()) + " tensors: " + joined(names_of(m_tensors)),
                      .expected = "1 tensor",
                      .hint = "connect it to a node that gives one tensor"});

@@ -21,9 +21,7 @@ std::string with_unit(double value, std::span<const char* const> units) {
     }
     const double size = std::abs(value);
     const int decimals = unit == 0 || size >= 99.95 ? 0 : size >= 9.995 ? 1 : 2;
-    std::array<char, 48> text{};
-    std::snprintf(text.data(), text.size(), "%.*f %s", decimals, value, units[unit]);
-    return text.data();
+    return format_fixed(value, decimals) + " " + units[unit];
 }
 
 std::int64_t third_digit(std::int64_t bytes) {
@@ -35,6 +33,12 @@ std::int64_t third_digit(std::int64_t bytes) {
 }
 
 } // namespace
+
+std::string format_fixed(double value, int decimals) {
+    std::array<char, 48> text{};
+    std::snprintf(text.data(), text.size(), "%.*f", decimals, value);
+    return text.data();
+}
 
 std::int64_t three_digits_above(std::int64_t bytes) {
     const std::int64_t step = third_digit(bytes);

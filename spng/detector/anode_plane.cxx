@@ -7,16 +7,10 @@
 namespace spng {
 namespace {
 
-const Registration<WireSchemaFile> file_registration{{.type = "WireSchemaFile",
-                                                      .kind = "service",
-                                                      .inputs = {},
-                                                      .outputs = {},
-                                                      .text = "wires of all anodes of a detector"}};
-const Registration<AnodePlane> anode_registration{{.type = "AnodePlane",
-                                                   .kind = "service",
-                                                   .inputs = {},
-                                                   .outputs = {},
-                                                   .text = "wires and channels of one anode"}};
+const Registration<WireSchemaFile> file_registration{
+    {.type = "WireSchemaFile", .kind = "service", .text = "wires of all anodes of a detector"}};
+const Registration<AnodePlane> anode_registration{
+    {.type = "AnodePlane", .kind = "service", .text = "wires and channels of one anode"}};
 
 } // namespace
 
@@ -25,8 +19,7 @@ void WireSchemaFile::prepare(Environment&) {
 }
 
 void AnodePlane::prepare(Environment& environment) {
-    const auto& file =
-        environment.service<WireSchemaFile>(config().wire_schema, name().text() + ", key wire_schema");
+    const auto& file = environment.service<WireSchemaFile>(config().wire_schema, at_key("wire_schema"));
     m_wires = &file.schema().anode(config().ident);
     m_notes = notes_of(*file.data_file());
     m_channels = anode_channels(*m_wires);

@@ -41,8 +41,7 @@ FaceCells find_cells(const WireFace& face) {
         throw Error(ErrorKind::Configuration, {.what = "wires of planes 0 and 1 do not cross",
                                                .where = "face " + std::to_string(face.ident),
                                                .seen = "parallel wires",
-                                               .expected = "an angle between them",
-                                               .hint = {}});
+                                               .expected = "an angle between them"});
     }
     const Extents ends_u(plane_u);
     const Extents ends_v(plane_v);

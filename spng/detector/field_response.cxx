@@ -15,8 +15,7 @@ using nlohmann::json;
 
 [[noreturn]] void fail(const std::string& where, const std::string& what, const std::string& seen,
                        const std::string& expected) {
-    throw Error(ErrorKind::Configuration,
-                {.what = what, .where = where, .seen = seen, .expected = expected, .hint = {}});
+    throw Error(ErrorKind::Configuration, {.what = what, .where = where, .seen = seen, .expected = expected});
 }
 
 double positive_number(const json& object, const char* key, const JsonLocation& location) {

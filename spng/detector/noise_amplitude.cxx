@@ -52,10 +52,8 @@ at::Tensor mean_amplitude(const std::vector<NoiseSpectrum>& spectra, int plane, 
     }
     if (by_length.empty()) {
         throw Error(ErrorKind::Configuration, {.what = "no noise spectrum of a plane",
-                                               .where = {},
                                                .seen = "none of plane " + std::to_string(plane),
-                                               .expected = "at least one spectrum for each plane",
-                                               .hint = {}});
+                                               .expected = "at least one spectrum for each plane"});
     }
     auto above = by_length.lower_bound(wire_length);
     above = above == by_length.end() ? std::prev(above) : above;

@@ -16,8 +16,7 @@ using nlohmann::json;
     throw Error(ErrorKind::Configuration, {.what = "a noise spectrum cannot be used",
                                            .where = location.text(),
                                            .seen = seen,
-                                           .expected = expected,
-                                           .hint = {}});
+                                           .expected = expected});
 }
 
 std::vector<double> read_numbers(const json& object, const char* key, const JsonLocation& location) {

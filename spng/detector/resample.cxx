@@ -23,10 +23,8 @@ std::int64_t rational_length(std::int64_t length, double from, double to) {
     if (step == 0 || result > 64 * length + 65536) {
         throw Error(ErrorKind::Configuration,
                     {.what = "two sampling periods have no useful common multiple",
-                     .where = {},
                      .seen = std::to_string(from) + " ns and " + std::to_string(to) + " ns",
-                     .expected = "positive periods in the ratio of small integers",
-                     .hint = {}});
+                     .expected = "positive periods in the ratio of small integers"});
     }
     return result;
 }

@@ -8,17 +8,9 @@ namespace spng {
 namespace {
 
 const Registration<FieldResponseComponent> field_registration{
-    {.type = "FieldResponse",
-     .kind = "service",
-     .inputs = {},
-     .outputs = {},
-     .text = "current on the wires from one drifting electron"}};
+    {.type = "FieldResponse", .kind = "service", .text = "current on the wires from one drifting electron"}};
 const Registration<ColdElecResponse> electronics_registration{
-    {.type = "ColdElecResponse",
-     .kind = "service",
-     .inputs = {},
-     .outputs = {},
-     .text = "response of preamplifier and shaper"}};
+    {.type = "ColdElecResponse", .kind = "service", .text = "response of preamplifier and shaper"}};
 
 } // namespace
 

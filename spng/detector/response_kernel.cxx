@@ -18,8 +18,7 @@ at::Tensor response_kernel(const at::Tensor& average, double period, const ColdE
         throw Error(ErrorKind::Configuration, {.what = "invalid step of the digitiser",
                                                .where = "response kernel",
                                                .seen = std::to_string(config.lsb) + " V",
-                                               .expected = "a positive voltage",
-                                               .hint = {}});
+                                               .expected = "a positive voltage"});
     }
     const auto electronics_samples =
         static_cast<std::int64_t>(std::llround(config.electronics_duration / period));

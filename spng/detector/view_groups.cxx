@@ -11,11 +11,8 @@
 namespace spng {
 namespace {
 
-const Registration<ViewGroups> registration{{.type = "SPNGViewGroups",
-                                             .kind = "service",
-                                             .inputs = {},
-                                             .outputs = {},
-                                             .text = "assignment of channels to the rows of tensors"}};
+const Registration<ViewGroups> registration{
+    {.type = "SPNGViewGroups", .kind = "service", .text = "assignment of channels to the rows of tensors"}};
 
 } // namespace
 
@@ -38,9 +35,8 @@ void ViewGroups::prepare(Environment& environment) {
     for (const auto& group_config : config().groups) {
         ViewGroup group{group_config.name, {}, {}, {}, {}};
         for (const auto& view_config : group_config.views) {
-            const auto& anode = environment.service<AnodePlane>(view_config.anode.empty() ? config().anode
-                                                                                          : view_config.anode,
-                                                                name().text() + ", key anode");
+            const auto& anode = environment.service<AnodePlane>(
+                view_config.anode.empty() ? config().anode : view_config.anode, at_key("anode"));
             group.view_names.push_back(view_config.name);
             group.anodes.push_back(&anode);
             group.views.push_back(

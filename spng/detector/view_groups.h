@@ -26,7 +26,7 @@ struct NamedViewConfig {
                                field(&C::faces, "faces", "", Range{.low = 0, .required = true},
                                      "faces of the view, one block of rows each"),
                                field(&C::order, "order", "", Range{.low = -1, .high = 1, .required = true},
-                                     "of each block: +1 by increasing pitch, -1 reversed"),
+                                     "order of each block: +1 by increasing pitch, -1 reversed"),
                                field(&C::anode, "anode", "", any(),
                                      "name of the view's AnodePlane component; empty: the common one"));
     }

@@ -167,8 +167,7 @@ WireCrossings make_wire_crossings(const WireAnode& anode, const std::vector<Chan
         throw Error(ErrorKind::Configuration, {.what = "no such target plane",
                                                .where = "coincidence",
                                                .seen = std::to_string(target_plane),
-                                               .expected = "0 (U), 1 (V) or 2 (W)",
-                                               .hint = {}});
+                                               .expected = "0 (U), 1 (V) or 2 (W)"});
     }
     WireCrossings table;
     table.target_plane = target_plane;

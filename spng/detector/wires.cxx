@@ -14,8 +14,7 @@ using nlohmann::json;
 
 [[noreturn]] void fail(const std::string& where, const std::string& what, const std::string& seen,
                        const std::string& expected) {
-    throw Error(ErrorKind::Configuration,
-                {.what = what, .where = where, .seen = seen, .expected = expected, .hint = {}});
+    throw Error(ErrorKind::Configuration, {.what = what, .where = where, .seen = seen, .expected = expected});
 }
 
 double length(Point2 vector) {

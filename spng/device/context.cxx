@@ -16,8 +16,6 @@ namespace {
 const Registration<Context> registration{
     {.type = "SPNGContext",
      .kind = "service",
-     .inputs = {},
-     .outputs = {},
      .text = "device, precision, floating type and intra-op threads of the whole job"}};
 
 c10::Device choose(const std::string& asked, const std::string& where) {
@@ -35,7 +33,7 @@ c10::Device choose(const std::string& asked, const std::string& where) {
 } // namespace
 
 void Context::configured() {
-    listed_devices(config().device, name().text() + ", key device");
+    listed_devices(config().device, at_key("device"));
     if (!config().memory_budget.empty() && memory_budget() == 0) {
         reject("memory_budget", config().memory_budget, "more than 0, such as 4GB; empty for no limit");
     }
@@ -47,14 +45,14 @@ void Context::configured() {
 }
 
 std::int64_t Context::memory_budget() const {
-    return bytes_from(config().memory_budget, name().text() + ", key memory_budget");
+    return bytes_from(config().memory_budget, at_key("memory_budget"));
 }
 
 void Context::prepare(Environment&) {
     if (config().verbosity > 0) {
         log::set_level(config().verbosity == 1 ? "info" : config().verbosity == 2 ? "debug" : "trace");
     }
-    m_device = choose(config().device, name().text() + ", key device");
+    m_device = choose(config().device, at_key("device"));
     m_real = config().dtype == "float64" ? c10::kDouble : c10::kFloat;
     const bool fast = config().precision == "fast";
     if (m_device.is_cuda()) {

@@ -27,9 +27,10 @@ struct ContextConfig {
         return std::make_tuple(
             field(&ContextConfig::device, "device", "", not_empty(),
                   "auto (CUDA if there is a device, else the CPU), cpu, cuda, cuda:N; gpu and gpuN mean "
-                  "the same. Several with commas, or cuda:all: spread the events over them"),
+                  "the same. With several, separated by commas, or with cuda:all, the events are spread over "
+                  "them"),
             field(&ContextConfig::precision, "precision", "", one_of("exact", "fast"),
-                  "exact: float32 throughout, repeats to the byte; fast: the network in bfloat16 if the "
+                  "exact: float32 throughout, the same bytes each time; fast: the network in bfloat16 if the "
                   "machine has instructions for it, on CUDA also TF32 convolutions and products"),
             field(&ContextConfig::dtype, "dtype", "", one_of("float32", "float64"),
                   "floating type of the whole chain"),

@@ -103,7 +103,7 @@ bool auto_means_cuda() {
         load_cuda_for(0, "auto", "device");
         return true;
     } catch (const Error& error) {
-        log::warn("device", "the CUDA device is not used, since " + error.text().what + " (" +
+        log::warn("device", "the CUDA device is not used, because " + error.text().what + " (" +
                                 error.text().seen + "); " + error.text().hint);
         return false;
     }

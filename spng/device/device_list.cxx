@@ -2,10 +2,10 @@
 #include "spng/device/device_list.h"
 
 #include "spng/core/error.h"
+#include "spng/core/parse_number.h"
 #include "spng/device/cuda_plugin.h"
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 #include <sstream>
 #include <string_view>
@@ -19,8 +19,7 @@ namespace {
         {.what = what,
          .where = where,
          .seen = "'" + text + "'",
-         .expected = "one device, or several of one kind with commas: cuda:0,cuda:1; cuda:all; cpu,cpu",
-         .hint = {}});
+         .expected = "one device, or several of one kind with commas: cuda:0,cuda:1; cuda:all; cpu,cpu"});
 }
 
 bool is_all(const std::string& name) {
@@ -61,17 +60,14 @@ int cuda_index(const std::string& name, const std::string& where) {
     if (rest && rest->empty()) {
         return 0;
     }
-    const std::string_view digits = rest ? rest->substr(rest->front() == ':' ? 1 : 0) : "";
-    int index = -1;
-    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), index);
-    if (error != std::errc{} || end != digits.data() + digits.size() || index < 0) {
+    const auto index = parse_number<int>(rest ? rest->substr(rest->front() == ':' ? 1 : 0) : "");
+    if (!index || *index < 0) {
         throw Error(ErrorKind::Configuration, {.what = "unknown device",
                                                .where = where,
                                                .seen = "'" + name + "'",
-                                               .expected = "auto, cpu, cuda, cuda:N, gpu or gpuN",
-                                               .hint = {}});
+                                               .expected = "auto, cpu, cuda, cuda:N, gpu or gpuN"});
     }
-    return index;
+    return *index;
 }
 
 std::vector<std::string> replica_devices(const std::string& text, const std::string& where) {

@@ -15,22 +15,23 @@ void load_kernel_library() {
     const std::string instead = "; using compositions of LibTorch's operations";
     const char* wanted = std::getenv("SPNG_CUDA_KERNELS");
     if (wanted != nullptr && std::string_view(wanted) == "no") {
-        log::info("device", "own CUDA kernels are switched off by SPNG_CUDA_KERNELS=no" + instead);
+        log::info("device", "SPNG's CUDA kernels are switched off by SPNG_CUDA_KERNELS=no" + instead);
         return;
     }
     const std::string own_file = SharedLibrary::file_of(&load_kernel_library);
     if (own_file.empty()) {
         log::warn("device",
-                  "own CUDA kernels are not loaded, since the file of this library is unknown" + instead);
+                  "SPNG's CUDA kernels are not loaded, because the file of this library is unknown" +
+                      instead);
         return;
     }
     const auto file = std::filesystem::path(own_file).parent_path() / "libWireCellSpngCuda.so";
     const SharedLibrary library(file, SharedLibrary::Symbols::global);
     if (!library.is_open()) {
-        log::warn("device", "own CUDA kernels do not load: " + library.problem() + instead);
+        log::warn("device", "SPNG's CUDA kernels do not load: " + library.problem() + instead);
         return;
     }
-    log::debug("device", "own CUDA kernels: " + file.string());
+    log::debug("device", "SPNG's CUDA kernels: " + file.string());
 }
 
 } // namespace spng

@@ -23,7 +23,7 @@ struct DeviceReplicaOptions {
 class DeviceReplicas {
 public:
     /// Warm up the replicas, so that the first event costs as much as the others. If the device section cannot
-    /// be one node, go on without it and log the reason (a warning for `on`).
+    /// be one node, continue without it and log the reason (a warning for `on`).
     /// @param replicas      with prepared nodes; must outlive this object
     /// @param environments  of the replicas, in the same order
     DeviceReplicas(std::vector<Replica> replicas, const std::vector<Environment*>& environments,

@@ -19,8 +19,8 @@ const Registration<DeviceSection> registration{
      .kind = "plumbing",
      .inputs = {"*"},
      .outputs = {"*"},
-     .text = "the nodes of a graph that work on the device, launched as one; made by cuda_graph, not by "
-             "configurations"}};
+     .text =
+         "runs the device nodes of a graph as one launch; inserted by cuda_graph, not by configurations"}};
 
 constexpr const char* logger = "cuda_graph";
 
@@ -57,7 +57,6 @@ std::vector<std::string> DeviceSection::output_ports() const {
 void DeviceSection::prepare_node(Environment&) {
     if (m_graph == nullptr) {
         throw Error(ErrorKind::Configuration, {.what = "a configuration cannot contain this node",
-                                               .where = {},
                                                .seen = registered().type,
                                                .expected = "the nodes of the section",
                                                .hint = "-A cuda_graph=on inserts it"});
@@ -207,7 +206,6 @@ Ports DeviceSection::replay(Capture& capture, const Ports& inputs) {
     note_use(); // before fill(), which may run out of memory while the launched work runs
     Ports outputs = capture.outputs->fill(inputs);
     note_use();
-    ++m_replays;
     return outputs;
 }
 

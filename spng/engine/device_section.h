@@ -11,7 +11,6 @@
 
 #include <c10/core/Event.h>
 
-#include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -37,9 +36,6 @@ public:
 
     std::vector<std::string> input_ports() const override;
     std::vector<std::string> output_ports() const override;
-
-    /// Number of events that were launched as CUDA graphs.
-    std::uint64_t replays() const { return m_replays; }
 
 protected:
     void prepare_node(Environment& environment) override;
@@ -84,7 +80,6 @@ private:
     std::mutex m_mutex;
     std::map<std::string, Shape> m_shapes; ///< by port_key
     std::uint64_t m_requests = 0;
-    std::atomic<std::uint64_t> m_replays{0};
 };
 
 } // namespace spng

@@ -105,7 +105,7 @@ std::string choose_engine(const std::vector<JobEntry>& engines, const std::strin
         throw Error(ErrorKind::Configuration, {.what = "the configuration has no graph to run",
                                                .where = source,
                                                .seen = "no component of type " + joined(engine_types, " or "),
-                                               .expected = "one, holding the edges",
+                                               .expected = "one, with the edges",
                                                .hint = "end the configuration with pgraph's main(graph)"});
     }
     return requested.empty() ? engines.front().name.type : ComponentName::from(requested).type;

@@ -57,7 +57,7 @@ MemoryChoice Job::memory_choice() const {
 }
 
 std::string Job::memory_text() const {
-    // Before the job is prepared no device is asked for, so that "all" counts as one.
+    // Before the job is prepared no device is queried, so "all" counts as one.
     const std::size_t replica_count =
         std::max(replicas().size(), listed_devices(context().config().device, context_name).size());
     return to_string(memory_plan(), m_window_memory_plan, memory_choice(), replica_count, budget(), m_free);

@@ -226,7 +226,7 @@ std::string to_string(const MemoryPlan& plan, const std::optional<MemoryPlan>& w
                                               : "\n");
     }
     if (!plan.unknown_types.empty()) {
-        text += "memory: not in these numbers: " + joined(plan.unknown_types) + "\n";
+        text += "memory: not counted: " + joined(plan.unknown_types) + "\n";
     }
     return text;
 }

@@ -200,7 +200,7 @@ OutputTemplate::OutputTemplate(const Ports& inputs, Ports outputs)
     const auto times = times_of(m_inputs);
     for (const auto& set : m_outputs) {
         if (set == nullptr || set->event_ptr() != m_inputs.front()->event_ptr()) {
-            m_rejection = "a node gives a set of another event than it got";
+            m_rejection = "a node returned a set of another event than that of its input";
             return;
         }
         for (const auto& tensor : set->tensors()) {

@@ -140,8 +140,8 @@ std::vector<std::size_t> topological_order(const Wiring& wiring, const std::stri
                 stuck.push_back(wiring.vertices[i].node->name().text());
             }
         }
-        reject(source, "the graph has a circle", "edges", "nodes in or behind the circle: " + joined(stuck),
-               "data that flows one way", "remove the edge that leads back");
+        reject(source, "the graph has a cycle", "edges", "nodes in or after the cycle: " + joined(stuck),
+               "edges without a cycle", "remove the edge that leads back");
     }
     return order;
 }

@@ -31,9 +31,8 @@ public:
     void check() const {
         if (versions() != m_versions) {
             throw Error(ErrorKind::Internal, {.what = "a node wrote into an input tensor",
-                                              .where = {},
                                               .seen = "a tensor version that changed during the call",
-                                              .expected = "inputs untouched",
+                                              .expected = "unchanged inputs",
                                               .hint = "use an out-of-place operation"});
         }
     }

@@ -3,8 +3,8 @@
 
 #include "spng/core/error.h"
 #include "spng/core/nearest.h"
+#include "spng/core/parse_number.h"
 
-#include <charconv>
 #include <map>
 #include <vector>
 
@@ -16,7 +16,7 @@ constexpr std::uint64_t largest = 1'000'000'000'000;
 
 [[noreturn]] void reject(const std::string& where, const std::string& seen, const std::string& expected,
                          const std::string& hint = {}) {
-    throw Error(ErrorKind::Usage, {.what = where + " does not say which events are meant",
+    throw Error(ErrorKind::Usage, {.what = where + " does not select events",
                                    .where = where,
                                    .seen = "'" + seen + "'",
                                    .expected = expected,
@@ -25,10 +25,8 @@ constexpr std::uint64_t largest = 1'000'000'000'000;
 
 /// Return the integer, 0 to `largest`; nothing for any other text.
 std::optional<std::uint64_t> integer_from(const std::string& text) {
-    std::uint64_t value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    const bool whole = !text.empty() && error == std::errc{} && end == text.data() + text.size();
-    return whole && value <= largest ? std::optional(value) : std::nullopt;
+    const auto value = parse_number<std::uint64_t>(text);
+    return value && *value <= largest ? value : std::nullopt;
 }
 
 } // namespace

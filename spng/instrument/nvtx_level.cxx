@@ -11,12 +11,11 @@ namespace spng::instrument {
 
 void set_nvtx_level(const std::string& text, const std::string& where) {
     if (text.size() != 1 || text[0] < '0' || text[0] > '4') {
-        throw Error(ErrorKind::Usage, {.what = "this is no level of annotation",
+        throw Error(ErrorKind::Usage, {.what = "invalid level of the ranges",
                                        .where = where,
                                        .seen = text.empty() ? "nothing" : text,
                                        .expected = "0 nothing, 1 nodes and events, 2 also steps and files, 3 "
-                                                   "also scheduling, 4 also operators of ATen",
-                                       .hint = {}});
+                                                   "also scheduling, 4 also operators of ATen"});
     }
 #if SPNG_NVTX_IS_ON
     const auto level = static_cast<nvtx::Level>(text[0] - '0');
@@ -26,7 +25,7 @@ void set_nvtx_level(const std::string& text, const std::string& where) {
     }
 #else
     if (text != "0") {
-        throw Error(ErrorKind::Usage, {.what = "this build has no annotation",
+        throw Error(ErrorKind::Usage, {.what = "this build has no NVTX ranges",
                                        .where = where,
                                        .seen = text,
                                        .expected = "0, or a build with NVTX",

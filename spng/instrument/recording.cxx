@@ -33,8 +33,8 @@ const SpngRecorder& recorder_of_build(const std::string& where) {
     if (!SPNG_NVTX_IS_ON) {
         throw Error(ErrorKind::Usage, {.what = "this build cannot record a profile",
                                        .where = where,
-                                       .seen = "a build without the NVTX ranges that a profile consists of",
-                                       .expected = "one with them",
+                                       .seen = "a build without NVTX ranges",
+                                       .expected = "a build with NVTX ranges",
                                        .hint = "./wcb configure --with-nvtx && ./wcb"});
     }
     const LoadedRecorder loaded = load_recorder();
@@ -194,7 +194,7 @@ void say_what_is_left() noexcept {
         return;
     }
     for (const char* text : {"wire-cell: the recording was not completed; wire-cell --recover-record ", part,
-                             " makes a file of what came until now\n"}) {
+                             " completes the file with the data recorded so far\n"}) {
         [[maybe_unused]] const auto written = write(STDERR_FILENO, text, std::strlen(text));
     }
 }
@@ -220,12 +220,11 @@ Recording::Recording(const RecordingRequest& request) {
         request.file.c_str(), request.what.c_str(), request.without.c_str(), 0, 0, 0, 0};
     std::array<char, 4096> problem{};
     if (functions.start(&options, problem.data(), problem.size()) != 0) {
-        throw Error(ErrorKind::Usage,
-                    {.what = "the recording cannot be made",
-                     .where = request.where + " " + request.file,
-                     .seen = problem.data(),
-                     .expected = "a file name in a folder that can be written; %p process, %h host, "
-                                 "%q{VARIABLE} environment, %% a percent sign"});
+        throw Error(ErrorKind::Usage, {.what = "the recording cannot be made",
+                                       .where = request.where + " " + request.file,
+                                       .seen = problem.data(),
+                                       .expected = "a file name in a writable folder; %p process, %h host, "
+                                                   "%q{VARIABLE} environment, %% a percent sign"});
     }
     recording::recorder_in_use = &functions;
     m_active = true;
@@ -254,7 +253,7 @@ void Recording::note(const std::string& key, const std::string& value) {
 void Recording::run_begins() {
     m_run_began = true;
     if (m_active && recording::recorder()->attachments() == 0) {
-        const std::string text = "no range reaches the recording: something used NVTX before it began";
+        const std::string text = "no range reaches the recording: a library used NVTX before it began";
         say(text);
         recording::recorder()->diagnose(2, text.c_str());
     }
@@ -273,7 +272,7 @@ std::string Recording::finish() {
                                         .where = name,
                                         .seen = problem.data(),
                                         .expected = "space for the file",
-                                        .hint = "free some room, then wire-cell --recover-record with the "
+                                        .hint = "free space, then wire-cell --recover-record with the "
                                                 ".part file"});
     }
     return name;

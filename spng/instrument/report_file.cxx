@@ -16,7 +16,7 @@ void write_report_file(const std::filesystem::path& path, const std::string& tex
         throw Error(ErrorKind::Output, {.what = "cannot write the file of " + option,
                                         .where = path.string(),
                                         .seen = error.text().seen,
-                                        .expected = "an existing folder with space and write permission",
+                                        .expected = "a writable folder with enough space",
                                         .hint = "give " + option + " another path"});
     }
 }

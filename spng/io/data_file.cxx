@@ -74,7 +74,7 @@ DataFile identify_data_file(const std::string& role, const fs::path& path) {
         throw Error(ErrorKind::Configuration, {.what = "a data file cannot be read",
                                                .where = path.string(),
                                                .seen = std::to_string(file.bytes) + " bytes, then an error",
-                                               .expected = "a file readable to its end",
+                                               .expected = "a file that is readable to its end",
                                                .hint = "check its permissions, or copy it again"});
     }
     file.sha256 = checksum.digits();

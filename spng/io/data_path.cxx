@@ -4,10 +4,10 @@
 #include "spng/core/error.h"
 #include "spng/core/log/log.h"
 #include "spng/core/nearest.h"
+#include "spng/core/shared_library.h"
 
 #include <algorithm>
 #include <cstdlib>
-#include <dlfcn.h>
 #include <mutex>
 #include <optional>
 #include <set>
@@ -28,11 +28,8 @@ std::optional<std::vector<fs::path>>& chosen_search_path() {
 std::vector<fs::path> own_locations() {
     std::vector<fs::path> locations;
     std::error_code problem;
-    Dl_info info{};
-    if (dladdr(reinterpret_cast<const void*>(&own_folder), &info) != 0 && info.dli_fname != nullptr) {
-        if (const fs::path library = fs::canonical(info.dli_fname, problem); !problem) {
-            locations.push_back(library.parent_path());
-        }
+    if (const fs::path library = fs::canonical(SharedLibrary::file_of(&own_folder), problem); !problem) {
+        locations.push_back(library.parent_path());
     }
     if (const fs::path program = fs::read_symlink("/proc/self/exe", problem); !problem) {
         locations.push_back(program.parent_path());
@@ -81,7 +78,6 @@ std::vector<std::string> file_names(const std::vector<fs::path>& folders) {
     throw Error(
         ErrorKind::Configuration,
         {.what = what + " '" + name + "' not found",
-         .where = {},
          .seen = name,
          .expected = fs::path(name).is_absolute() ? "an existing file" : "a file in " + joined(locations),
          .hint = near.empty() ? "give its folder with -P or in WIRECELL_PATH"

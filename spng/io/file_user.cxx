@@ -35,7 +35,7 @@ void require_separate(const std::vector<UsedFile>& files) {
                                                   : "an output would overwrite an input",
                          .where = written.user + " and " + other.user,
                          .seen = written.path.string() + " and " + other.path.string(),
-                         .expected = "a file of its own for each output",
+                         .expected = "a separate file for each output",
                          .hint = "choose another name for one of them"});
         }
     }

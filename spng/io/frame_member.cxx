@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spng/io/frame_member.h"
 
+#include "spng/core/parse_number.h"
+
 #include <array>
-#include <charconv>
 #include <stdexcept>
 #include <utility>
 
@@ -42,13 +43,11 @@ std::optional<FrameMember> parse_member_name(std::string_view name) {
         if (last == std::string_view::npos) {
             throw std::invalid_argument("it has no tag");
         }
-        const std::string_view ident = rest.substr(last + 1);
-        FrameMember member{.kind = kind, .label = std::string(rest.substr(0, last))};
-        const auto [end, problem] = std::from_chars(ident.data(), ident.data() + ident.size(), member.ident);
-        if (problem != std::errc{} || end != ident.data() + ident.size()) {
+        const auto ident = parse_number<int>(rest.substr(last + 1));
+        if (!ident) {
             throw std::invalid_argument("it has no event ident");
         }
-        return member;
+        return FrameMember{kind, std::string(rest.substr(0, last)), *ident};
     }
     return std::nullopt;
 }

@@ -29,7 +29,7 @@ std::string_view kind_name(MemberKind kind);
 std::string member_name(const FrameMember& member);
 
 /// Parse the name of a member. Return nothing if it does not begin with a kind and an underscore: such a
-/// member is no part of a frame.
+/// member is not part of a frame.
 /// @throws std::invalid_argument, saying what is missing, if the rest of the name is malformed
 std::optional<FrameMember> parse_member_name(std::string_view name);
 

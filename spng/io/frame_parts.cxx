@@ -96,7 +96,7 @@ std::vector<int> channels_of(const at::Tensor& array, const std::string& where) 
         if (!known.insert(channels[row]).second) {
             reject(where, "a channel occurs twice",
                    "channel " + std::to_string(channels[row]) + " again in row " + std::to_string(row),
-                   "channels that are all different");
+                   "a different channel in each row");
         }
     }
     return channels;
@@ -116,7 +116,7 @@ TickInfo tick_info_of(const at::Tensor& array, const std::string& where) {
         reject(where, "the tick information is unusable",
                "start " + std::to_string(values[0]) + ", tick " + std::to_string(values[1]) + ", tbin " +
                    std::to_string(values[2]),
-               "a finite start [ns], a tick above 0 [ns], a whole tbin");
+               "a finite start [ns], a tick above 0 [ns], an integer tbin");
     }
     return {values[0], values[1], static_cast<int>(values[2])};
 }

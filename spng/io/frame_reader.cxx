@@ -153,7 +153,7 @@ Frame FrameReader::assemble(Parts& parts) const {
     };
     if (parts.tags.empty()) {
         reject("the event has no frame of an accepted tag", "tags " + join(parts.other_tags),
-               "tags " + join(m_tags), "choose among the tags that the file has");
+               "tags " + join(m_tags), "choose one of the tags in the file");
     }
     Frame frame;
     frame.ident = parts.ident;
@@ -169,7 +169,7 @@ Frame FrameReader::assemble(Parts& parts) const {
         const std::int64_t rows = tag.samples->size(0);
         const auto require_rows = [&](MemberKind kind, std::int64_t count) {
             if (count != rows) {
-                reject("the event contradicts itself",
+                reject("the arrays of the event do not match",
                        std::to_string(count) + " values in " + name(kind, label),
                        std::to_string(rows) + ", the rows of " + name(MemberKind::frame, label),
                        "correct the program that wrote the file");

@@ -34,7 +34,7 @@ public:
     /// close() does nothing
     void write(const Frame& frame);
 
-    /// Complete the file and give it its name, also without any event.
+    /// Complete the file and give it its name. Without an event no file remains.
     /// @throws Error(Output)
     void close() { m_archive.close(); }
 

@@ -37,8 +37,7 @@ std::string shown(const nlohmann::json& value) {
     throw Error(ErrorKind::Configuration, {.what = "the file does not have the expected content",
                                            .where = location.text() + ", key \"" + key + "\"",
                                            .seen = seen,
-                                           .expected = expected,
-                                           .hint = {}});
+                                           .expected = expected});
 }
 
 /// Unpack gzip and bzip2 with content_stream(), since libarchive misses some damage in them, and other

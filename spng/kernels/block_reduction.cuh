@@ -99,7 +99,7 @@ public:
     static SPNG_DEVICE Index first_row() { return blockIdx.x; }
     static SPNG_DEVICE Index row_step() { return gridDim.x; }
 
-    /// Take shared memory for so many samples of the row.
+    /// Take shared memory for this many samples of the row.
     template <class T>
     static SPNG_DEVICE SharedArray<T> room(SharedMemory& memory, Index samples) {
         return memory.take<T>(samples);

@@ -11,7 +11,7 @@ namespace spng::kernels {
 
 namespace {
 
-/// Return a contiguous tensor, aligned to so many bytes. LibTorch's allocations are aligned, parts of them
+/// Return a contiguous tensor, aligned to this many bytes. LibTorch's allocations are aligned, parts of them
 /// may not be.
 at::Tensor aligned(const at::Tensor& tensor, std::uintptr_t bytes) {
     at::Tensor whole = tensor.contiguous();

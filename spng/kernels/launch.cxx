@@ -24,9 +24,7 @@ void launch(const Launch& launch) {
     if (launcher == nullptr) {
         throw Error(ErrorKind::Internal, {.what = "a CUDA kernel is launched before CUDA is loaded",
                                           .where = launch.kernel,
-                                          .seen = {},
-                                          .expected = "load_cuda_plugin() before it",
-                                          .hint = {}});
+                                          .expected = "load_cuda_plugin() before it"});
     }
     launcher(launch);
 }

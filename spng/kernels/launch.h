@@ -41,7 +41,7 @@ void set_launcher(Launcher launcher);
 /// @throws Error(Device), naming the kernel, if it cannot be started
 void launch(const Launch& launch);
 
-/// Return the count of blocks for so many units of work, at most the maximum of a grid. Kernels loop over the
+/// Return the count of blocks for this many units of work, at most the maximum of a grid. Kernels loop over the
 /// grid.
 std::int64_t blocks_for(std::int64_t units, std::int64_t units_of_a_block);
 

@@ -37,14 +37,13 @@ spng::Registry example_registry() {
     registry.add({{.type = "SPNGExample",
                    .kind = "roi",
                    .inputs = {"tight", "loose"},
-                   .outputs = {},
                    .concurrency = spng::Concurrency::serial,
                    .text = "an example"},
                   nullptr,
                   [] { return spng::describe_fields<ExampleConfig>(); }});
-    registry.add({{.type = "Plain", .kind = "service", .inputs = {}, .outputs = {}, .text = "a service"},
-                  nullptr,
-                  [] { return spng::describe_fields<spng::NoConfig>(); }});
+    registry.add({{.type = "Plain", .kind = "service", .text = "a service"}, nullptr, [] {
+                      return spng::describe_fields<spng::NoConfig>();
+                  }});
     return registry;
 }
 

@@ -28,7 +28,7 @@ pytestmark = pytest.mark.skipif(not PROGRAM.exists(), reason=f"{PROGRAM} is not 
 
 
 def run(*arguments: str | Path, folder: Path | None = None, **options) -> subprocess.CompletedProcess:
-    """Run wire-cell to its end. A status below 0, death by a signal, is never right."""
+    """Run wire-cell to its end. Fail if a signal ended it."""
     done = subprocess.run(
         [PROGRAM, *map(str, arguments)],
         cwd=folder,
@@ -60,7 +60,7 @@ def rejected(*arguments: str | Path, folder: Path | None = None, status: int = 2
 
 
 def write_events(path: Path, count: int, channels: int = 40, ticks: int = 500) -> dict[str, np.ndarray]:
-    """A frame file of noise; the arrays by their names."""
+    """Write a frame file of noise; return the arrays by their names."""
     random = np.random.default_rng(20261121)
     arrays: dict[str, np.ndarray] = {}
     for ident in range(count):
@@ -73,18 +73,18 @@ def write_events(path: Path, count: int, channels: int = 40, ticks: int = 500) -
 
 @pytest.fixture(name="adc")
 def fixture_adc(tmp_path: Path) -> Path:
-    """Three small events."""
+    """Write three small events."""
     write_events(tmp_path / "adc.npz", 3)
     return tmp_path / "adc.npz"
 
 
 def leftovers(folder: Path) -> list[str]:
-    """Temporary files that should have been removed."""
+    """Return temporary files that should have been removed."""
     return [path.name for path in folder.iterdir() if path.name.endswith(".partial")]
 
 
 class TestInformation:
-    """Flags that tell instead of run."""
+    """Flags that print information instead of running a job."""
 
     def test_version_names_the_parts(self) -> None:
         done = run("-v")
@@ -151,7 +151,7 @@ class TestInformation:
 
 
 class TestMisuse:
-    """Exit status 2, and a hint."""
+    """Usage errors end with status 2 and a hint."""
 
     @pytest.mark.parametrize(
         "arguments, hint",
@@ -192,7 +192,7 @@ class TestMisuse:
 
 
 class TestConfigurationErrors:
-    """Exit status 2 in under a second, with node, key and position."""
+    """Configuration errors end with status 2 in under a second, and name node, key and position."""
 
     @pytest.mark.parametrize(
         "changes, words",
@@ -226,7 +226,7 @@ class TestConfigurationErrors:
 
 
 class TestPlaces:
-    """Configurations and what they import are found."""
+    """Configurations and their imports are found."""
 
     def test_own_configuration_from_any_folder(self, tmp_path: Path) -> None:
         done = run("-c", "cfg/pipeline.jsonnet", "--check", folder=tmp_path)
@@ -267,7 +267,7 @@ class TestPlaces:
         assert "takes no arguments" in rejected("job.json", "-A", "input=x", folder=tmp_path)["what"]
 
     def test_copied_checkout_is_found_by_the_programs_path(self, tmp_path: Path) -> None:
-        """An installation: bin, lib and share/wirecell under any prefix."""
+        """An installation has bin, lib and share/wirecell under any prefix."""
         library = PROGRAM.parent.parent / "lib" / "libWireCellSpng.so"
         if not library.exists():
             pytest.skip("the program was built without the shared library")
@@ -373,7 +373,7 @@ STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, si
 
 
 class TestSignals:
-    """How a job ends when it is told to."""
+    """The end of a job after a signal."""
 
     @staticmethod
     def start_and_wait_for_output(folder: Path, dispositions: Callable[[], None]) -> subprocess.Popen:
@@ -394,7 +394,9 @@ class TestSignals:
 
     @staticmethod
     def stopped_while_it_writes(folder: Path, *signals: signal.Signals) -> tuple[int, dict[str, np.ndarray]]:
-        """Send signals to the copying job: the completed events that the message names, and the arrays that are kept."""
+        """Send signals to the copying job; return the number of completed events in the message, and the
+        arrays that are kept.
+        """
         process = TestSignals.start_and_wait_for_output(folder, default_signals)
         for each in signals:
             process.send_signal(each)
@@ -427,14 +429,18 @@ class TestSignals:
             np.testing.assert_array_equal(array, arrays[name])
 
     def test_an_event_being_written_is_waited_for(self, tmp_path: Path) -> None:
-        """Longer than the two seconds that a job without results has: it is the first event, and takes about four, of the 30 that it may."""
+        """The job waits longer than the two seconds of a job without results: the first event takes about 4 s
+        of at most 30 s.
+        """
         arrays = write_events(tmp_path / "adc.npz", 1, channels=2560, ticks=8_000)
         completed, kept = self.stopped_while_it_writes(tmp_path, signal.SIGINT)
         assert completed == 1
         np.testing.assert_array_equal(kept["frame_*_0"], arrays["frame_*_0"])
 
     def test_ignored_signals_stay_ignored(self, tmp_path: Path) -> None:
-        """Under nohup, or in the background of a script."""
+        """Signals that are ignored at the start, as under nohup or in the background of a script, stay
+        ignored.
+        """
         write_events(tmp_path / "adc.npz", 100)
 
         def ignore() -> None:
@@ -450,7 +456,7 @@ class TestSignals:
 
     @pytest.fixture(name="stuck")
     def fixture_stuck(self, tmp_path: Path):
-        """A job that waits for ever in a call: its input is a pipe into which nobody writes."""
+        """Start a job that waits for ever in a call, because nobody writes into the pipe that it reads."""
         os.mkfifo(tmp_path / "adc.npz")
         process = subprocess.Popen(
             [PROGRAM, COPY, "-A", "input=adc.npz", "-l", "stderr", "-L", "info"],

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The rule for outputs (spng/core/files/output_path.h), for every option of wire-cell that names one.
+"""The rule for outputs (spng/core/files/output_path.h) holds for every option of wire-cell that names
+one.
 
-A regular file is replaced as a whole, of a link its target; a device or pipe is written in place; the rest is rejected. Nothing but
-a regular file is ever replaced or removed. Devices are made for the tests, never those of the machine.
+A regular file, or the target of a link, is replaced as a whole; a device or pipe is written in place; the
+rest is rejected. Only regular files are replaced or removed. The tests make their own devices and never use
+those of the machine.
 """
 
 from __future__ import annotations
@@ -47,7 +49,7 @@ def is_json(content: bytes) -> bool:
 
 @dataclass(frozen=True)
 class Option:
-    """Something that names an output."""
+    """An option that names an output."""
 
     name: str
     ending: str
@@ -103,7 +105,7 @@ def fixture_option(request: pytest.FixtureRequest) -> Option:
 
 @pytest.fixture(name="folder")
 def fixture_folder(tmp_path: Path) -> Path:
-    """With inputs, and an empty folder `results` for the output."""
+    """Make a folder with inputs, and an empty folder `results` for the output."""
     wire_cell.write_arrays(tmp_path / "adc.npz", wire_cell.event(np.ones((3, 4), np.int16), np.arange(3)))
     np.savez(
         tmp_path / "depos.npz",
@@ -155,7 +157,7 @@ class TestKinds:
 
     @pytest.mark.parametrize("is_link", [False, True])
     def test_device(self, option: Option, folder: Path, is_link: bool) -> None:
-        """Written in place or rejected."""
+        """A device is written in place or rejected."""
         path = folder / "results" / f"out{option.ending}"
         device = folder / "device" if is_link else path
         before = make_null_device(device)
@@ -170,7 +172,7 @@ class TestKinds:
             require_rejected(done, path)
 
     def test_pipe(self, option: Option, folder: Path) -> None:
-        """The reader gets all of it."""
+        """The reader of a pipe gets the whole output."""
         path = folder / "results" / f"out{option.ending}"
         with reader_of_pipe(path) as got:
             before = path.lstat()
@@ -183,12 +185,12 @@ class TestKinds:
         else:
             require_rejected(done, path)
 
-    @pytest.mark.parametrize("kind", ["folder", "socket", "circle"])
+    @pytest.mark.parametrize("kind", ["folder", "socket", "loop"])
     def test_rejected(self, option: Option, folder: Path, kind: str) -> None:
         path = folder / "results" / f"out{option.ending}"
         if kind == "folder":
             path.mkdir()
-        elif kind == "circle":
+        elif kind == "loop":
             path.symlink_to(path.name)
         else:
             here = os.getcwd()
@@ -204,7 +206,7 @@ class TestKinds:
         require_only(folder / "results", path.name)
 
     def test_device_of_a_job_that_fails(self, folder: Path) -> None:
-        """Cleaning up does not remove it."""
+        """A job that fails does not remove the device."""
         path = folder / "results" / "out.npz"
         before = make_null_device(path)
         whole = (folder / "adc.npz").read_bytes()
@@ -214,7 +216,7 @@ class TestKinds:
         require_only(folder / "results", path.name)
 
     def test_standard_output_that_is_a_file(self, folder: Path) -> None:
-        """Earlier output stays."""
+        """Earlier output of the file stays."""
         with (folder / "printed").open("wb") as stream:
             done = subprocess.run(
                 [wire_cell.PROGRAM, *copying("--timing", "/dev/stdout")],
@@ -230,13 +232,15 @@ class TestKinds:
 
 
 class TestFilesOfTheJob:
-    """An output that is something the job reads, or writes otherwise, is rejected before anything is written."""
+    """An output that the job also reads, or writes for another option, is rejected before anything is
+    written.
+    """
 
     FLAGS = ("-l", "--timing", "--trace-states", "--record", "--dot")
 
     @staticmethod
     def words(flag: str, path: str) -> list[str]:
-        """With lines for a log file from the first moment on, and none on the terminal."""
+        """Return the options of a job that logs to a file from the start, and not to the terminal."""
         return [flag, path, "-L", "debug" if flag == "-l" else "error"]
 
     @staticmethod
@@ -262,7 +266,7 @@ class TestFilesOfTheJob:
     @pytest.mark.parametrize("flag", FLAGS)
     @pytest.mark.parametrize("victim", ["model", "wires"])
     def test_model_and_detector(self, folder: Path, flag: str, victim: str) -> None:
-        """Files that components find on the data path."""
+        """Files that components find on the data path cannot be outputs."""
         source = "dnnroi-standin.ts" if victim == "model" else "protodunehd-wires-larsoft-v1.json.gz"
         copied = folder / source
         copied.write_bytes((wire_cell.DATA / source).read_bytes())
@@ -310,7 +314,7 @@ class TestFilesOfTheJob:
 
 
 class TestLogOfAJobThatCannotBeMade:
-    """The files of the job are not known then."""
+    """Log of a job that cannot be set up, so that its files are not known."""
 
     def test_new_file_gets_its_lines(self, folder: Path) -> None:
         wire_cell.rejected(

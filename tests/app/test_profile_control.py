@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""--profile-control and SIGUSR2: the capture window of a running job, opened and closed from outside."""
+"""--profile-control and SIGUSR2 open and close the capture window of a running job."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ Ask = Callable[..., tuple[int, str]]
 
 
 def ask(connection: http.client.HTTPConnection, method: str, target: str, **headers: str) -> tuple[int, str]:
-    """Status and text of one request."""
+    """Return status and text of one request."""
     connection.request(method, target, headers=headers)
     response = connection.getresponse()
     text = response.read().decode()
@@ -68,7 +68,7 @@ def until(condition: Callable[[], bool]) -> None:
 
 @pytest.fixture(scope="module")
 def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Many small events: some seconds of work."""
+    """Write many small events, which take some seconds."""
     arrays: wire_cell.Arrays = {}
     samples = np.zeros((CHANNELS, TICKS), np.int16)
     for ident in range(EVENTS):
@@ -78,7 +78,7 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @contextmanager
 def running(folder: Path, source: Path, *flags: str, **variables: str) -> Iterator[subprocess.Popen]:
-    """A job that waits at its end until timing.json, a pipe, is read."""
+    """Start a job that waits at its end until timing.json, a pipe, is read."""
     os.mkfifo(folder / "timing.json")
     command = [
         wire_cell.PROGRAM,
@@ -111,7 +111,7 @@ def running(folder: Path, source: Path, *flags: str, **variables: str) -> Iterat
 
 
 def finish(job: subprocess.Popen, folder: Path) -> tuple[dict, str]:
-    """Let the job end; its timing report and what it said."""
+    """Let the job end; return its timing report and its messages."""
     timing = json.loads((folder / "timing.json").read_text(encoding="utf-8"))
     said = job.communicate(timeout=PATIENCE)[1]
     assert job.returncode == 0, said
@@ -119,7 +119,9 @@ def finish(job: subprocess.Popen, folder: Path) -> tuple[dict, str]:
 
 
 def samples(text: str) -> dict[tuple[str, str], str]:
-    """Metric and node -> value of Prometheus's text format; each metric is described before its samples."""
+    """Return (metric, node) -> value from Prometheus's text format; check that each metric is described
+    before its samples.
+    """
     found, described = {}, set()
     for line in text.splitlines():
         if line.startswith("# TYPE "):
@@ -134,14 +136,16 @@ def samples(text: str) -> dict[tuple[str, str], str]:
 
 
 def calls(text: str) -> int:
-    """Calls of all nodes."""
+    """Return the calls of all nodes."""
     return sum(int(value) for (name, _), value in samples(text).items() if name == "spng_node_calls_total")
 
 
 @recorded.needs_recorder
 class TestWindow:
     def test_over_a_socket(self, source: Path, tmp_path: Path) -> None:
-        """Closed at the start; what is recorded is what ran between start and stop; malformed requests change nothing."""
+        """The capture window is closed at the start; only calls between start and stop are recorded;
+        malformed requests change nothing.
+        """
         path = tmp_path / "job.sock"
         with running(tmp_path, source, "--record", "run.sqlite", "--profile-control", f"unix:{path}") as job:
             until(path.exists)
@@ -179,7 +183,7 @@ class TestWindow:
 
     @staticmethod
     def send_rubbish(path: Path) -> None:
-        """No HTTP, a header and a body without end, and a client that says nothing."""
+        """Send text that is not HTTP, an endless header, an endless body, and nothing at all."""
         for sent, status in (
             (b"\x00\x01rubbish\r\n\r\n", b"400"),
             (b"GET / HTTP/1.1\r\nx: " + b"y" * 20000, b"431"),
@@ -194,7 +198,7 @@ class TestWindow:
                     assert client.recv(100).split()[1] == status
 
     def test_by_signal(self, source: Path, tmp_path: Path) -> None:
-        """Open at the start: SIGUSR2 closes the window."""
+        """The capture window is open at the start, and SIGUSR2 closes it."""
         with running(tmp_path, source, "--record", "run.sqlite") as job:
             until(lambda: sum(path.stat().st_size for path in tmp_path.glob("*out.tar*")) > 50 * EVENT_BYTES)
             job.send_signal(signal.SIGUSR2)
@@ -209,7 +213,7 @@ class TestWindow:
         assert events[0] == 0 and events[-1] < EVENTS - 1
 
     def test_events_and_control(self, source: Path, tmp_path: Path) -> None:
-        """Either the events or the control open the capture window, not both."""
+        """With --profile-events the control cannot open the capture window."""
         path = tmp_path / "job.sock"
         with running(
             tmp_path,
@@ -229,7 +233,9 @@ class TestWindow:
 
 class TestTimings:
     def test_equal_the_report(self, source: Path, tmp_path: Path) -> None:
-        """To the nanosecond, at the end of the run; without --record too."""
+        """The values equal those of the report to the nanosecond at the end of the run, also without
+        --record.
+        """
         path = tmp_path / "job.sock"
         with running(tmp_path, source, "--profile-control", f"unix:{path}") as job:
             until(path.exists)
@@ -264,7 +270,7 @@ class TestTimings:
 
 class TestTcp:
     def test_token(self, source: Path, tmp_path: Path) -> None:
-        """401 without the right token; on 127.0.0.1 only."""
+        """A request without the right token gets 401, and the server listens on 127.0.0.1 only."""
         with running(tmp_path, source, "--profile-control", "tcp:0", SPNG_PROFILE_TOKEN=TOKEN) as job:
             said = job.stderr.readline()
             port = int(re.fullmatch(r"wire-cell: listening at http://127\.0\.0\.1:(\d+)\n", said)[1])

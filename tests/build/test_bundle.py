@@ -141,7 +141,7 @@ def test_the_same_build_gives_the_same_bundle_and_only_bundles_are_replaced(
     target.mkdir()
     (target / "thesis.tex").write_text("kept")
     foreign = wcb_bundle(target)
-    assert foreign.returncode == 2 and "is not empty and no bundle" in foreign.stderr
+    assert foreign.returncode == 2 and "is not empty and not a bundle" in foreign.stderr
     (target / "thesis.tex").unlink()
     assert wcb_bundle("folder", folder=tmp_path).returncode == 0  # empty now; the path is the caller's
     assert fingerprint(target) == fingerprint(bundle)
@@ -152,7 +152,7 @@ def test_the_same_build_gives_the_same_bundle_and_only_bundles_are_replaced(
     (target / "README.md").unlink()
     assert wcb_bundle(target).returncode == 0 and fingerprint(target) == fingerprint(bundle)
     file = wcb_bundle(target / "README.md")
-    assert file.returncode == 2 and "exists and is no folder" in file.stderr
+    assert file.returncode == 2 and "exists and is not a folder" in file.stderr
     assert [path.name for path in tmp_path.iterdir()] == ["folder"]
 
 

@@ -16,7 +16,7 @@ OWN = "tests/checks/test_citations.py"
 
 
 def lines() -> list[tuple[str, int, str]]:
-    """Path, line number and text of every line of a tracked text file."""
+    """Return path, line number and text of every line of a tracked text file."""
     tracked = subprocess.run(["git", "ls-files"], cwd=ROOT, check=True, capture_output=True, text=True)
     found = []
     for path in tracked.stdout.splitlines():
@@ -31,12 +31,14 @@ def lines() -> list[tuple[str, int, str]]:
 
 
 def test_no_citation_of_specifications() -> None:
-    """Formulas and definitions are in docs/physics-notes.md and docs/profiling-reports.md."""
+    """No file cites a specification: formulas and definitions are in docs/physics-notes.md and
+    docs/profiling-reports.md.
+    """
     assert not [f"{path}:{index}" for path, index, line in lines() if SPECIFICATIONS.search(line)]
 
 
 def test_headings_exist_that_sources_name() -> None:
-    """Comments name sections of documents as docs/NAME.md#heading."""
+    """Headings that comments name as docs/NAME.md#heading exist."""
     missing = []
     for path, index, line in lines():
         for name, anchor in SECTION.findall(line):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The documents say what the program does: links, commands, tables and examples are checked against it."""
+"""The documents agree with the program: links, commands, tables and examples."""
 
 from __future__ import annotations
 
@@ -39,17 +39,17 @@ NOT_RUN = ("--check", "--dot", "--list", "--describe", "--schema", "--reservatio
 
 
 def read_text(path: Path) -> str:
-    """The file as text."""
+    """Return the text of a file."""
     return path.read_text(encoding="utf-8")
 
 
 def name_of(path: Path) -> str:
-    """For the names of test cases."""
+    """Return the path of a file for the name of a test case."""
     return path.relative_to(ROOT).as_posix()
 
 
 def blocks(path: Path, language: str) -> list[str]:
-    """The fenced blocks of a language."""
+    """Return the fenced blocks of a language."""
     return re.findall(rf"^```{language}\n(.*?)^```", read_text(path), re.MULTILINE | re.DOTALL)
 
 
@@ -60,7 +60,7 @@ def anchors(path: Path) -> set[str]:
 
 
 def commands() -> Iterator[tuple[str, list[str]]]:
-    """Document and words of every shell command, comments removed, `a && b` as two."""
+    """Yield document and words of every shell command, without comments; `a && b` gives two."""
     for path in DOCUMENTS:
         for block in blocks(path, "sh"):
             for line in block.replace("\\\n", " ").splitlines():
@@ -74,7 +74,7 @@ def commands() -> Iterator[tuple[str, list[str]]]:
 
 
 def program_arguments(words: list[str]) -> list[str] | None:
-    """Return the words behind wire-cell, also where another program starts it; None for other commands."""
+    """Return the words after wire-cell, also if another program starts it; None for other commands."""
     for position, word in enumerate(words):
         if word == "wire-cell" or word.endswith("/wire-cell"):
             return words[position + 1 :]
@@ -89,7 +89,7 @@ WCB_COMMANDS = sorted({(where, *words[1:]) for where, words in commands() if wor
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=name_of)
 def test_links(path: Path) -> None:
-    """Files and headings that links, pictures and the boxes of diagrams point to are there."""
+    """The targets of links, pictures and boxes of diagrams exist."""
     prose = re.sub(r"^```(?!mermaid).*?^```", "", read_text(path), flags=re.MULTILINE | re.DOTALL)
     targets = re.findall(r"\]\(([^)\s]+)\)", prose) + re.findall(
         r'^\s*click \w+ href "([^"]+)"', prose, re.MULTILINE
@@ -128,7 +128,7 @@ def test_commands_were_found() -> None:
 @needs_program
 @pytest.mark.parametrize("command", WIRE_CELL_COMMANDS, ids=" ".join)
 def test_wire_cell_commands(command: tuple[str, ...], tmp_path: Path) -> None:
-    """They parse, and their jobs configure."""
+    """The commands parse, and their jobs configure."""
     arguments = list(command[1:])
     if not {argument.split("=")[0] for argument in arguments} & set(NOT_RUN):
         arguments.append("--check")
@@ -149,7 +149,7 @@ def test_wcb_commands(command: tuple[str, ...]) -> None:
 
 
 def test_checksums_of_data_files() -> None:
-    """data/SHA256SUMS is what the command in data/README.md writes, and names every file."""
+    """data/SHA256SUMS is the output of the command in data/README.md, and names every file."""
     data = ROOT / "data"
     (command,) = blocks(data / "README.md", "sh")
     words, _, target = command.rpartition(">")
@@ -228,7 +228,7 @@ def test_chain_table_names_every_range() -> None:
 
 @needs_program
 def test_chain_diagram_is_the_default_job(tmp_path: Path) -> None:
-    """The nodes of the drawing and the edges between them, fans left out."""
+    """The diagram has the nodes and edges of the default job without its fans."""
     drawn = run("--dot", "-", "-c", "cfg/pipeline.jsonnet", folder=tmp_path).stdout
     labels = {
         node: ":".join(filter(None, label.split("\\n")))
@@ -261,7 +261,9 @@ def test_chain_diagram_is_the_default_job(tmp_path: Path) -> None:
 
 
 def with_example_node(name: str, text: str) -> str:
-    """A file of cfg/ with the lines that the chain's page shows: the function before another one, or each part of the diff."""
+    """Return the text of a file of cfg/ with the lines of the chain page: the function before another one, or
+    each part of the diff.
+    """
     if name == "lib/spng.jsonnet":
         [function] = blocks(CHAIN, "jsonnet")
         other = "    ChannelRMS(name, group)::"
@@ -279,11 +281,13 @@ def with_example_node(name: str, text: str) -> str:
 
 @needs_program
 def test_example_node_in_a_job(tmp_path: Path) -> None:
-    """The build compiles the page's C++ as separate files (waf/spng_example_node.py); here a job gets the node."""
+    """The example node works in a job. The build compiles the page's C++ as separate files
+    (waf/spng_example_node.py).
+    """
     plugin = PROGRAM.parents[1] / "tests" / "libSpngExampleNode.so"
     if not plugin.exists():
         pytest.skip(f"{plugin} is not built")
-    assert "samples above become this" in run("-p", plugin, "--describe", "SPNGClip").stdout
+    assert "upper limit of the samples" in run("-p", plugin, "--describe", "SPNGClip").stdout
     shutil.copytree(ROOT / "cfg", tmp_path / "cfg")
     for name in ("lib/spng.jsonnet", "pipeline.jsonnet"):
         path = tmp_path / "cfg" / name
@@ -325,7 +329,7 @@ def test_all_code_of_the_page_is_built() -> None:
 
 @needs_program
 def test_every_tag_is_written_as_the_guide_says(tmp_path: Path) -> None:
-    """One run with all tags: types, sizes, the summary of `wiener`, masks of 0 and 1."""
+    """One run with all tags has the types, sizes, summary of `wiener` and masks that the guide describes."""
     tags = ("signal", "gauss", "wiener", "loose", "mp2", "mp3", "roi")
     written = job(tmp_path, tags=",".join(tags))
     for tag in tags:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The checks of ./wcb lint that are quick, on all files; and that they find what they are for."""
+"""The quick checks of ./wcb lint pass on all files, and find their kind of error."""
 
 from __future__ import annotations
 

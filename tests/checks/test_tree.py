@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Check the rules of the source tree: dependencies one way, one file for clocks and NVTX, no taboos, one name everywhere."""
+"""Check the rules of the source tree: dependencies in one direction, one file for clocks and NVTX, no
+forbidden code, one name everywhere.
+"""
 
 from __future__ import annotations
 
@@ -64,8 +66,6 @@ TABOOS = {
     },
     r"\bnonzero\b": {  # waits for the device
         "spng/nodes/dnn/model_probe.cxx": "the network is probed before the first event",
-        "spng/instrument/meter/operation_log.h": "names what operations wait",
-        "spng/instrument/meter/operation_log.cxx": "names what operations wait",
     },
     r"std::cout": {},
     r"torch/torch\.h": {},
@@ -99,7 +99,7 @@ RANGE = re.compile(r'NVTX_SCOPED_RANGE\("(\w+)::\w+"\)')
 
 
 def files(*folders: str, endings: tuple[str, ...]) -> Iterator[Path]:
-    """Files of these folders with these endings, in order."""
+    """Return the files of these folders with these endings, in order."""
     for folder in folders:
         yield from sorted(
             path for path in (ROOT / folder).rglob("*") if path.suffix in endings and path.is_file()
@@ -107,26 +107,26 @@ def files(*folders: str, endings: tuple[str, ...]) -> Iterator[Path]:
 
 
 def sources() -> list[Path]:
-    """The C++ files of the library."""
+    """Return the C++ files of the library."""
     found = list(files("spng", "profiling/recorder", endings=(".h", ".cxx", ".cu", ".cuh")))
     assert len(found) > 100
     return found
 
 
 def name(path: Path) -> str:
-    """Path from the repository's root."""
+    """Return the path from the repository's root."""
     return path.relative_to(ROOT).as_posix()
 
 
 def room(path: str) -> str:
-    """Entry of ORDER that holds the file: the longest that its path begins with."""
+    """Return the entry of ORDER that holds the file: the longest one with which its path begins."""
     entries = [entry for line in ORDER for entry in line if path.startswith(f"{entry}/")]
     assert entries, f"{path} has no line in ORDER"
     return max(entries, key=len)
 
 
 def level(entry: str) -> int:
-    """Index of the line of ORDER that holds the entry."""
+    """Return the index of the line of ORDER that holds the entry."""
     return next(index for index, line in enumerate(ORDER) if entry in line)
 
 
@@ -208,7 +208,7 @@ def test_files_are_short() -> None:
 
 
 def snake_case(class_name: str) -> str:
-    """Torch1DSpectrum -> torch_1d_spectrum, ThresholdROIs -> threshold_rois, DNNROI -> dnnroi."""
+    """Convert Torch1DSpectrum to torch_1d_spectrum, ThresholdROIs to threshold_rois, DNNROI to dnnroi."""
     words = re.sub(
         r"(?<=[a-z])(?=[A-Z0-9])|(?<=[A-Z])(?=[A-Z][a-z])", "_", class_name.replace("ROIs", "Rois")
     )
@@ -216,7 +216,7 @@ def snake_case(class_name: str) -> str:
 
 
 def registrations() -> list[tuple[Path, str, str, str]]:
-    """File, class, registered type and kind of every component."""
+    """Return file, class, registered type and kind of every component."""
     found = [
         (path, *match)
         for path in sources()
@@ -235,7 +235,9 @@ def test_every_registration_was_understood() -> None:
 
 
 def test_one_name_everywhere() -> None:
-    """Registered SPNGThresholdROIs = class ThresholdROIs = threshold_rois.h beside its source."""
+    """The registered type SPNGThresholdROIs is the class ThresholdROIs in threshold_rois.h, beside its
+    source.
+    """
     wrong = []
     for path, class_name, type_name, _ in registrations():
         if class_name != OTHER_CLASS.get(type_name, type_name.removeprefix("SPNG")):
@@ -249,7 +251,9 @@ def test_one_name_everywhere() -> None:
 
 
 def test_every_node_has_its_jsonnet_function() -> None:
-    """A function of the type's name without the prefix; pgraph.jsonnet puts fans in, cuda_graph the device section."""
+    """The function has the type's name without the prefix; pgraph.jsonnet inserts fans, cuda_graph the device
+    section.
+    """
     text = "".join(
         (ROOT / "cfg/lib" / library).read_text(encoding="utf-8")
         for library in ("spng.jsonnet", "sim.jsonnet")
@@ -260,7 +264,7 @@ def test_every_node_has_its_jsonnet_function() -> None:
 
 
 def test_ranges_are_named_after_components() -> None:
-    """`Type::step`, with the type's name without the prefix."""
+    """Ranges are named `Type::step`, with the type's name without the prefix."""
     known = {type_name.removeprefix("SPNG") for _, _, type_name, _ in registrations()}
     used = {match for path in sources() for match in RANGE.findall(path.read_text(encoding="utf-8"))}
     assert used and used <= known, used - known

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One version: library, program and both Python packages have that of spng/VERSION, and the change log has an entry for it."""
+"""Library, program and both Python packages have the version of spng/VERSION, and the change log has an entry
+for it.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Samples for the word list of ./wcb lint: uses that it finds, and uses that are right."""
+"""Samples for the word list of ./wcb lint: uses that it must find, and correct uses."""
 
 from __future__ import annotations
 

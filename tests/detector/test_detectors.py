@@ -64,7 +64,7 @@ def described(name: str, anode: int, folder: Path) -> Detector:
 
 @pytest.fixture(name="unpacked", scope="session")
 def fixture_unpacked(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Folder for unpacked files of data/, which the reference reads; the same for all tests."""
+    """Return a folder for unpacked files of data/, which the reference reads; the same for all tests."""
     return tmp_path_factory.mktemp("detector-files")
 
 
@@ -170,7 +170,7 @@ class TestDescriptions:
 
 
 class TestChain:
-    """From raw counts to charge, without a network, since it was trained on the noise of one experiment."""
+    """From raw counts to charge, without the network, which was trained on the noise of one experiment."""
 
     @pytest.mark.parametrize("name, ident", CHAIN_CASES)
     def test_charge_comes_back(self, name: str, ident: int, unpacked: Path, tmp_path: Path) -> None:
@@ -207,7 +207,7 @@ class TestChain:
             self.check_coincidence(anode, arrays, point)
 
     def check_point(self, anode: Detector, view: View, signal: np.ndarray, point: Charge) -> None:
-        """An isolated point appears on its channel, at its tick."""
+        """Check that an isolated point appears on its channel, at its tick."""
         row = np.flatnonzero(view.channels == point.channel[view.plane, 0])
         if not len(row):
             return  # on the other face
@@ -221,7 +221,7 @@ class TestChain:
         assert abs(first + peak - tick) <= 1, where
 
     def check_coincidence(self, anode: Detector, arrays: wire_cell.Arrays, point: Charge) -> None:
-        """All planes coincide where the three wires meet, but not 30 ticks away."""
+        """Check that all planes coincide where the three wires meet, but not 30 ticks away."""
         tick = round(point.tick[0] + anode.delay_ticks)
         for view in anode.views:
             row = view.channels == point.channel[view.plane, 0]

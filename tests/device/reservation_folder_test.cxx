@@ -117,7 +117,7 @@ TEST_F(ReservationFolderTest, LockThatIsNoRegularFileIsAReadableError) {
     ASSERT_EQ(mkfifo((folder() / "lock").c_str(), 0666), 0);
     const Error error = error_of([&] { Reservation(m_root, request(1)); });
     EXPECT_EQ(error.text().where, (folder() / "lock").string());
-    EXPECT_EQ(error.text().seen, "no regular file");
+    EXPECT_EQ(error.text().seen, "not a regular file");
     EXPECT_EQ(error.exit_status(), 2);
 }
 

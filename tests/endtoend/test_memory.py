@@ -328,7 +328,7 @@ class TestPermits:
         os.mkfifo(folder / "host" / "000000000001-5-3000000000-holding.reservation")
         done = wire_cell.run(*self.words(adc, folder, "o.npz"), folder=tmp_path, seconds=60)
         assert done.returncode == 0, done.stderr
-        assert "is no reservation (no regular file); ignored" in done.stderr
+        assert "is not a reservation (not a regular file); ignored" in done.stderr
         assert "no job holds or waits" in wire_cell.run(f"--reservations={folder}", seconds=60).stdout
 
     def test_killed_holder_lets_the_next_in(self, adc: Path, tmp_path: Path) -> None:

@@ -240,7 +240,7 @@ class TestTorchProfiler:
     """Traces of LibTorch's own profiler beside a recording."""
 
     def test_a_window_of_events(self, tmp_path: Path) -> None:
-        """Operators of the two wanted events with their shapes; the recording goes on beside."""
+        """Operators of the two wanted events with their shapes; the recording continues beside."""
         write_input(tmp_path, 4)
         file = record(tmp_path, "--torch-profiler", "traces", "--profile-events", "1-2")
         [path] = (tmp_path / "traces").iterdir()

@@ -56,7 +56,7 @@ def edge(tail: str, head: str, tail_port: int = 0, head_port: int = 0) -> dict[s
         (
             [IN, OUT, TAP_A, TAP_B],
             [edge(IN, OUT), edge(TAP_A, TAP_B), edge(TAP_B, TAP_A)],
-            ["circle", TAP_A, TAP_B],
+            ["cycle", TAP_A, TAP_B],
         ),
         (
             [IN, OUT],

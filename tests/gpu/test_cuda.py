@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The chain on a CUDA device against the CPU. Skipped where there is no device; what must hold without one is tested too."""
+"""Compare the chain on a CUDA device with the CPU; skipped without a device. Behaviour without a device is
+also tested.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,7 @@ ADC = ROOT / "data" / "tracks10-adc.tar.bz2"
 
 
 def device_count() -> int:
-    """CUDA devices by the driver, as the program counts them."""
+    """Return the number of CUDA devices from the driver, as the program does."""
     try:
         driver = ctypes.CDLL("libcuda.so.1")
     except OSError:
@@ -41,7 +43,7 @@ def signal(output: Path, *arguments: str) -> np.ndarray:
 
 @needs_device
 def test_cuda_equals_cpu(tmp_path: Path) -> None:
-    """Regions agree on 99.9 % of the samples in a region, values within 1e-4 of the RMS where both have a region."""
+    """ROIs agree on 99.9 % of their samples, and values within 1e-4 of the RMS if both have an ROI."""
     cpu = signal(tmp_path / "cpu.npz", "-A", "device=cpu")
     cuda = signal(tmp_path / "cuda.npz", "-A", "device=cuda")
     either = (cpu != 0) | (cuda != 0)
@@ -77,7 +79,7 @@ def test_cuda_without_a_device_is_rejected_in_one_block(tmp_path: Path) -> None:
 
 @needs_none
 def test_auto_takes_the_cpu_and_loads_no_cuda(tmp_path: Path) -> None:
-    """The report names the CPU, and libtorch_cuda is not among the libraries that were opened."""
+    """With device=auto the report names the CPU, and libtorch_cuda is not opened."""
     done = wire_cell.run("-c", "pipeline.jsonnet", "--check", env={**os.environ, "LD_DEBUG": "files"})
     assert done.returncode == 0
     assert "libtorch_cpu.so" in done.stderr and "libtorch_cuda.so" not in done.stderr

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ways to run the chain on a CUDA device: launched as one, in bfloat16, with events side by side. Skipped where there is no device."""
+"""Modes of the chain on a CUDA device: CUDA graphs, bfloat16, several events in flight; skipped without a
+device.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,7 @@ ENGINES = ("Pgrapher", "TbbFlow")
 
 @pytest.fixture(name="frames", scope="module")
 def fixture_frames(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Events of two lengths by turns, each with other bad channels."""
+    """Write events of two lengths in turn, each with other bad channels."""
     samples, channels, _ = wire_cell.default_adc()
     arrays: wire_cell.Arrays = {}
     for ident in range(EVENTS):
@@ -32,7 +34,7 @@ def fixture_frames(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def run(frames: Path, folder: Path, **arguments: object) -> tuple[wire_cell.Arrays, str]:
-    """Arrays of the output, and the log."""
+    """Return the arrays of the output, and the log."""
     words = [
         word
         for name, value in {"input": frames, "output": "out.npz", "device": "cuda", **arguments}.items()
@@ -56,7 +58,7 @@ def assert_same(seen: wire_cell.Arrays, expected: wire_cell.Arrays) -> None:
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_launched_as_one(frames: Path, plain: wire_cell.Arrays, tmp_path: Path, engine: str) -> None:
-    """The same bytes; recorded once for each length at least, and no warning."""
+    """CUDA graphs give the same bytes without a warning, and are captured at least once for each length."""
     seen, log = run(frames, tmp_path, cuda_graph="on", engine=engine)
     assert "captured" in log and "a capture failed" not in log
     assert_same(seen, plain)
@@ -75,7 +77,7 @@ def test_warm_up_says_what_it_took(frames: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("graph", ["off", "on"])
 def test_fast(frames: Path, plain: wire_cell.Arrays, tmp_path: Path, graph: str) -> None:
-    """Regions agree to 99.5 %, charge to 0.1 %."""
+    """ROIs agree to 99.5 %, charge to 0.1 %."""
     seen = run(frames, tmp_path, precision="fast", cuda_graph=graph)[0]
     for name in (each for each in plain if each.startswith("frame_signal")):
         fast, exact = seen[name] != 0, plain[name] != 0

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The operators on a CUDA device against those on the CPU. Without a device: that the library with the kernels loads and has them all.
+"""Compare the operators on a CUDA device with those on the CPU. Without a device, check that the library
+with the kernels loads and is complete.
 
 compute-sanitizer runs over the tests that have a device (docs/decisions/cuda-kernels.md).
 """
@@ -69,7 +70,7 @@ def same(operator, *arguments, tolerance=0.0):
 
 
 def run(text: str) -> None:
-    """The lines in a Python of their own."""
+    """Run the lines in a new Python process."""
     done = subprocess.run(
         [sys.executable, "-c", PRELUDE + text], cwd=ROOT, capture_output=True, text=True, check=False
     )

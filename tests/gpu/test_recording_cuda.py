@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A recording of the chain on a CUDA device: every kernel has its launch, its node and a time within the run. Skipped without one."""
+"""Record the chain on a CUDA device: every kernel has its launch, its node and a time within the run; skipped
+without a device.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +43,9 @@ def test_the_device_is_recorded(file: Recorded) -> None:
 
 
 def test_every_kernel_has_its_launch(file: Recorded) -> None:
-    """Those of cuFFT too, which come from the driver API; and a launch is one row, not one of each API."""
+    """Kernels of cuFFT, launched by the driver API, have a launch too; a launch is one row, not one of each
+    API.
+    """
     assert (
         file.sql(
             "SELECT s.value FROM CUPTI_ACTIVITY_KIND_KERNEL k JOIN StringIds s ON s.id = k.shortName "
@@ -77,7 +81,7 @@ def test_threads_are_those_of_the_ranges(file: Recorded) -> None:
 
 
 def test_kernels_of_nodes_are_correlated(file: Recorded) -> None:
-    """All that was launched between begin and end of a node call names that call."""
+    """All work launched between begin and end of a node call names that call."""
     assert file.sql(
         "SELECT COUNT(*) FROM CUPTI_ACTIVITY_KIND_KERNEL k JOIN CUPTI_ACTIVITY_KIND_RUNTIME r USING (correlationId) "
         "JOIN SPNG_CALL c ON r.start > c.start AND r.end < c.end AND r.globalTid = c.globalTid "

@@ -74,7 +74,6 @@ private:
 
 const Registration<TestCount> count_registration{{.type = "TestCount",
                                                   .kind = "source",
-                                                  .inputs = {},
                                                   .outputs = {"n"},
                                                   .concurrency = Concurrency::serial,
                                                   .text = "test"}};
@@ -83,7 +82,6 @@ const Registration<TestAdd> add_registration{
 const Registration<TestCollect> collect_registration{{.type = "TestCollect",
                                                       .kind = "sink",
                                                       .inputs = {"n"},
-                                                      .outputs = {},
                                                       .concurrency = Concurrency::serial,
                                                       .text = "test"}};
 
@@ -200,7 +198,7 @@ TEST(Job, CircleIsRejected) {
     components.back()["data"]["edges"] = {edge("TestAdd:a", "TestAdd:b"), edge("TestAdd:b", "TestAdd:a"),
                                           edge("TestCount", "TestCollect")};
     const auto text = rejection(components);
-    EXPECT_EQ(text.what, "the graph has a circle");
+    EXPECT_EQ(text.what, "the graph has a cycle");
     EXPECT_NE(text.seen.find("TestAdd:a, TestAdd:b"), std::string::npos) << text.seen;
 }
 

@@ -49,7 +49,6 @@ std::vector<PlannedSet> plan_copy(const SizeConfig& config, PlannedCall& call) {
 const Registration<TestPlannedSource> source_registration{
     {.type = "TestPlannedSource",
      .kind = "source",
-     .inputs = {},
      .outputs = {"n"},
      .concurrency = Concurrency::serial,
      .text = "test",
@@ -66,7 +65,6 @@ const Registration<TestUnplanned> unplanned_registration{
 const Registration<TestPlannedEnd> end_registration{{.type = "TestPlannedEnd",
                                                      .kind = "sink",
                                                      .inputs = {"n"},
-                                                     .outputs = {},
                                                      .concurrency = Concurrency::serial,
                                                      .text = "test",
                                                      .memory = passing_memory_rule()}};

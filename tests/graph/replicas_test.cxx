@@ -144,7 +144,6 @@ class TestSink : public NodeWith<NoConfig> {
 
 const Registration<TestReplicaSource> source_registration{{.type = "TestReplicaSource",
                                                            .kind = "source",
-                                                           .inputs = {},
                                                            .outputs = {"n"},
                                                            .concurrency = Concurrency::serial,
                                                            .text = "test"}};
@@ -159,7 +158,6 @@ const Registration<TestTap> tap_registration{{.type = "TestTap",
 const Registration<TestSink> sink_registration{{.type = "TestSink",
                                                 .kind = "sink",
                                                 .inputs = {"n"},
-                                                .outputs = {},
                                                 .concurrency = Concurrency::serial,
                                                 .text = "test"}};
 

@@ -65,7 +65,7 @@ class WarmSerial : public NodeWith<NoConfig> {
 };
 
 const Registration<WarmSource> source_type{
-    {.type = "TestWarmSource", .kind = "source", .inputs = {}, .outputs = {"a"}, .text = "test"}};
+    {.type = "TestWarmSource", .kind = "source", .outputs = {"a"}, .text = "test"}};
 const Registration<WarmUpload> upload_type{
     {.type = "TestWarmUpload", .kind = "frame", .inputs = {"a"}, .outputs = {"a", "b"}, .text = "test"}};
 const Registration<WarmWork> work_type{
@@ -73,7 +73,6 @@ const Registration<WarmWork> work_type{
 const Registration<WarmSerial> serial_type{{.type = "TestWarmSerial",
                                             .kind = "sink",
                                             .inputs = {"a"},
-                                            .outputs = {},
                                             .concurrency = Concurrency::serial,
                                             .text = "test"}};
 

@@ -3,9 +3,6 @@
 // moves data), not from what the counter said.
 
 #include "spng/instrument/meter/node_meter.h"
-#include "spng/instrument/meter/operation_log.h"
-
-#include "spng/core/error.h"
 
 #include <ATen/Functions.h>
 #include <ATen/core/dispatch/Dispatcher.h>
@@ -154,70 +151,6 @@ TEST_F(LeafOperations, NothingIsCountedOutsideOfCalls) {
     { const NodeMeter::Call call(meter, 0, c10::kCPU, {}); }
     m_left.add(m_right);
     EXPECT_EQ(meter.operations(), Counts{});
-}
-
-class Logged : public LeafOperations {
-protected:
-    static bool any_synchronisation(const std::vector<OperationRecord>& records) {
-        return std::any_of(records.begin(), records.end(), is_hidden_synchronisation);
-    }
-};
-
-TEST_F(Logged, OperatorsHaveTheirNodeEventAndInputs) {
-    NodeMeter meter({"SPNGDecon", "induction", "decon"});
-    const OperationLog log;
-    {
-        const NodeMeter::Call call(meter, 5, c10::kCPU, {});
-        m_left.add(m_right);
-    }
-    m_left.view({24});
-    const auto records = log.records();
-    ASSERT_EQ(records.size(), 2u);
-    EXPECT_EQ(records[0].node, "SPNGDecon:induction");
-    EXPECT_EQ(records[0].kind, "decon");
-    EXPECT_EQ(records[0].event, 5u);
-    EXPECT_EQ(records[0].name, "aten::add");
-    EXPECT_TRUE(records[0].counted);
-    EXPECT_EQ(records[0].inputs, (std::vector<c10::Device>{c10::kCPU, c10::kCPU}));
-    EXPECT_EQ(records[1].name, "aten::view");
-    EXPECT_EQ(records[1].node, "");
-    EXPECT_FALSE(records[1].counted);
-}
-
-TEST_F(Logged, FindsWhatMakesTheHostWait) {
-    const auto waits = [](const auto& code) {
-        const OperationLog log;
-        code();
-        return any_synchronisation(log.records());
-    };
-    EXPECT_TRUE(waits([&] { static_cast<void>(m_left.sum().item<float>()); }));
-    EXPECT_TRUE(waits([&] { at::nonzero(m_left); }));
-    EXPECT_TRUE(waits([&] { m_left.index({m_left.gt(3)}); })); // a mask as index asks for nonzero
-    EXPECT_TRUE(waits([&] { m_left.masked_select(m_left.gt(3)); }));
-    EXPECT_TRUE(waits([&] { static_cast<void>(at::equal(m_left, m_right)); }));
-    EXPECT_FALSE(waits([&] { at::where(m_left.gt(3), m_left, m_right).to(at::kDouble).sum(); }));
-}
-
-TEST(HiddenSynchronisation, IsACopyFromDeviceToHostButNotTheOtherWay) {
-    const c10::Device host(c10::kCPU);
-    const c10::Device gpu(c10::kCUDA, 0);
-    const auto copy = [](c10::Device target, c10::Device source) {
-        return OperationRecord{"", "", 0, "aten::copy_", true, {target, source}};
-    };
-    EXPECT_TRUE(is_hidden_synchronisation(copy(host, gpu)));
-    EXPECT_FALSE(is_hidden_synchronisation(copy(gpu, host)));
-    EXPECT_FALSE(is_hidden_synchronisation(copy(gpu, gpu)));
-    EXPECT_FALSE(is_hidden_synchronisation(copy(host, host)));
-}
-
-TEST(OperationLogs, AreOneAtATime) {
-    {
-        const OperationLog log;
-        EXPECT_THROW(OperationLog{}, spng::Error);
-        at::ones({1});
-        EXPECT_FALSE(log.records().empty());
-    }
-    EXPECT_NO_THROW(OperationLog{});
 }
 
 } // namespace

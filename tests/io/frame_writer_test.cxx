@@ -197,14 +197,13 @@ TEST(FrameWriter, NameAppearsOnlyWhenTheFileIsComplete) {
     EXPECT_TRUE(spng::FrameReader(path).next());
 }
 
-TEST(FrameWriter, NoEventsGiveAnEmptyArchive) {
+TEST(FrameWriter, WithoutEventsNothingIsLeft) {
     const auto folder = temporary_folder("frame-writer-empty");
     for (const std::string ending : all_endings) {
         spng::FrameWriter writer(folder / ("out" + ending));
         writer.close();
         writer.close();
-        spng::FrameReader reader(folder / ("out" + ending));
-        EXPECT_FALSE(reader.next());
+        EXPECT_EQ(files_in(folder), 0u);
     }
 }
 

@@ -164,7 +164,7 @@ TEST_F(JoinedFrames, DamagedEventDoesNotShiftOthers) {
     JoinedFrameReader reader({file_of("a.tar", joined(damaged, members_of({.first_channel = 0, .ident = 2}))),
                               file("b.tar", {{.first_channel = 10, .ident = 1}, {10, 2}})},
                              {"*"});
-    expect_in(rejection(reader), {"the event contradicts itself", "a.tar", "event 1"});
+    expect_in(rejection(reader), {"the arrays of the event do not match", "a.tar", "event 1"});
     const auto frame = reader.next();
     ASSERT_TRUE(frame);
     EXPECT_EQ(frame->ident, 2);

@@ -28,7 +28,7 @@ def fixture_site(tmp_path_factory: pytest.TempPathFactory) -> Site:
 
 
 def noise(site: Site, ticks: int) -> np.ndarray:
-    """(channel, tick) ADC counts."""
+    """Return (channel, tick) ADC counts."""
     rows = len(site.anode.channels)
     return (2000 + np.random.default_rng(5).normal(0, 4, (rows, ticks))).astype(np.int16)
 
@@ -56,10 +56,10 @@ def require_same(path: Path, tags: tuple[str, ...]) -> list[wct_reader.Event]:
 
 
 class TestRules:
-    """The rules themselves, on files that WCT is known to accept and to reject."""
+    """The rules of the reader, on files that WCT is known to accept and to reject."""
 
     def test_its_own_files(self) -> None:
-        """Written by WCT's FrameFileSink."""
+        """Files written by WCT's FrameFileSink are accepted."""
         assert len(read_frames(wire_cell.ADC)) == 1
 
     @pytest.mark.parametrize(
@@ -80,7 +80,7 @@ class TestRules:
 
 
 class TestFrames:
-    """cfg/pipeline.jsonnet."""
+    """Frames of cfg/pipeline.jsonnet."""
 
     @pytest.mark.parametrize(
         "arguments", [{}, {"dtype": "float64"}, {"engine": "TbbFlow", "model": "standin"}]
@@ -145,7 +145,7 @@ class TestFrames:
         assert len(events) > 2
 
     def test_notes_of_older_versions(self, tmp_path: Path) -> None:
-        """Our reader skips notes_<ident>.npy, as before."""
+        """SPNG's reader skips notes_<ident>.npy of older versions."""
         arrays = wire_cell.event(np.ones((3, 4), np.int16), np.arange(3))
         arrays["notes_0"] = np.frombuffer(json.dumps({"model": "x"}).encode(), np.uint8)
         wire_cell.write_arrays(tmp_path / "old.npz", arrays)
@@ -155,7 +155,7 @@ class TestFrames:
 
 
 class TestSimulation:
-    """cfg/simulate.jsonnet."""
+    """Frames and depositions of cfg/simulate.jsonnet."""
 
     def test_frames_and_depositions(self, tmp_path: Path) -> None:
         ending = ".tar"

@@ -44,7 +44,9 @@ FLOAT64_IN = {"confirmed_runs", "robust_noise_float32", "robust_noise_of_short_r
 
 
 def kernel_names() -> set[str]:
-    """Names in the emulator's list; a test below compares it with the kernels that the host side launches."""
+    """Return the names in the emulator's list; a test below compares them with the kernels that host code
+    launches.
+    """
     text = (ROOT / "tests/kernels/emulator_test.cxx").read_text(encoding="utf-8")
     names = set(re.findall(r"\bKERNEL\((\w+)\)", text)) - {"name"}
     assert len(names) > 20

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Coherent noise of front-end boards: added to the default event, removed by the job; effect on its charge."""
+"""The job removes coherent noise of front-end boards that is added to the default event, with little effect
+on the charge.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,9 @@ SHARED_RMS = 9.0  # counts, about 0.7 of the noise of a channel of the default e
 
 
 def shapes() -> dict[str, np.ndarray]:
-    """Amplitudes by frequency of two kinds of shared noise: regulators (below 30 kHz) and pick-up around 100 kHz."""
+    """Return amplitudes by frequency of two kinds of shared noise: regulators (below 30 kHz) and pick-up
+    around 100 kHz.
+    """
     frequency = np.fft.rfftfreq(TICKS, TICK_US)
     low, middle = 1 / (1 + (frequency / 0.03) ** 2), np.exp(-(((frequency - 0.1) / 0.1) ** 2))
     low[0] = middle[0] = 0
@@ -29,7 +33,7 @@ def shapes() -> dict[str, np.ndarray]:
 
 
 def shared_noise(rng: np.random.Generator, amplitude: np.ndarray, rms: float) -> np.ndarray:
-    """One random wave for each board on all of its channels. -> (channel, tick) counts."""
+    """Return one random wave for each board on all of its channels: (channel, tick) [counts]."""
     waves = []
     for _, boards, channels in BOARDS:
         parts = rng.normal(size=(2, boards, len(amplitude)))
@@ -39,7 +43,7 @@ def shared_noise(rng: np.random.Generator, amplitude: np.ndarray, rms: float) ->
 
 
 def run(folder: Path, name: str, added: np.ndarray, **arguments: str) -> np.ndarray:
-    """Charge of the default event with added noise. -> (channel, tick) electrons."""
+    """Return the charge of the default event with added noise: (channel, tick) [electrons]."""
     samples, channels, start = wire_cell.default_adc()
     counts = np.clip(samples + np.rint(added), 0, 2**14 - 1).astype(np.int16)
     event = wire_cell.event(counts, channels, start_ns=start)
@@ -48,7 +52,7 @@ def run(folder: Path, name: str, added: np.ndarray, **arguments: str) -> np.ndar
 
 
 def cleaned(folder: Path, name: str) -> np.ndarray:
-    """Filtered waveforms of a run with dump=adc, by channel id. -> (channel, tick) counts."""
+    """Return the filtered waveforms of a run with dump=adc, by channel id: (channel, tick) [counts]."""
     result = np.zeros((2560, TICKS))
     for group in ("induction", "collection"):
         tap = wire_cell.read_arrays(folder / f"{name}-adc-{group}.npz")
@@ -58,7 +62,7 @@ def cleaned(folder: Path, name: str) -> np.ndarray:
 
 @pytest.fixture(scope="module")
 def clean_run(tmp_path_factory: pytest.TempPathFactory) -> tuple[np.ndarray, np.ndarray]:
-    """Filter the default event without added noise. -> its charge and its filtered waveforms."""
+    """Filter the default event without added noise; return its charge and its filtered waveforms."""
     folder = tmp_path_factory.mktemp("clean")
     charge = run(folder, "clean", np.zeros((2560, TICKS)), noise_filter="coherent", dump="adc")
     return charge, cleaned(folder, "clean")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The annotated program, compiled once; the analysis is imported from the source tree."""
+"""Compile the annotated program once, and import wirecell_profile from the source tree."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compile the annotated program, run it under the recorder, and read what was recorded, by plain SQL."""
+"""Compile the annotated program, run it under the recorder, and read the recording with plain SQL."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MARK, PUSH_POP, START_END, CATEGORY, THREAD, DOMAIN = 34, 59, 60, 33, 39, 75
 
 
 def cuda_include() -> Path | None:
-    """The folder with NVTX's headers that the build found."""
+    """Return the folder with NVTX's headers that the build found."""
     header = wire_cell.ROOT / "build" / "include" / "spng" / "build_info.h"
     found = (
         re.search(r'cuda_include = "([^"]+)"', header.read_text(encoding="utf-8"))
@@ -37,7 +37,7 @@ def cuda_include() -> Path | None:
 
 
 def compile_program(folder: Path) -> Path:
-    """The program, and beside it the library that it may load; skips the test where that is not possible."""
+    """Compile the program, and beside it the library that it may load; skip the test if that is not possible."""
     compiler, include = shutil.which(os.environ.get("CXX", "g++")), cuda_include()
     if compiler is None or include is None:
         pytest.skip("no compiler or no NVTX headers")
@@ -116,20 +116,20 @@ class Recorded:
         assert self.sql("PRAGMA integrity_check") == [("ok",)]
 
     def sql(self, text: str) -> list[tuple]:
-        """All rows of a query."""
+        """Return all rows of a query."""
         return self._database.execute(text).fetchall()
 
     def run(self) -> dict[str, str]:
-        """The manifest."""
+        """Return the manifest."""
         return dict(self.sql("SELECT key, value FROM SPNG_RUN"))
 
     def tables(self) -> dict[str, list[str]]:
-        """Columns of each table."""
+        """Return the columns of each table."""
         names = [name for (name,) in self.sql("SELECT name FROM sqlite_master WHERE type = 'table'")]
         return {name: [row[1] for row in self.sql(f"PRAGMA table_info({name})")] for name in names}
 
     def ranges(self, kind: int | None = None) -> list[Range]:
-        """Rows of NVTX_EVENTS in the order of the file."""
+        """Return the rows of NVTX_EVENTS in the order of the file."""
         rows = self.sql(
             "SELECT start, end, eventType, COALESCE(text, (SELECT value FROM StringIds WHERE id = textId)), "
             "globalTid & 0xFFFFFF, domainId FROM NVTX_EVENTS"

@@ -100,7 +100,7 @@ def full(machine: Machine, tmp_path_factory: pytest.TempPathFactory) -> Run:
 
 
 def rows(run: Run, table: str, columns: str, *, relative: bool = True) -> list[tuple]:
-    """Rows of a table; the first two columns are times from the begin of the first call."""
+    """Return the rows of a table; the first two columns are times from the start of the first call."""
     [(begin,)] = run.file.sql("SELECT MIN(start) FROM SPNG_CALL")
     found = run.file.sql(f"SELECT {columns} FROM {table}")
     return [(start - begin, end - begin, *rest) for start, end, *rest in found] if relative else found
@@ -111,7 +111,7 @@ def name_of(run: Run, index: int) -> str:
 
 
 class TestRows:
-    """Times are those of the program to the nanosecond."""
+    """The times of rows equal those of the program to the nanosecond."""
 
     def test_tier(self, full: Run) -> None:
         manifest = full.file.run()
@@ -142,7 +142,7 @@ class TestRows:
         assert found[0][9:20] == (32, 108, 2, 1, 256, 48, 1024, 65536, 5, 8192, 2)
 
     def test_copies_and_sets(self, full: Run) -> None:
-        """Kinds of memory with the values of nsys: 0 pageable, 2 device, 4 managed."""
+        """Kinds of memory have the values of nsys: 0 pageable, 2 device, 4 managed."""
         assert rows(
             full, "CUPTI_ACTIVITY_KIND_MEMCPY", "start, end, correlationId, bytes, copyKind, srcKind, dstKind"
         ) == [(4500, 5000, 13, 4096, 1, 0, 2), (5500, 5600, 16, 64, 10, 2, 2)]
@@ -151,7 +151,9 @@ class TestRows:
         ) == [(5000, 5100, 14, 255, 512, 4)]
 
     def test_calls_of_runtime_and_driver(self, full: Run) -> None:
-        """The driver's launch inside of the runtime's is left out, though it came first; that of a library of the driver is not."""
+        """The driver's launch inside the runtime's is left out although it came first; that of a library that
+        uses the driver is kept.
+        """
         found = rows(
             full,
             "CUPTI_ACTIVITY_KIND_RUNTIME",
@@ -193,7 +195,7 @@ class TestRows:
         ) == "CUPTI buffer flush"
 
     def test_the_machine(self, full: Run) -> None:
-        """Units of nsys: Hz, bytes per second."""
+        """The machine is described in the units of nsys: Hz, bytes per second."""
         assert rows(
             full,
             "TARGET_INFO_GPU",
@@ -225,7 +227,9 @@ class TestRows:
 
 class TestAttribution:
     def test_the_analysis_finds_the_node_of_each_kernel(self, full: Run) -> None:
-        """By correlation, by the call that captured a graph's node, and for the copy by the call around its launch."""
+        """Kernels are attributed by correlation, by the call that captured a graph's node, and a copy by the
+        call around its launch.
+        """
         with Profile.open(full.path) as profile:
             nodes = NodeProjection(profile, profile.node_calls, Projection.of(profile))
             operations = nodes.projection.operations
@@ -242,7 +246,7 @@ class TestAttribution:
 
 class TestOtherMachines:
     def test_clock_of_cupti(self, machine: Machine, full: Run, tmp_path: Path) -> None:
-        """CUPTI keeps its own clock: times are converted, as exactly as the manifest says."""
+        """If CUPTI keeps its own clock, times are converted with the precision that the manifest gives."""
         run = record(machine, tmp_path, FAKE_OWN_CLOCK="1")
         clock = run.file.run()["cuda.clock"]
         assert clock.startswith("CUPTI's, converted; ")
@@ -265,14 +269,14 @@ class TestOtherMachines:
         assert run.file.run()["tier_reason"].endswith("CUPTI_ERROR_INSUFFICIENT_PRIVILEGES")
 
     def test_no_driver(self, machine: Machine, tmp_path: Path) -> None:
-        """Nothing to warn of: the machine has no device."""
+        """Without a driver there is no warning, because the machine has no device."""
         run = record(machine, tmp_path, ("libcuda.so.1",))
         reason = "no NVIDIA driver (libcuda.so.1 is not found)"
         assert run.file.run()["source.cuda"] == f"off: {reason}" and run.file.run()["tier_reason"] == reason
         assert run.file.diagnostics() == ""
 
     def test_old_cupti(self, machine: Machine, tmp_path: Path) -> None:
-        """A library of that name that lacks what is needed."""
+        """A CUPTI library without the needed functions is reported."""
         libraries = tmp_path / "libraries"
         libraries.mkdir()
         (libraries / "libcupti.so.13").symlink_to(machine.libraries / "libnvidia-ml.so.1")
@@ -286,7 +290,7 @@ class TestOtherMachines:
         )
 
     def test_dropped_records_are_counted(self, machine: Machine, tmp_path: Path) -> None:
-        """17 with each of the two buffers."""
+        """17 dropped records with each of the two buffers are counted."""
         run = record(machine, tmp_path, FAKE_DROPPED="17")
         assert run.file.run()["cuda.dropped_records"] == "34"
         assert "CUPTI dropped 34 records" in run.file.diagnostics()

@@ -28,11 +28,11 @@ class TestContent:
     def test_push_and_pop_answer_with_the_depth_in_their_domain(
         self, everything: tuple[str, Recorded]
     ) -> None:
-        """outer 0, in the other domain 0, inner 1; the other domain's 0, inner 1, outer 0."""
+        """Depths are: outer 0, in the other domain 0, inner 1; then the other domain's 0, inner 1, outer 0."""
         assert everything[0] == "0 0 1 0 1 0\n"
 
     def test_names(self, everything: tuple[str, Recorded]) -> None:
-        """Registered names are referred to, others spelled out; wide strings are UTF-8."""
+        """Registered names are stored as references, others as text; wide strings become UTF-8."""
         file = everything[1]
         assert file.sql("SELECT s.value, n.text FROM NVTX_EVENTS n JOIN StringIds s ON n.textId = s.id") == [
             ("registered", None),
@@ -46,7 +46,7 @@ class TestContent:
         assert names == ["aten::add", "aten::add, sizes = [[2, 3], []]"]
 
     def test_payloads_colours_categories(self, everything: tuple[str, Recorded]) -> None:
-        """Each payload in the column of its type; unsigned 64 bits stored as signed, as nsys does."""
+        """Each payload is in the column of its type; unsigned 64 bits are stored as signed, as in nsys."""
         file = everything[1]
         columns = "uint64Value, int64Value, doubleValue, uint32Value, int32Value, floatValue"
         rows = {
@@ -81,7 +81,7 @@ class TestContent:
         )
 
     def test_start_and_end(self, everything: tuple[str, Recorded]) -> None:
-        """endGlobalTid only where a range ended on another thread; ended once."""
+        """endGlobalTid is set only if a range ended on another thread; a range ends once."""
         file = everything[1]
         same, other = file.sql(
             "SELECT globalTid, endGlobalTid, rangeId FROM NVTX_EVENTS WHERE eventType = 60 ORDER BY start"
@@ -90,7 +90,7 @@ class TestContent:
         assert [row.name for row in file.ranges(START_END)] == ["same thread", "registered"]
 
     def test_times(self, everything: tuple[str, Recorded]) -> None:
-        """Sorted, within the session, and nested as they were made."""
+        """Ranges are sorted, within the session, and nested as in the program."""
         file = everything[1]
         rows = file.ranges()
         assert [row.start for row in rows] == sorted(row.start for row in rows)
@@ -101,7 +101,7 @@ class TestContent:
         assert outer.start <= inner.start < inner.end <= outer.end
 
     def test_schema(self, everything: tuple[str, Recorded]) -> None:
-        """Tables that have a name of nsys's have its columns, in its order, as far as they go; GPU tables are absent."""
+        """Tables with a name of nsys have the first of its columns, in its order; GPU tables are absent."""
         file = everything[1]
         tables = file.tables()
         assert {
@@ -191,7 +191,7 @@ class TestHowProgramsEnd:
     def test_without_a_last_word_the_part_file_can_be_recovered(
         self, program: Path, tmp_path: Path, way: str, status: int
     ) -> None:
-        """Nothing has the final name; what is lost is at most what came since the last spill."""
+        """No file has the final name; at most the rows since the last spill are lost."""
         run(program, "end", way, folder=tmp_path, status=status, spill="0.1")
         [part] = tmp_path.glob("out.sqlite.*.part")
         assert not (tmp_path / "out.sqlite").exists()
@@ -234,7 +234,7 @@ class TestThreadsAndProcesses:
         assert sorted(len(rows) for rows in found) == [1, 3][:files]
 
     def test_two_libraries_share_their_domains(self, program: Path, tmp_path: Path) -> None:
-        """Each has an NVTX of its own and attaches by itself."""
+        """Each library has its own copy of NVTX and attaches separately."""
         run(program, "library", str(program.with_name("library.so")), folder=tmp_path)
         file = Recorded(tmp_path / "out.sqlite")
         [domain] = file.ranges(DOMAIN)
@@ -244,7 +244,7 @@ class TestThreadsAndProcesses:
         ] * 2
 
     def test_nvtx_used_before_the_recorder_was_named(self, program: Path, tmp_path: Path) -> None:
-        """NVTX looks for a tool once; the recorder cannot know, but nothing breaks."""
+        """NVTX looks for a tool once, so no range is recorded, but nothing breaks."""
         run(program, "early", folder=tmp_path, NVTX_INJECTION64_PATH="", LATE_TOOL=str(recorded.RECORDER))
         assert list(tmp_path.iterdir()) == []
 
@@ -262,7 +262,9 @@ class TestLimits:
         ) == [(0,)]
 
     def test_memory_limit(self, program: Path, tmp_path: Path) -> None:
-        """1 MB holds 18 chunks of 1024 rows; with a writer that sleeps for a minute the rest is dropped, counted and said."""
+        """1 MB holds 18 chunks of 1024 rows; with a writer that sleeps for a minute the rest is dropped,
+        counted and reported.
+        """
         run(program, "ranges", "300000", folder=tmp_path, spill="60", memory="1")
         file = Recorded(tmp_path / "out.sqlite")
         kept, dropped = len(file.ranges(PUSH_POP)), int(file.run()["dropped.memory_limit"])
@@ -290,7 +292,7 @@ class TestLimits:
         assert len({row.name for row in Recorded(tmp_path / "out.sqlite").ranges(PUSH_POP)}) == 100000
 
     def test_full_disk(self, program: Path, tmp_path: Path) -> None:
-        """The program ends as ever; one line says why there is no file and where the rest is; that can be recovered."""
+        """The program ends as usual; one line gives the reason and the part file, which can be recovered."""
         limit = 12_000_000  # of which a million ranges needs about four times as much
         done = run(
             program,

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The whole chain for ProtoDUNE-HD: ADC counts of one anode in, charge with regions of interest out.
+"""The whole chain for ProtoDUNE-HD: ADC counts of one anode in, charge with ROIs (regions of interest)
+out.
 
 Run: python -m tests.reference.chain ADC.npz TRUTH.npz WIRES.json.bz2 FIELD.json.bz2
 """
@@ -26,7 +27,7 @@ GAUSS_SCALE_MHZ = 0.12
 
 @dataclass(frozen=True)
 class Chain:
-    """Everything that is prepared once for an anode."""
+    """The tables that are prepared once for an anode."""
 
     wires: Path
     field: Path
@@ -34,17 +35,17 @@ class Chain:
 
     @cached_property
     def order(self) -> list[np.ndarray]:
-        """Channel numbers of the rows of each view."""
+        """Return the channel ids of the rows of each view."""
         return detector.pdhd_channel_order(self.anode)
 
     @cached_property
     def cells(self) -> np.ndarray:
-        """(cell, 3) rows in U, V, W."""
+        """Return the rows of each cell in U, V, W: (cell, 3)."""
         return detector.channel_cells(detector.load_planes(self.wires, self.anode), self.order)
 
     @cached_property
     def responses(self) -> list[np.ndarray]:
-        """Per view: (padded channel, padded tick//2 + 1) complex ADC/electron."""
+        """Return the response of each view: (padded channel, padded tick//2 + 1) complex [ADC/electron]."""
         kernels = [response.response_kernel(self.field, view) for view in range(3)]
         return [
             response.response_spectrum(kernel, channels, decon.PADDED_TICKS)
@@ -52,7 +53,7 @@ class Chain:
         ]
 
     def rows(self, frame: frames.Frame) -> list[np.ndarray]:
-        """Split a frame into the views' rows: three (channel, tick)."""
+        """Split a frame into the rows of the views: three (channel, tick)."""
         return [frames.rows_of(frame, order) for order in self.order]
 
     def spectra(
@@ -70,7 +71,7 @@ class Chain:
         return out
 
     def apply(self, spectra: list[np.ndarray], found: list[np.ndarray], ticks: int) -> list[np.ndarray]:
-        """Charge [electrons] inside regions on pixels, baseline taken off.
+        """Return the charge [electrons] inside ROIs on pixels, with the baseline subtracted.
 
         spectra, found per view -> (channel, tick).
         """
@@ -83,14 +84,14 @@ class Chain:
         return out
 
     def signal(self, views: list[np.ndarray]) -> list[np.ndarray]:
-        """ADC (three views) -> charge in electrons inside the ROIs, (channel, tick) each."""
+        """Return the charge inside the ROIs from ADC counts of three views: (channel, tick) [electrons] each."""
         ticks = views[0].shape[1]
         spectra = self.spectra(views)
         return self.apply(spectra, regions.find_regions(spectra, self.cells, ticks), ticks)
 
 
 def gauss_filter() -> np.ndarray:
-    """Filter of the output waveform. It keeps its zero bin, and so the charge."""
+    """Return the filter of the output waveform, with its zero bin, so that it keeps the charge."""
     return filters.low_pass(filters.time_frequencies(decon.PADDED_TICKS), GAUSS_SCALE_MHZ)
 
 

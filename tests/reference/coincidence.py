@@ -18,12 +18,12 @@ def pack(mask: np.ndarray) -> np.ndarray:
 
 
 def unpack(words: np.ndarray, pixels: int) -> np.ndarray:
-    """Inverse of `pack`: (channel, word) uint64 -> (channel, pixels) bool."""
+    """Undo `pack`: (channel, word) uint64 -> (channel, pixels) bool."""
     return np.unpackbits(words.view(np.uint8), axis=-1, bitorder="little")[:, :pixels].astype(bool)
 
 
 def crossings_hit(cells: np.ndarray, masks: list[np.ndarray], target: int) -> np.ndarray:
-    """X of the target view: whether the two other views cross on the channel in the same pixel.
+    """Return X of the target view: whether the two other views cross on the channel in the same pixel.
 
     cells (cell, 3) rows per view; masks three (channel, pixel) bool; target 0..2.  -> (channel of target,
     pixel) bool
@@ -42,7 +42,7 @@ def crossings_hit(cells: np.ndarray, masks: list[np.ndarray], target: int) -> np
 
 
 def widen_channels(mask: np.ndarray, wires: int, cyclic: bool) -> np.ndarray:
-    """OR of each row with its `wires` neighbours on either side; wrapped planes are cyclic.
+    """Return the OR of each row with its `wires` neighbours on either side; wrapped planes are cyclic.
 
     (..., channel, pixel) bool.
     """
@@ -58,7 +58,7 @@ def widen_channels(mask: np.ndarray, wires: int, cyclic: bool) -> np.ndarray:
 
 
 def multi_plane(mask: np.ndarray, crossings: np.ndarray) -> dict[str, np.ndarray]:
-    """MP0 (neither), MP1 (target only), MP2 (crossing only), MP3 (both) of a target mask and its X."""
+    """Return MP0 (neither), MP1 (target only), MP2 (crossing only), MP3 (both) of a target mask and its X."""
     return {
         "mp0": ~mask & ~crossings,
         "mp1": mask & ~crossings,

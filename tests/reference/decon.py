@@ -17,7 +17,7 @@ PIXEL_TICKS = 4
 
 
 def lower_median(samples: np.ndarray) -> np.ndarray:
-    """Per-channel median of (channel, tick), the lower of the two middle values. -> (channel, 1)."""
+    """Return the median of each channel of (channel, tick), the lower of the two middle values: (channel, 1)."""
     middle = (samples.shape[-1] - 1) // 2
     return np.partition(samples, middle, axis=-1)[..., middle : middle + 1]
 

@@ -40,7 +40,7 @@ class WirePlane:
     first: float
 
     def wire_coordinate(self, points: np.ndarray) -> np.ndarray:
-        """Position of points (..., 2) in units of wires; an integer is the CENTRE of that wire."""
+        """Return the position of points (..., 2) in units of wires; an integer is the CENTRE of that wire."""
         return (points @ self.pitch_direction - self.first) / self.pitch
 
 
@@ -69,7 +69,7 @@ def _store(path: str) -> dict:
 
 
 def load_planes(path: str | Path, anode: int) -> dict[tuple[int, int], WirePlane]:
-    """Planes of one anode, keyed by (face, plane).  The file's x coordinate (drift) is not needed here."""
+    """Return the planes of one anode by (face, plane).  The file's x coordinate (drift) is not needed here."""
     store = _store(str(path))
     points = np.array([[entry["Point"]["z"], entry["Point"]["y"]] for entry in store["points"]])
     planes: dict[tuple[int, int], WirePlane] = {}
@@ -83,7 +83,7 @@ def load_planes(path: str | Path, anode: int) -> dict[tuple[int, int], WirePlane
 
 
 def pdhd_channel_order(anode: int) -> list[np.ndarray]:
-    """Channel numbers of the rows of the views U (800), V (800), W (960 = face 0 then face 1) of a PDHD
+    """Return the channel ids of the rows of the views U (800), V (800), W (960 = face 0 then face 1) of a PDHD
     anode.
 
     U and V join the two faces so that neighbouring rows are neighbouring wires also across the wrap (cyclic
@@ -96,7 +96,7 @@ def pdhd_channel_order(anode: int) -> list[np.ndarray]:
 
 
 def face_cells(planes: dict[tuple[int, int], WirePlane], face: int) -> np.ndarray:
-    """Cells of one face: crossings of V wire centre lines with the U wires, and the W wire nearest to each
+    """Return the cells of one face: crossings of V wire centre lines with the U wires, and the W wire nearest to each
     crossing.
 
     A crossing belongs to the face when it lies between the ends of its U wire (half open), which all end at
@@ -117,9 +117,9 @@ def face_cells(planes: dict[tuple[int, int], WirePlane], face: int) -> np.ndarra
 
 
 def channel_cells(planes: dict[tuple[int, int], WirePlane], order: list[np.ndarray]) -> np.ndarray:
-    """Cells of all faces of an anode as tensor rows: (cell, 3) row in view U, V, W.
+    """Return the cells of all faces of an anode as tensor rows: (cell, 3) row in view U, V, W.
 
-    `order[view]` lists the channel number of every row of that view.
+    `order[view]` lists the channel id of every row of that view.
     """
     row_of = [{int(channel): row for row, channel in enumerate(view)} for view in order]
     tables = []

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Frame files: the field's numpy streams inside an .npz archive."""
+"""Frame files of WCT: NumPy arrays inside an .npz archive."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def write_frame(path: str | Path, frame: Frame, tag: str = "*", ident: int = 0) 
 
 
 def rows_of(frame: Frame, channel_order: np.ndarray, dtype: type = np.float64) -> np.ndarray:
-    """Rows of `frame` in `channel_order` (channel,), zero where the frame has no such channel.
+    """Return the rows of `frame` in `channel_order` (channel,), zero if the frame has no such channel.
 
     -> (channel, tick).
     """

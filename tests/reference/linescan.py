@@ -29,7 +29,7 @@ MARGIN_TICKS = 200  # a channel's charge is summed this far around its true char
 
 
 def lines(rng: np.random.Generator, plane: detector.WirePlane, angles: list[float]) -> np.ndarray:
-    """One line per angle (degrees to the pitch direction). -> (line, 2, 3) end points x, y, z in mm."""
+    """Return one line per angle (degrees to the pitch direction): (line, 2, 3) end points x, y, z [mm]."""
     slots = rng.permutation(len(angles)) - 0.5 * (len(angles) - 1)
     ends = []
     for slot, angle in zip(slots, np.radians(angles)):
@@ -45,7 +45,7 @@ def lines(rng: np.random.Generator, plane: detector.WirePlane, angles: list[floa
 
 
 def line_merit(signal: np.ndarray, truth: np.ndarray, line: np.ndarray) -> tuple[float, float, float, float]:
-    """bias, resolution, efficiency, purity of one line.
+    """Return bias, resolution, efficiency and purity of one line.
 
     signal, truth, line = truth of the line alone (channel, tick).
     """

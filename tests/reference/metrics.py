@@ -34,7 +34,7 @@ class Merit:
 
 
 def any_tick(condition: np.ndarray) -> np.ndarray:
-    """(channel, tick) bool -> (channel, pixel) bool: whether any tick of the pixel is set."""
+    """Return whether any tick of a pixel is set: (channel, tick) bool -> (channel, pixel) bool."""
     return np.any(condition.reshape(condition.shape[0], -1, PIXEL_TICKS), axis=-1)
 
 
@@ -54,7 +54,7 @@ def merit(signal: np.ndarray, truth: np.ndarray) -> Merit:
 
 
 def channel_ratios(signal: np.ndarray, truth: np.ndarray, minimum: float = 5000.0) -> np.ndarray:
-    """Output over true charge of every channel whose true charge exceeds `minimum` electrons.
+    """Return output over true charge of every channel whose true charge exceeds `minimum` electrons.
 
     -> (selected channel,).
     """
@@ -64,7 +64,8 @@ def channel_ratios(signal: np.ndarray, truth: np.ndarray, minimum: float = 5000.
 
 
 def best_shift(signal: np.ndarray, truth: np.ndarray, reach: int = 20) -> float:
-    """Ticks by which `signal` lags `truth`: peak of their cross-correlation, interpolated by a parabola.
+    """Return the ticks by which `signal` lags `truth`: the peak of their cross-correlation, interpolated by
+    a parabola.
 
     Both (channel, tick).  Positive: the signal is late.
     """

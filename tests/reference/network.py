@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The input of the network that finds regions, in units of the noise that it was trained on."""
+"""The input of the network that finds ROIs, in units of the noise of its training."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ ELECTRONS = 4000.0  # one unit of the charge image
 
 
 def view_noise(rms: np.ndarray, good: np.ndarray | None = None) -> float:
-    """Lower median of the RMS (channel,) of the good channels; nan without any."""
+    """Return the lower median of the RMS (channel,) of the good channels; nan if there is none."""
     counted = rms if good is None else rms[good]
     return float(roi.order_statistic(counted, 0.5)[0]) if counted.size else float("nan")
 
@@ -21,10 +21,10 @@ def view_noise(rms: np.ndarray, good: np.ndarray | None = None) -> float:
 def divisors(
     rms: np.ndarray, training: float, good: np.ndarray | None = None, hot: float = HOT_CHANNEL
 ) -> tuple[float, np.ndarray]:
-    """Noise of a view over that of the training, and what each channel (channel,) is divided by.
+    """Return the noise of a view over that of the training, and the divisor of each channel (channel,).
 
-    All channels by the view's ratio, never less than 1; a hot one, with more than `hot` times that, by its
-    own.
+    The divisor is the view's ratio, at least 1; for a hot channel, with more than `hot` times that, its own
+    ratio.
     """
     ratio = view_noise(rms, good) / training
     own, of_view = rms / training, np.fmax(ratio, 1.0)
@@ -34,7 +34,8 @@ def divisors(
 def features(
     loose: np.ndarray, coincidence: list[np.ndarray], training: float | None, good: np.ndarray | None = None
 ) -> np.ndarray:
-    """Charge image (channel, sample) [electrons], MP2 and MP3 -> (feature, channel, sample) of the network.
+    """Return the input (feature, channel, sample) of the network from the charge image (channel, sample)
+    [electrons], MP2 and MP3.
 
     training: noise of the plane [electrons]; None: the image is not divided by its noise.
     """

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Measure what a network finds at other noise than that of its training, run by the program on frames made with NumPy.
+"""Measure the output of a network at other noise than that of its training, run by the program on frames
+made with NumPy.
 
 Run: python -m tests.reference.noise_study [MODEL.ts] [SIGNAL.npz]
 MODEL: default data/dnnroi.ts. SIGNAL: the default event without noise in units of MV (tracks10-signal.npz), for less noise.
@@ -25,7 +26,7 @@ FAR_TICKS, FAR_CHANNELS = 48, 3  # a false pixel is farther than this from any t
 
 
 def frames_of(signal: Path | None) -> dict[str, np.ndarray]:
-    """Name -> (channel, tick) ADC counts; those that begin with "noise" have no tracks."""
+    """Return name -> (channel, tick) ADC counts; frames whose name begins with "noise" have no tracks."""
     rng = np.random.default_rng(20261122)
     tracks = wire_cell.default_adc()[0].astype(np.float64)
     empty, extra = EMPTY_BASELINE + noise(rng), noise(rng)
@@ -45,7 +46,9 @@ def frames_of(signal: Path | None) -> dict[str, np.ndarray]:
 
 
 def near(truth: np.ndarray) -> np.ndarray:
-    """Pixels within FAR_TICKS and FAR_CHANNELS of more than 10 electrons. (channel, tick) -> (channel, pixel)."""
+    """Return the pixels within FAR_TICKS and FAR_CHANNELS of more than 10 electrons: (channel, tick) ->
+    (channel, pixel).
+    """
     out = metrics.any_tick(truth > 10)
     for axis, reach in ((1, FAR_TICKS // metrics.PIXEL_TICKS), (0, FAR_CHANNELS)):
         grown = out.copy()

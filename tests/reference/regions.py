@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Find the regions with charge without a model: the region rule of `model=none`.
+"""Find the ROIs without a network: the rule of `model=none`.
 
 All images are on pixels (4 ticks), in units of each channel's noise (`roi.in_sigmas`).
-docs/decisions/regions.md says what each part buys.
+docs/decisions/regions.md gives the effect of each part.
 """
 
 from __future__ import annotations
@@ -59,9 +59,9 @@ COLLECTION_WIENER = (0.13623, 3.35324)
 
 
 def induction_images(spectrum: np.ndarray, ticks: int, rule: RegionRule) -> dict[str, np.ndarray]:
-    """Images of a wrapped induction view, in sigmas. spectrum (channel, f) -> three (channel, pixel).
+    """Return the images of a wrapped induction view, in sigmas. spectrum (channel, f) -> three (channel, pixel).
 
-    tight: each wire by itself.  loose: sum of a wire and its neighbours, since a steep track covers several
+    tight: single wires.  loose: sum of a wire and its neighbours, since a steep track covers several
     wires at once while their slow noise is independent.  long: the largest of the running sums of the
     clipped loose image, each the matched filter of a long weak pulse and in its own sigmas.
     """
@@ -80,7 +80,7 @@ def induction_images(spectrum: np.ndarray, ticks: int, rule: RegionRule) -> dict
 
 
 def collection_region(spectrum: np.ndarray, ticks: int, rule: RegionRule) -> np.ndarray:
-    """Tight seeds of a collection view, grown in time. spectrum (channel, f) -> (channel, pixel) bool."""
+    """Return the tight seeds of a collection view, grown in time. spectrum (channel, f) -> (channel, pixel) bool."""
     frequency = filters.time_frequencies(decon.PADDED_TICKS)
     waveform = decon.to_pixels(spectrum, filters.low_pass(frequency, *COLLECTION_WIENER), ticks)
     tight = roi.in_sigmas(waveform, rule.rms_cut, rule.rms_stride, rule.collection_cap)
@@ -90,11 +90,12 @@ def collection_region(spectrum: np.ndarray, ticks: int, rule: RegionRule) -> np.
 def induction_cores(
     images: dict[str, np.ndarray], rule: RegionRule, confirmed: np.ndarray | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Seeds grown in time: short pulses in the tight image; long ones seeded in long and grown in loose.
+    """Return seeds grown in time: short pulses in the tight image; long ones seeded in long and grown in
+    loose.
 
     `confirmed` (channel, pixel) marks pixels where the two other views cross.  A short pulse needs it at
     its seed; a long one along `long_confirmed` of its length, since among many pixels some are confirmed by
-    chance.  Above lone_seed, and without `confirmed`, nothing is asked.
+    chance.  Seeds above lone_seed need no confirmation; without `confirmed` no seed does.
     -> short, long (channel, pixel) bool
     """
     tight, long = images["tight"], images["long"]
@@ -114,7 +115,7 @@ def induction_cores(
 def find_regions(
     spectra: list[np.ndarray], cells: np.ndarray, ticks: int, rule: RegionRule = RegionRule()
 ) -> list[np.ndarray]:
-    """Regions of U, V, W from their deconvolved spectra (channel, f). -> three (channel, pixel) bool.
+    """Return the ROIs of U, V, W from their deconvolved spectra (channel, f). -> three (channel, pixel) bool.
 
     cells (cell, 3): rows of the three views that cross.  U and V are wrapped planes (cyclic channel axis).
     """
@@ -136,5 +137,7 @@ def find_regions(
 
 
 def region_ticks(region: np.ndarray, padding_ticks: int) -> np.ndarray:
-    """(channel, pixel) bool -> (channel, tick) bool, widened in time by `padding_ticks` on either side."""
+    """Convert (channel, pixel) bool to (channel, tick) bool, widened in time by `padding_ticks` on either
+    side.
+    """
     return roi.pad_in_time(np.repeat(region, decon.PIXEL_TICKS, axis=-1), padding_ticks)

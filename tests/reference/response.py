@@ -21,11 +21,11 @@ ADC_BITS = 14
 
 
 def wire_region_average(path: str | Path, plane: int) -> np.ndarray:
-    """Field response averaged over each wire's region. -> (wire = -10..10, sample) current in 1/ns per
+    """Return the field response averaged over each wire's region: (wire = -10..10, sample) current in 1/ns per
     electron.
 
     The file holds paths at multiples of a tenth of the pitch on one side of each wire; the other side is
-    its mirror image.  Each path stands for the interval half way to its neighbours, and a wire's region is
+    its mirror image.  Each path covers the interval half way to its neighbours, and a wire's region is
     half a pitch either way.
     """
     with bz2.open(path) as stream:
@@ -52,7 +52,7 @@ def wire_region_average(path: str | Path, plane: int) -> np.ndarray:
 def cold_electronics(
     time_us: np.ndarray, gain_mv_per_fc: float = 14.0, shaping_us: float = 2.2
 ) -> np.ndarray:
-    """Cold electronics impulse response [mV/fC] at `time_us`; zero outside 0 < t < 10 us (docs/physics-notes.md#electronics-response)."""
+    """Return the impulse response of the cold electronics [mV/fC] at `time_us`; zero outside 0 < t < 10 us (docs/physics-notes.md#electronics-response)."""
     r = np.asarray(time_us) / shaping_us
     fast = np.exp(-2.82833 * r)
     slow = np.exp(-2.40318 * r)
@@ -82,7 +82,8 @@ def resample_spectrally(waveform: np.ndarray, factor: int) -> np.ndarray:
 def response_kernel(
     path: str | Path, plane: int, gain_mv_per_fc: float = 14.0, shaping_us: float = 2.2
 ) -> np.ndarray:
-    """Response in ADC counts per electron at (wire -10..10, tick); positive for collected charge. -> (21,
+    """Return the response in ADC counts per electron at (wire -10..10, tick), positive for collected
+    charge. -> (21,
     300).
 
     Time zero is an electron at the response plane.  The 21 rows are centred: row 10 is the wire the
@@ -101,7 +102,7 @@ def response_kernel(
 
 
 def response_spectrum(kernel: np.ndarray, channels: int, ticks: int) -> np.ndarray:
-    """Two-dimensional spectrum of a centred kernel on a (channels, ticks) grid. -> (channels, ticks//2 + 1)
+    """Return the two-dimensional spectrum of a centred kernel on a (channels, ticks) grid. -> (channels, ticks//2 + 1)
     complex.
 
     The wire of interest is moved to row 0 and negative wires wrap to the end, so the kernel shifts no

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Regions of interest: noise level, thresholds, growth, and their application to the charge waveform."""
+"""ROIs (regions of interest): noise level, thresholds, growth, and their application to the charge waveform."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ def order_statistic(values: np.ndarray, fraction: float) -> np.ndarray:
 def robust_levels(
     waveform: np.ndarray, cut: float = 5.0, stride: int = 1
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Lower level, median and noise RMS per channel that signals hardly move. (..., pixel) -> three (..., 1).
+    """Return lower level, median and noise RMS per channel, which signals hardly change. (..., pixel) -> three (..., 1).
 
     Lower level and median are the 16 and 50 % order statistics.  A first sigma comes from the 16, 50, 84 %
     order statistics (root mean square of the two half widths); the RMS is that about the median of the
     samples within `cut` first sigmas of it (docs/physics-notes.md#noise-rms), corrected for the lost tails.  A constant waveform
     gives 0.  A `cut` of 5 is that of OmnibusSigProc; 3 stays within 10 to 30 % of the noise when 60
-    tracks overlap, where 5 gives 30 to 50 % too much. Only every `stride`-th sample is looked at:
-    neighbours are correlated, so little is lost.
+    tracks overlap, where 5 gives 30 to 50 % too much. Only every `stride`-th sample is used: neighbours are
+    correlated, so little is lost.
     """
     waveform = waveform[..., ::stride]
     low, median, high = (order_statistic(waveform, fraction) for fraction in (0.16, 0.50, 0.84))
@@ -47,7 +47,7 @@ def robust_levels(
 def in_sigmas(
     waveform: np.ndarray, cut: float = 3.0, stride: int = 1, cap: float | None = None
 ) -> np.ndarray:
-    """(waveform - median)/RMS per channel (channel, pixel); 0 for a channel without noise (dead). Same shape.
+    """Return (waveform - median)/RMS per channel (channel, pixel); 0 for a channel without noise (dead). Same shape.
 
     With `cap`, no RMS exceeds cap times the lower median of the channels' RMS, and the centre is at most
     the lower level plus the RMS: a channel that a track along the drift fills for most of the readout would
@@ -62,7 +62,7 @@ def in_sigmas(
 
 
 def running_sum(waveform: np.ndarray, samples: int) -> np.ndarray:
-    """Sum over the `samples` (odd) samples centred on each; zero beyond the ends. (..., n) -> (..., n)."""
+    """Return the sum over the `samples` (odd) samples centred on each; zero beyond the ends. (..., n) -> (..., n)."""
     half = samples // 2
     padding = [(0, 0)] * (waveform.ndim - 1) + [(half + 1, half)]
     total = np.cumsum(np.pad(waveform, padding), axis=-1)
@@ -70,7 +70,8 @@ def running_sum(waveform: np.ndarray, samples: int) -> np.ndarray:
 
 
 def run_ends(mask: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """First and last index of the run of set samples that each sample of a mask (..., n) is part of.
+    """Return the first and last index of the run of set samples that contains each sample of a mask (...,
+    n).
 
     -> two int arrays of the mask's shape; meaningless where the mask is not set.
     """
@@ -86,7 +87,7 @@ def run_ends(mask: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def count_in_runs(mask: np.ndarray, counted: np.ndarray) -> np.ndarray:
-    """Number of `counted` samples in the run of `mask` that each sample belongs to; 0 outside.
+    """Return the number of `counted` samples in the run of `mask` that contains each sample; 0 outside.
 
     bool, bool -> int.
     """
@@ -99,7 +100,7 @@ def count_in_runs(mask: np.ndarray, counted: np.ndarray) -> np.ndarray:
 
 
 def grow_in_time(seeds: np.ndarray, allowed: np.ndarray) -> np.ndarray:
-    """Runs of (seeds | allowed) along the last axis that contain at least one seed.
+    """Return the runs of (seeds | allowed) along the last axis that contain at least one seed.
 
     bool, bool -> bool, same shapes.
     """
@@ -117,7 +118,8 @@ def pad_in_time(mask: np.ndarray, samples: int) -> np.ndarray:
 
 
 def rebaseline_linear(waveform: np.ndarray, mask: np.ndarray) -> np.ndarray:
-    """Zero outside the mask; in each run subtract the line through its first and last sample. (..., tick)
+    """Set samples outside the mask to zero; in each run subtract the line through its first and last
+    sample. (..., tick)
     -> same.
 
     x_k -= x_s + (x_e - x_s)(k - s)/(e - s); a run of one sample keeps its value
@@ -133,11 +135,10 @@ def rebaseline_linear(waveform: np.ndarray, mask: np.ndarray) -> np.ndarray:
 
 
 def restore_baseline(waveform: np.ndarray, mask: np.ndarray) -> np.ndarray:
-    """Subtract each channel's mean outside the mask, then zero outside the mask. (..., tick) -> same.
+    """Subtract each channel's mean outside the mask, then set samples outside the mask to zero. (..., tick) -> same.
 
     For collection views: the ADC median sits above the true baseline when a channel is busy, and a filter
-    without its zero bin removes the mean of the signal; both offsets are what the samples without signal
-    show.  No baseline is subtracted from a channel whose mask is full.
+    without its zero bin removes the mean of the signal; the samples without signal show both offsets.  No baseline is subtracted from a channel whose mask is full.
     """
     quiet = ~mask
     count = quiet.sum(axis=-1, keepdims=True)

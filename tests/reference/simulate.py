@@ -59,7 +59,7 @@ class Depositions:
 
 
 def random_tracks(rng: np.random.Generator, count: int) -> np.ndarray:
-    """Isotropic lines that cross the drift volume of one anode. -> (track, 2, 3) end points x, y, z in mm."""
+    """Return isotropic lines that cross the drift volume of one anode: (track, 2, 3) end points x, y, z [mm]."""
     low = np.array([RESPONSE_PLANE_MM + 10, 90.0, 15.0])
     high = np.array([CATHODE_MM, 6045.0, 2285.0])
     tracks = []
@@ -104,7 +104,7 @@ _ERF_TABLE = _erf(_ERF_GRID)
 
 
 def _share(centre: np.ndarray, sigma: np.ndarray, reach: int) -> tuple[np.ndarray, np.ndarray]:
-    """Integrals of unit Gaussians over unit bins around integers.
+    """Return the integrals of unit Gaussians over unit bins around integers.
 
     -> first bin (n,), shares (n, 2 reach + 1).
     """
@@ -123,7 +123,8 @@ def charge_image(
     smear_ticks: float = 0.0,
     smear_wires: float = 0.0,
 ) -> np.ndarray:
-    """Electrons per (row, tick) when charge passes the response plane, `delay_ticks` later. -> (rows, TICKS).
+    """Return the electrons per (row, tick), `delay_ticks` after the charge passes the response plane: (rows,
+    TICKS).
 
     The centre of tick t is at time t.  Extra smears add in quadrature to diffusion.
     """
@@ -165,7 +166,7 @@ def convolve(charge: np.ndarray, kernel: np.ndarray, cyclic: bool) -> np.ndarray
 def noise(
     rng: np.random.Generator, path: str | Path, plane: int, rows: int, ticks: int = TICKS
 ) -> np.ndarray:
-    """Noise in ADC counts with the measured amplitude spectrum of a plane. -> (rows, ticks).
+    """Return noise in ADC counts with the measured amplitude spectrum of a plane: (rows, ticks).
 
     The file gives mean amplitudes (plus a white part, in quadrature) of an unnormalised transform of 6000
     samples, in MV.
@@ -190,7 +191,7 @@ def digitise(counts: np.ndarray, baseline: float) -> np.ndarray:
 
 
 def face_wires(chain: chain_module.Chain, view: int) -> tuple[WirePlane, np.ndarray]:
-    """Wires of a view on face 0, and the tensor row of each."""
+    """Return the wires of a view on face 0, and the tensor row of each."""
     plane = detector.load_planes(chain.wires, chain.anode)[0, view]
     row_of = {int(channel): row for row, channel in enumerate(chain.order[view])}
     return plane, np.array([row_of[int(channel)] for channel in plane.channel])
@@ -207,7 +208,7 @@ def smeared_charge(chain: chain_module.Chain, depositions: Depositions, view: in
 
 
 def true_charge(chain: chain_module.Chain, tracks: np.ndarray, view: int) -> np.ndarray:
-    """Truth of a view for tracks without fluctuations. -> (channel, tick) electrons."""
+    """Return the truth of a view for tracks without fluctuations: (channel, tick) [electrons]."""
     return smeared_charge(chain, drift(np.random.default_rng(0), tracks, straggling=0.0, spread=0.0), view)
 
 
@@ -219,7 +220,8 @@ def event(
     add_noise: bool = True,
     uniform: bool = False,
 ) -> tuple[list[np.ndarray], list[np.ndarray]]:
-    """One event of an anode with charge on face 0: ADC counts and true charge, three (channel, tick) each.
+    """Make one event of an anode with charge on face 0: ADC counts and true charge, three (channel, tick)
+    each.
 
     tracks (track, 2, 3) may be empty; `uniform` leaves out straggling and the spread of ionisation between
     tracks.

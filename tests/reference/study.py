@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Measure the gain of each part of the region rule on simulated frames; and Wiener filters from simulated spectra.
+"""Measure the effect of each part of the ROI rule on simulated frames, and fit Wiener filters to simulated
+spectra.
 
 Run: python -m tests.reference.study WIRES.json.bz2 FIELD.json.bz2 NOISE.json.bz2 [ADC.npz TRUTH.npz]
 """
@@ -52,7 +53,7 @@ def traditional_threshold(seed: float) -> Finder:
 
 
 def with_rule(rule: regions.RegionRule) -> Finder:
-    """The region rule with other constants."""
+    """Return the ROI rule with other constants."""
     return lambda spectra, cells, ticks: regions.find_regions(spectra, cells, ticks, rule)
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every step of the chain against the NumPy reference, each given what that step was given (the dumps of
-one run).
+"""Compare every step of the chain with the NumPy reference, which gets the input of that step from the dumps
+of one run.
 
 Differences are in units of the RMS of the expected values. Masks come from comparisons with thresholds,
 where float32 and float64 may disagree; all rules are monotonous in their thresholds, so the program's mask
@@ -59,21 +59,21 @@ class Run:
     output: wire_cell.Arrays
 
     def tensor(self, group: str, name: str) -> np.ndarray:
-        """(view, channel, tick), complex ones joined again."""
+        """Return a tensor (view, channel, tick); complex values are joined again."""
         return self.dumped[group][f"{name}_0"]
 
     def ids(self, group: str, name: str) -> np.ndarray:
-        """(view, channel) channel ids."""
+        """Return the channel ids (view, channel)."""
         return self.dumped[group][f"{name}_ids_0"]
 
     def spectrum(self, group: str) -> np.ndarray:
-        """(view, channel, frequency) complex."""
+        """Return the complex spectrum (view, channel, frequency)."""
         parts = self.tensor(group, "spectrum")
         return parts[..., 0] + 1j * parts[..., 1]
 
 
 def run_with_dumps(folder: Path, edges: str, **arguments: str) -> Run:
-    """Run the main job on the default event and read what it dumped."""
+    """Run the main job on the default event and read its dumps."""
     output = wire_cell.job(folder, dump=edges, model="none", **arguments)
     dumped: dict[str, wire_cell.Arrays] = {group: {} for group in GROUPS}
     for group in GROUPS:
@@ -84,19 +84,19 @@ def run_with_dumps(folder: Path, edges: str, **arguments: str) -> Run:
 
 @pytest.fixture(name="single", scope="module")
 def fixture_single(tmp_path_factory: pytest.TempPathFactory) -> Run:
-    """The default job in float32, with the Wiener-filtered waveform and its noise."""
+    """Run the default job in float32, with the Wiener-filtered waveform and its noise."""
     return run_with_dumps(tmp_path_factory.mktemp("single"), EDGES, tags="signal,wiener")
 
 
 @pytest.fixture(name="double", scope="module")
 def fixture_double(tmp_path_factory: pytest.TempPathFactory) -> Run:
-    """The same in float64, as far as the filters."""
+    """Run the same job in float64, up to the filters."""
     return run_with_dumps(tmp_path_factory.mktemp("double"), "decon,gauss,images", dtype="float64")
 
 
 @pytest.fixture(name="expected_chain", scope="module")
 def fixture_expected_chain(tmp_path_factory: pytest.TempPathFactory) -> chain.Chain:
-    """The reference, prepared for anode 0."""
+    """Return the reference, prepared for anode 0."""
     folder = tmp_path_factory.mktemp("detector")
     return chain.Chain(
         wire_cell.description("protodunehd-wires-larsoft-v1", folder),
@@ -106,14 +106,16 @@ def fixture_expected_chain(tmp_path_factory: pytest.TempPathFactory) -> chain.Ch
 
 @pytest.fixture(name="spectra", scope="module")
 def fixture_spectra(single: Run, expected_chain: chain.Chain) -> dict[str, np.ndarray]:
-    """Deconvolved spectra that the reference makes of the dumped ADC counts, by group."""
+    """Return the spectra that the reference deconvolves from the dumped ADC counts, by group."""
     induction, collection = (single.tensor(group, group) for group in GROUPS)
     views = expected_chain.spectra([induction[0], induction[1], np.concatenate(collection)])
     return {"induction": np.stack(views[:2]), "collection": views[2].reshape(2, 480, -1)}
 
 
 def assert_follows(seen: np.ndarray, rule: Masks, what: str) -> None:
-    """A mask is the rule's, but for samples that hang on a comparison within MARGIN of its threshold."""
+    """Check that a mask is that of the rule, except for samples whose comparison is within MARGIN of its
+    threshold.
+    """
     strict, exact, loose = rule(MARGIN), rule(0.0), rule(-MARGIN)
     doubtful = strict != loose
     wrong = int(((seen != exact) & ~doubtful).sum())
@@ -128,35 +130,37 @@ def assert_follows(seen: np.ndarray, rule: Masks, what: str) -> None:
 
 
 def high(cut: float) -> np.ndarray:
-    """High pass of the time axis."""
+    """Return the high pass of the time axis."""
     return filters.high_pass(filters.time_frequencies(decon.PADDED_TICKS), cut)
 
 
 def low(shape: tuple[float, float]) -> np.ndarray:
-    """Low pass of the time axis."""
+    """Return the low pass of the time axis."""
     return filters.low_pass(filters.time_frequencies(decon.PADDED_TICKS), *shape)
 
 
 def three_wires(image: np.ndarray) -> np.ndarray:
-    """Sum of a channel and its neighbours, cyclic. (view, channel, pixel)."""
+    """Return the sum of a channel and its neighbours, cyclic: (view, channel, pixel)."""
     return image + np.roll(image, 1, axis=1) + np.roll(image, -1, axis=1)
 
 
 def in_sigmas(image: np.ndarray, cap: float | None = None) -> np.ndarray:
-    """Each view by itself, since the cap of the noise is the view's. (view, channel, pixel)."""
+    """Return images in sigmas, view by view, because the cap of the noise is that of the view: (view,
+    channel, pixel).
+    """
     return np.stack(
         [roi.in_sigmas(view.astype(np.float64), RULE.rms_cut, RULE.rms_stride, cap) for view in image]
     )
 
 
 def rule_with(margin: float) -> regions.RegionRule:
-    """The rule with all its thresholds raised."""
+    """Return the rule with all its thresholds raised."""
     names = ("seed", "lone_seed", "grow", "witness", "beside", "collection_seed", "collection_grow")
     return replace(RULE, **{name: getattr(RULE, name) + margin for name in names})
 
 
 class TestUnpack:
-    """SPNGFrameToTorchSetFanout: which channel is in which row."""
+    """SPNGFrameToTorchSetFanout: the row of each channel."""
 
     def test_rows_are_the_channels_of_neighbouring_wires(
         self, single: Run, expected_chain: chain.Chain
@@ -175,11 +179,12 @@ class TestUnpack:
 
 @pytest.mark.parametrize("group", GROUPS)
 class TestTransforms:
-    """Deconvolution and filters, 2e-5 in float32."""
+    """Deconvolution and filters agree to 2e-5 in float32."""
 
     def test_deconvolution(self, single: Run, spectra: dict[str, np.ndarray], group: str) -> None:
-        """With the filter of the charge behind it, the widest that follows: above 0.35 MHz, where it lets nothing pass, the
-        response is down to 2e-7 of its largest value and the rest of the spectrum is rounding of float32, enlarged.
+        """Compare after the filter of the charge, the widest one that follows. Above 0.35 MHz, where it lets
+        nothing pass, the response is below 2e-7 of its largest value, so the spectrum there is amplified
+        float32 rounding.
         """
         for view, (seen, expected) in enumerate(zip(single.spectrum(group), spectra[group], strict=True)):
             found = difference(
@@ -202,10 +207,10 @@ class TestTransforms:
 
 @pytest.mark.parametrize("group", GROUPS)
 class TestDouble:
-    """The same steps in float64: what is left is rounding, so the formulas are the same."""
+    """The same steps in float64 differ only by rounding, so the formulas are the same."""
 
     def test_deconvolution(self, double: Run, spectra: dict[str, np.ndarray], group: str) -> None:
-        """Every frequency by itself, since their sizes differ by orders of magnitude."""
+        """Compare each frequency separately, because their sizes differ by orders of magnitude."""
         for view, (seen, expected) in enumerate(zip(double.spectrum(group), spectra[group], strict=True)):
             size = np.sqrt(np.mean(np.abs(expected) ** 2, axis=0))
             found = float((np.abs(seen - expected) / size).max())
@@ -224,7 +229,7 @@ class TestDouble:
 
 
 def filtered_images(group: str, spectrum: np.ndarray) -> dict[str, np.ndarray]:
-    """The images that are filtered spectra, (view, channel, pixel)."""
+    """Return the images that are filtered spectra: (view, channel, pixel)."""
     if group == "collection":
         return {"tight": decon.to_pixels(spectrum, low(WIENER[detector.W]), TICKS)}
     return {
@@ -234,18 +239,20 @@ def filtered_images(group: str, spectrum: np.ndarray) -> dict[str, np.ndarray]:
 
 
 class TestNoise:
-    """Noise of the channels, and the image that is made with it."""
+    """Noise of the channels, and the image made with it."""
 
     @staticmethod
     def noise_by_channel(channels: np.ndarray, summary: np.ndarray) -> np.ndarray:
-        """A summary in ascending order of the channels of anode 0."""
+        """Return a summary in ascending order of the channels of anode 0."""
         assert sorted(channels.tolist()) == list(range(2560))
         ordered = np.empty(2560)
         ordered[channels] = summary
         return ordered
 
     def test_summary(self, single: Run, expected_chain: chain.Chain) -> None:
-        """summary_wiener is the noise of the image that OmnibusSigProc finds its tight regions in, deconvolved here."""
+        """summary_wiener is the noise of the image in which OmnibusSigProc finds tight ROIs, deconvolved
+        here.
+        """
         seen = self.noise_by_channel(*(single.output[f"{name}_wiener_0"] for name in ("channels", "summary")))
         induction, collection = (single.tensor(group, group) for group in GROUPS)
         spectra = expected_chain.spectra(
@@ -259,7 +266,9 @@ class TestNoise:
             assert found < FILTER_STEP, f"plane {plane}: largest relative difference {found:.2e}"
 
     def test_summary_has_the_scale_of_omnibus_sig_proc(self, single: Run) -> None:
-        """Cuts of imaging on the summary mean the same with either program."""
+        """The summary has the scale of OmnibusSigProc, so that a cut of imaging has the same effect with
+        both.
+        """
         folder = shared.shared_folder()
         path = None if folder is None else folder / "data" / "pdhd" / "tracks10-osp.npz"
         if path is None or not path.exists():
@@ -280,11 +289,11 @@ class TestNoise:
 
 
 class TestRegions:
-    """Masks: regions that serve as witnesses, coincidence, regions of interest."""
+    """Masks: witnesses of the coincidence, coincidence, ROIs."""
 
     @staticmethod
     def images(single: Run) -> dict[str, np.ndarray]:
-        """Images of the induction views in sigmas, from what was dumped."""
+        """Return the images of the induction views in sigmas, from the dumps."""
         long = np.max(
             [in_sigmas(single.tensor("induction", f"long{pixels}")) for pixels in RULE.long_pixels], axis=0
         )
@@ -314,7 +323,7 @@ class TestRegions:
         assert_follows(single.tensor("induction", "regions"), masks, "induction witnesses")
 
     def test_coincidence(self, single: Run, expected_chain: chain.Chain) -> None:
-        """No thresholds here: masks in, masks out, exactly equal."""
+        """Coincidence has no thresholds, so its masks are exactly equal."""
         u, v = single.tensor("induction", "regions")
         masks = [u, v, np.concatenate(single.tensor("collection", "roi"))]
         for view in (detector.U, detector.V):
@@ -346,7 +355,7 @@ class TestRegions:
 
 
 class TestOutput:
-    """Regions applied to the charge, and the frame that is written."""
+    """ROIs applied to the charge, and the written frame."""
 
     @pytest.mark.parametrize(
         "group, take_off", [("induction", roi.rebaseline_linear), ("collection", roi.restore_baseline)]
@@ -368,7 +377,7 @@ class TestOutput:
     def test_wiener(
         self, single: Run, group: str, take_off: Callable[[np.ndarray, np.ndarray], np.ndarray]
     ) -> None:
-        """The same regions, applied to the waveform with the Wiener-like filter of each plane."""
+        """The same ROIs are applied to the waveform with the Wiener-like filter of each plane."""
         planes = {"induction": (detector.U, detector.V), "collection": (detector.W, detector.W)}[group]
         mask = np.repeat(single.tensor(group, "roi"), decon.PIXEL_TICKS, axis=-1)
         waveform = np.stack(
@@ -384,7 +393,7 @@ class TestOutput:
         assert found < FILTER_STEP, f"{group}: max|difference|/RMS = {found:.2e}"
 
     def test_frame(self, single: Run) -> None:
-        """Rows by ascending channel id, values untouched, the input's tick grid."""
+        """The frame has rows by ascending channel id, unchanged values, and the tick grid of the input."""
         frame, channels = single.output["frame_signal_0"], single.output["channels_signal_0"]
         np.testing.assert_array_equal(channels, np.arange(2560))
         for group in GROUPS:

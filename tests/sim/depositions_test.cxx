@@ -140,6 +140,7 @@ protected:
         for (const auto& [name, tensor] : members) {
             archive.add(name, tensor);
         }
+        archive.mark_worth_keeping();
         archive.close();
     }
 };

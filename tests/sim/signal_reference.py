@@ -39,7 +39,7 @@ class Deposition:
 
 
 def impact_kernel(path: Path, plane: int) -> np.ndarray:
-    """ADC counts per electron at the impact positions. -> (region = -10..10, position = -5..5, tick)."""
+    """Return ADC counts per electron at the impact positions: (region = -10..10, position = -5..5, tick)."""
     with bz2.open(path) as stream:
         planes = json.load(stream)["FieldResponse"]["planes"]
     response = next(p["PlaneResponse"] for p in planes if p["PlaneResponse"]["planeid"] == plane)
@@ -65,7 +65,8 @@ def impact_kernel(path: Path, plane: int) -> np.ndarray:
 
 
 def shares(centre: float, sigma: float) -> tuple[int, np.ndarray, np.ndarray]:
-    """Integral and first moment, from its lower edge, of a unit Gaussian over unit bins within the cut.
+    """Return integral and first moment, from its lower edge, of a unit Gaussian over unit bins within the
+    cut.
 
     -> first bin, integrals (bin,), moments (bin,).
     """
@@ -80,7 +81,7 @@ def shares(centre: float, sigma: float) -> tuple[int, np.ndarray, np.ndarray]:
 
 
 def waveforms(depositions: list[Deposition], plane: WirePlane, kernel: np.ndarray) -> dict[int, np.ndarray]:
-    """Noise-free ADC counts above the baseline of all wires with any signal. -> {wire: (TICKS,)}."""
+    """Return noise-free ADC counts above the baseline of all wires with a signal: {wire: (TICKS,)}."""
     seen: dict[int, np.ndarray] = {}
     for each in depositions:
         wire = float(plane.wire_coordinate(np.array([each.z, each.y])))

@@ -43,7 +43,9 @@ function(kind, output, seed='1', plane='0')
 
 
 def depositions(count: int, ident: int = 0) -> Arrays:
-    """Arrays of an event, (7, count) and (4, count), with different values everywhere, inside anode 0."""
+    """Return the arrays of an event, (7, count) and (4, count), with different values everywhere, inside
+    anode 0.
+    """
     rng = np.random.default_rng(count)
     data = np.stack(
         [
@@ -63,7 +65,7 @@ def depositions(count: int, ident: int = 0) -> Arrays:
 
 
 def job(folder: Path, text: str, **arguments: Any) -> tuple[Arrays, str]:
-    """Run a job. -> arrays of its output and its log."""
+    """Run a job; return the arrays of its output and its log."""
     (folder / "job.jsonnet").write_text(text)
     given = {"output": "out.npz", **arguments}
     done = run(
@@ -77,7 +79,7 @@ def job(folder: Path, text: str, **arguments: Any) -> tuple[Arrays, str]:
 
 
 def copy(folder: Path, arrays: Arrays, ending: str = ".npz") -> tuple[Arrays, str]:
-    """Copy a file with source and sink. -> arrays of the copy and the log."""
+    """Copy a file with source and sink; return the arrays of the copy and the log."""
     write_arrays(folder / f"in{ending}", arrays)
     return job(folder, COPY, input=f"in{ending}")
 
@@ -231,7 +233,7 @@ def test_ideal_lines_equal_the_reference(tmp_path: Path, plane: int) -> None:
 
 
 def test_files_of_wct_are_read(tmp_path: Path) -> None:
-    """(n, 7) in Fortran order, with the ancestors of each deposition, which are ignored."""
+    """Files of WCT have (n, 7) in Fortran order, with the ancestors of each deposition, which are ignored."""
     shared = shared_folder()
     if shared is None:
         pytest.skip("../shared is absent")

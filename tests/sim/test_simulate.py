@@ -30,7 +30,7 @@ needs_shared = pytest.mark.skipif(SHARED is None, reason="../shared/data is abse
 
 
 def simulate(folder: Path, *flags: str, **arguments: object) -> dict[str, Arrays]:
-    """Run the job. -> arrays of adc, truth and signal."""
+    """Run the job; return the arrays of adc, truth and signal."""
     files = {name: folder / f"{name}.npz" for name in ("adc", "truth", "signal")}
     given = {
         "output": files["adc"],
@@ -55,7 +55,7 @@ def write_depositions(path: Path, depositions: list[reference.Deposition]) -> Pa
 
 
 def some_depositions() -> list[reference.Deposition]:
-    """Depositions spread over the anode and the readout, also before its start and at its end."""
+    """Return depositions all over the anode and the readout, also before its start and at its end."""
     rng = np.random.default_rng(4)
     times = [-330e3, -312.4e3, 0.0, 1.0e6, 1.5002e6, 2.68e6, 2.687e6]
     return [
@@ -225,7 +225,7 @@ def test_wrong_arguments(tmp_path: Path) -> None:
 
 @needs_shared
 def test_simulation_of_wct(tmp_path: Path) -> None:
-    """tracks10 from its drifted depositions.
+    """The simulation of tracks10 from its drifted depositions agrees with that of WCT.
 
     The program is 0.50 to 0.58 ticks later than WCT; 0.4 ticks come from the sampling of the electronics.
     The centres of regions k and -k use the mean path, in WCT two different paths: 0.7 % in the peaks of U.

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A Debian without anything but python3, in which programs run as on a machine that is not ours.
+"""A Debian with nothing but python3, in which programs run as on a foreign machine.
 
-Made by debootstrap once and kept as an archive in the user's cache (120 MB); each test unpacks it. Mounts live in a name
-space of the process that runs inside, so that none is left, whatever happens to it.
+debootstrap makes it once; an archive stays in the user's cache (120 MB), and each test unpacks it. Mounts live in a name
+space of the process that runs inside, so that none remains, however it ends.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ exec chroot --userspec={NOBODY}:{NOBODY} "$root" env -i "$@"
 
 
 def obstacle() -> str:
-    """Why no clean root can be had here, or nothing."""
+    """Return the reason why no clean root can be made here, or nothing."""
     if os.geteuid() != 0:
         return "a clean root needs the rights of root"
     for program in ("unshare", "chroot", "mount", "tar"):
@@ -58,7 +58,7 @@ def obstacle() -> str:
 
 
 def mirror(suite: str = SUITE) -> str:
-    """The address from which apt of this machine takes the release, empty if it takes none."""
+    """Return the address from which apt of this machine fetches the release; empty if there is none."""
     if not shutil.which("apt-get"):
         return ""
     targets = subprocess.run(
@@ -86,7 +86,7 @@ def archive(suite: str = SUITE) -> Path:
 
 
 def make_archive(suite: str = SUITE) -> str:
-    """Make it where it is not there yet: 50 MB to download, a minute. -> what failed, or nothing."""
+    """Make the archive if it does not exist (50 MB to download, a minute); return the failure, or nothing."""
     target = archive(suite)
     if target.exists():
         return ""
@@ -112,20 +112,20 @@ def make_archive(suite: str = SUITE) -> str:
 
 @dataclass
 class CleanRoot:
-    """An unpacked root; the folders that `mounts` names are seen in it, read-only, {path inside: path outside}."""
+    """An unpacked root. `mounts` are folders to show in it, read-only: {path inside: path outside}."""
 
     folder: Path
     mounts: dict[str, Path] = field(default_factory=dict)
 
     @classmethod
     def unpack(cls, folder: Path, suite: str = SUITE) -> CleanRoot:
-        """Into a new folder."""
+        """Unpack the archive into a new folder."""
         folder.mkdir()
         subprocess.run(["tar", "-C", str(folder), "-xpf", str(archive(suite))], check=True)
         return cls(folder)
 
     def path_of(self, inside: str) -> Path:
-        """A path of the root as it is outside."""
+        """Return the outside path of a path in the root."""
         return self.folder / inside.lstrip("/")
 
     def run(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Frames of anode 0 of ProtoDUNE-HD with other noise than they came with, made with NumPy."""
+"""Make frames of anode 0 of ProtoDUNE-HD with other noise, with NumPy."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ EMPTY_BASELINE = 4000.0  # ADC
 
 
 def noise(rng: np.random.Generator) -> np.ndarray:
-    """Nominal noise with the measured spectra, (channel, tick) ADC counts."""
+    """Return nominal noise with the measured spectra: (channel, tick) [ADC counts]."""
     return np.concatenate(
         [
             simulate.noise(rng, NOISE, plane, rows.stop - rows.start)
@@ -25,12 +25,14 @@ def noise(rng: np.random.Generator) -> np.ndarray:
 
 
 def noisier(samples: np.ndarray, factor: float, extra: np.ndarray) -> np.ndarray:
-    """A frame with nominal noise, brought to `factor` times as much with other nominal noise. Same shapes."""
+    """Return a frame with `factor` times its nominal noise, by adding other nominal noise. Same shapes."""
     return samples + np.sqrt(factor**2 - 1) * extra
 
 
 def with_hot_channels(samples: np.ndarray, extra: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """A frame with nominal noise, of which HOT_SHARE of each plane's channels has HOT_NOISE times as much."""
+    """Return a frame with nominal noise in which HOT_SHARE of each plane's channels have HOT_NOISE times as
+    much.
+    """
     out = samples.astype(np.float64)
     for rows in PLANES.values():
         count = rows.stop - rows.start
@@ -40,5 +42,5 @@ def with_hot_channels(samples: np.ndarray, extra: np.ndarray, rng: np.random.Gen
 
 
 def counts(samples: np.ndarray) -> np.ndarray:
-    """As a digitiser rounds them."""
+    """Round to counts as a digitiser does."""
     return np.clip(np.floor(samples + 0.5), 0, 2**14 - 1).astype(np.int16)

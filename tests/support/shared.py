@@ -10,8 +10,9 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def shared_folder() -> Path | None:
-    """The environment variable SPNG_SHARED, else the nearest folder `shared` with a `data` in it beside the source tree or a
-    folder above it; None when there is none: skip the test."""
+    """Return the folder of SPNG_SHARED, else the nearest folder `shared` with a `data` in it beside the
+    source tree or a folder above it; None if there is none, so that the test skips.
+    """
     given = os.environ.get("SPNG_SHARED")
     candidates = (
         [Path(given)] if given is not None else [folder.parent / "shared" for folder in (ROOT, *ROOT.parents)]

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A detector of 154 channels with ProtoDUNE-HD's responses and numbers, so that long readouts are cheap.
+"""A detector of 154 channels with ProtoDUNE-HD's responses and constants, so that long readouts are
+cheap.
 
 One face of vertical W wires and of U and V wires at 35.7 degrees on either side, 192 mm by 200 mm, nothing wrapped.
 """
@@ -43,7 +44,7 @@ DESCRIPTION = """// A face of 154 channels, with everything else as in ProtoDUNE
 
 
 def wires_of_plane(plane: int) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Ends (z, y) of the wires inside the face, by rising pitch."""
+    """Return the ends (z, y) of the wires inside the face, by rising pitch."""
     along = np.array([math.sin(ANGLES[plane]), math.cos(ANGLES[plane])])
     across = np.array([along[1], -along[0]])
     corners = np.array([[z, y] for z in (0, WIDTH_MM) for y in (0, HEIGHT_MM)]) @ across
@@ -60,7 +61,7 @@ def wires_of_plane(plane: int) -> list[tuple[np.ndarray, np.ndarray]]:
 
 
 def wire_schema() -> dict:
-    """The face as a wire schema document; channels count through U, V and W."""
+    """Return the face as a wire schema document; channels are counted across U, V and W."""
     planes: list[dict] = []
     wires: list[dict] = []
     points: list[dict] = []
@@ -94,14 +95,14 @@ def wire_schema() -> dict:
 
 
 def channels_of_planes() -> list[np.ndarray]:
-    """Channel numbers of U, V and W."""
+    """Return the channel ids of U, V and W."""
     counts = [len(wires_of_plane(plane)) for plane in range(3)]
     ends = np.cumsum([0, *counts])
     return [np.arange(ends[plane], ends[plane + 1]) for plane in range(3)]
 
 
 def write_description(folder: Path) -> list[str]:
-    """Put the detector's files into `folder`; the flags with which jobs find it."""
+    """Write the detector's files into `folder`; return the flags with which jobs find it."""
     u, _, w = channels_of_planes()
     wires = folder / "small-wires.json.bz2"
     wires.write_bytes(bz2.compress(json.dumps(wire_schema()).encode()))
@@ -111,7 +112,7 @@ def write_description(folder: Path) -> list[str]:
 
 
 def small_detector(folder: Path) -> Detector:
-    """For frames of known charge; write_description(folder) comes first."""
+    """Return the detector for frames of known charge; call write_description(folder) first."""
     views = tuple(
         View(name, plane, channels, False)
         for plane, (name, channels) in enumerate(zip("UVW", channels_of_planes(), strict=True))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Make devices and pipes at the path of an output, and a look at what became of them."""
+"""Make devices and pipes at the path of an output, and check them afterwards."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pytest
 
 
 def make_null_device(path: Path) -> os.stat_result:
-    """Make a node like /dev/null; skip the test where that is not allowed."""
+    """Make a device like /dev/null; skip the test if that is not allowed."""
     try:
         os.mknod(path, stat.S_IFCHR | 0o666, os.makedev(1, 3))
         with path.open("wb") as device:
@@ -25,19 +25,19 @@ def make_null_device(path: Path) -> os.stat_result:
 
 
 def same(before: os.stat_result, path: Path) -> bool:
-    """Whether the path still leads to the same object."""
+    """Return whether the path still leads to the same object."""
     now = path.lstat()
     return (now.st_ino, now.st_mode, now.st_rdev) == (before.st_ino, before.st_mode, before.st_rdev)
 
 
 def require_only(folder: Path, *names: str) -> None:
-    """The folder holds these names: neither temporary files nor anything else."""
+    """Check that the folder holds these names only, without temporary files."""
     assert sorted(path.name for path in folder.iterdir()) == sorted(names)
 
 
 @contextmanager
 def reader_of_pipe(path: Path) -> Iterator[list[bytes]]:
-    """Make a pipe and read it until the block ends; the list then holds all that was written, in blocks."""
+    """Make a pipe and read it until the `with` block ends; the list then holds all written data, in blocks."""
     os.mkfifo(path)
     got: list[bytes] = []
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)  # so that no side waits for the other

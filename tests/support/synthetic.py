@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Frames of any detector with known charge: point charges at wires, convolved with the reference response.
+"""Make frames of any detector with known charge: point charges at wires, convolved with the reference
+response.
 
 Independent of the product: wires come from tests.reference.detector, responses from tests.reference.response; detector
 numbers are written down here.
@@ -23,7 +24,7 @@ BASELINE_COUNTS = (2350, 2350, 900)  # of planes U, V, W
 
 @dataclass(frozen=True)
 class View:
-    """Channels of a tensor, in the order in which neighbours are next to each other."""
+    """Channels of a tensor, in an order in which neighbours are next to each other."""
 
     name: str
     plane: int
@@ -33,7 +34,7 @@ class View:
 
 @dataclass(frozen=True)
 class Detector:
-    """One anode of a detector: its files and numbers.
+    """One anode of a detector: its files and constants.
 
     volts_per_count  of the digitiser
     postgain         factor behind the preamplifier (14 mV/fC, 2.2 us for all of them)
@@ -51,11 +52,11 @@ class Detector:
     drift_us: float
 
     def planes(self) -> dict[tuple[int, int], WirePlane]:
-        """Wires by (face, plane)."""
+        """Return the wires by (face, plane)."""
         return detector.load_planes(self.wires, self.anode)
 
     def kernel(self, plane: int) -> np.ndarray:
-        """ADC counts per electron at (wire -10..10, tick)."""
+        """Return ADC counts per electron at (wire -10..10, tick)."""
         reference_lsb = response.FULL_SCALE_V / 2**response.ADC_BITS
         return (
             response.response_kernel(self.field, plane) * self.postgain * reference_lsb / self.volts_per_count
@@ -63,17 +64,17 @@ class Detector:
 
     @property
     def delay_ticks(self) -> float:
-        """Ticks between charge at the response plane and its output."""
+        """Return the ticks between charge at the response plane and its output."""
         return self.drift_us / TICK_US
 
     @property
     def channels(self) -> np.ndarray:
-        """All channel ids, ascending: the rows of frames."""
+        """Return all channel ids, ascending: the rows of frames."""
         return np.sort(np.concatenate([view.channels for view in self.views]))
 
 
 def two_faced_views(anode: int) -> tuple[View, ...]:
-    """Views of a ProtoDUNE-HD or -SP anode (docs/physics-notes.md#conventions)."""
+    """Return the views of a ProtoDUNE-HD or -SP anode (docs/physics-notes.md#conventions)."""
     u, v, w = detector.pdhd_channel_order(anode)
     return (
         View("U", 0, u, True),
@@ -101,7 +102,7 @@ def protodune_hd(folder: Path, anode: int, name: str = "pdhd") -> Detector:
 
 
 def protodune_sp(data: Path, anode: int) -> Detector:
-    """data: folder of the public detector files."""
+    """Return an anode of ProtoDUNE-SP. data: folder of the public detector files."""
     return Detector(
         "pdsp",
         anode,
@@ -116,7 +117,7 @@ def protodune_sp(data: Path, anode: int) -> Detector:
 
 
 def microboone(data: Path) -> Detector:
-    """data: folder of the public detector files."""
+    """Return the anode of MicroBooNE. data: folder of the public detector files."""
     views = (
         View("U", 0, np.arange(2400), False),
         View("V", 1, np.arange(2400, 4800), False),
@@ -137,7 +138,7 @@ def microboone(data: Path) -> Detector:
 
 @dataclass(frozen=True)
 class Charge:
-    """Point charges as the wires of one face see them, one entry each.
+    """Point charges on the wires of one face, one entry each.
 
     channel (3, point)  the nearest wire's channel in planes U, V, W
     tick    (point,)    when they are at the response plane, in ticks
@@ -149,14 +150,14 @@ class Charge:
     electrons: np.ndarray
 
     def of_plane(self, plane: int) -> Charge:
-        """As only one plane sees it; the two others see nothing."""
+        """Return the charge as seen by one plane only."""
         channel = np.full_like(self.channel, -1)
         channel[plane] = self.channel[plane]
         return replace(self, channel=channel)
 
 
 def joined(charges: list[Charge]) -> Charge:
-    """All points."""
+    """Join the points of several charges."""
     return Charge(
         np.concatenate([charge.channel for charge in charges], axis=1),
         np.concatenate([charge.tick for charge in charges]),
@@ -165,7 +166,7 @@ def joined(charges: list[Charge]) -> Charge:
 
 
 def nearest_channels(planes: dict[tuple[int, int], WirePlane], face: int, points: np.ndarray) -> np.ndarray:
-    """Channels of the wires of U, V, W nearest to points (point, 2) = (z, y) in mm. -> (3, point)."""
+    """Return the channels of the wires of U, V, W nearest to points (point, 2) = (z, y) [mm]: (3, point)."""
     found = []
     for plane in range(3):
         wires = planes[face, plane]
@@ -178,7 +179,7 @@ def nearest_channels(planes: dict[tuple[int, int], WirePlane], face: int, points
 def at_cell(
     planes: dict[tuple[int, int], WirePlane], face: int, cell: np.ndarray, tick: float, electrons: float
 ) -> Charge:
-    """A point charge where three wires (u, v, w in pitch order) of a face meet."""
+    """Return a point charge where three wires (u, v, w in pitch order) of a face meet."""
     channel = [planes[face, plane].channel[wire] for plane, wire in enumerate(cell)]
     return Charge(np.array(channel)[:, None], np.array([tick]), np.array([electrons]))
 
@@ -190,7 +191,9 @@ def straight_track(
     ticks: tuple[float, float],
     electrons_per_mm: float = 5000.0,
 ) -> Charge:
-    """Charge every 0.2 mm from one end (z, y) in mm to the other; ticks: at the response plane, of both ends."""
+    """Return charges every 0.2 mm from one end (z, y) [mm] to the other; ticks: at the response plane, of
+    both ends.
+    """
     length = float(np.linalg.norm(ends_zy[1] - ends_zy[0]))
     count = math.ceil(length / 0.2)
     fraction = (np.arange(count) + 0.5) / count
@@ -204,7 +207,9 @@ def straight_track(
 def charge_image(
     view: View, charge: Charge, ticks: int, sigma_ticks: float, delay: float = 0.0
 ) -> np.ndarray:
-    """Electrons of a view at (channel, tick), each point a Gaussian along ticks, `delay` ticks later."""
+    """Return the electrons of a view at (channel, tick), each point a Gaussian along ticks, `delay` ticks
+    later.
+    """
     row_of = {int(channel): row for row, channel in enumerate(view.channels)}
     image = np.zeros((len(view.channels), ticks))
     seen = np.isin(charge.channel[view.plane], view.channels)
@@ -218,7 +223,9 @@ def charge_image(
 
 
 def waveforms(view: View, kernel: np.ndarray, image: np.ndarray) -> np.ndarray:
-    """ADC counts above the baseline: `image` (channel, tick) convolved with a centred response (wire, tick)."""
+    """Return ADC counts above the baseline: `image` (channel, tick) convolved with a centred response (wire,
+    tick).
+    """
     rows, ticks = image.shape
     padded_rows = rows if view.is_cyclic else rows + len(kernel) - 1
     padded_ticks = ticks + kernel.shape[1]
@@ -235,7 +242,8 @@ def frame(
     noise_counts: float = 0.0,
     seed: int = 20261121,
 ) -> wire_cell.Arrays:
-    """The arrays of a frame file with one event: digitised with white noise, or real numbers without any.
+    """Return the arrays of a frame file with one event: digitised with white noise, or real numbers without
+    noise.
 
     noise_counts: RMS of the noise; 0 leaves out noise and digitiser.
     """

@@ -25,7 +25,7 @@ UNTAGGED = ("", "*")
 
 
 class Rejected(Exception):
-    """WCT does not take the file, or not all of it."""
+    """WCT does not read the file, or not all of it."""
 
 
 @dataclass
@@ -38,17 +38,17 @@ class Npy:
     data: bytes
 
     def load(self, dtype: str, what: str) -> np.ndarray:
-        """The array, when it has exactly this type. A pointer to no data counts as another type."""
+        """Return the array if it has exactly this type. A null pointer to data counts as another type."""
         if self.dtype != dtype or not self.data:
             raise Rejected(f"{what}: {self.dtype} {self.shape}, not {dtype} with elements")
         return np.frombuffer(self.data, dtype).reshape(self.shape, order="F" if self.fortran else "C")
 
     def vector(self, dtype: str, what: str) -> np.ndarray:
-        """All elements in the order of the file."""
+        """Return all elements in the order of the file."""
         return self.load(dtype, what).ravel(order="F" if self.fortran else "C")
 
     def matrix(self, dtype: str, what: str) -> np.ndarray:
-        """Two axes."""
+        """Return an array with two axes."""
         if len(self.shape) != 2:
             raise Rejected(f"{what}: shape {self.shape}, not two axes")
         return self.load(dtype, what)
@@ -75,12 +75,12 @@ class Event:
 
 
 def has(name: str, endings: str) -> bool:
-    """Whether WCT sees one of the endings anywhere in a path."""
+    """Return whether WCT finds one of the endings anywhere in a path."""
     return re.search(rf"[_.]({endings})\b", name) is not None
 
 
 def members(path: Path) -> Iterator[tuple[str, bytes]]:
-    """Names and contents in the order in which WCT reads them."""
+    """Yield names and contents in the order in which WCT reads them."""
     name = str(path)
     if has(name, "tar|tar.gz|tgz|tar.bz2|tbz|tbz2"):
         yield from tar_members(path)
@@ -98,7 +98,9 @@ def members(path: Path) -> Iterator[tuple[str, bytes]]:
 
 
 def tar_members(path: Path) -> Iterator[tuple[str, bytes]]:
-    """Every header whose size is not 0 begins a file, also those of pax and of links."""
+    """Yield the members of a tar; every header whose size is not 0 begins a file, also those of pax and of
+    links.
+    """
     name = str(path)
     mode = "r:gz" if has(name, "gz|tgz") else "r:bz2" if has(name, "bz2|tbz|tbz2") else "r:"
     with tarfile.open(path, mode) as archive:
@@ -115,7 +117,9 @@ def tar_members(path: Path) -> Iterator[tuple[str, bytes]]:
 
 
 def parse_npy(content: bytes, name: str) -> Npy:
-    """The header is turned into JSON by replacements; its size fields must agree with the member's size."""
+    """Parse a .npy member: replacements turn the header into JSON, and its size fields must agree with the
+    member's size.
+    """
     version = content[6]
     begin, size = (
         (10, struct.unpack("<H", content[8:10])[0])
@@ -140,12 +144,12 @@ def parse_npy(content: bytes, name: str) -> Npy:
 
 
 def split(text: str, at: str) -> list[str]:
-    """Repeated separators count as one."""
+    """Split a text; repeated separators count as one."""
     return re.split(f"{re.escape(at)}+", text)
 
 
 def parse_name(name: str) -> tuple[str, str, int]:
-    """Type, tag and event id."""
+    """Return type, tag and event id."""
     parts = split(name, "_")
     last = split(parts[-1], ".")
     if len(parts) < 3 or len(last) < 2:
@@ -195,7 +199,7 @@ def complete(event: Event) -> Event:
 
 
 def read_frames(path: Path, tags: tuple[str, ...] = ()) -> list[Event]:
-    """The events that a FrameFileSource with these tags gives. An event ends where another id begins."""
+    """Return the events that a FrameFileSource with these tags gives. An event ends where another id begins."""
     events: list[Event] = []
     for name, content in members(path):
         kind, tag, ident = parse_name(name)
@@ -208,7 +212,9 @@ def read_frames(path: Path, tags: tuple[str, ...] = ()) -> list[Event]:
 
 
 def read_depos(path: Path) -> list[tuple[int, np.ndarray, np.ndarray]]:
-    """Event id, data (n, 7) and info (n, 4) of each event that a DepoFileSource gives: members in pairs."""
+    """Return event id, data (n, 7) and info (n, 4) of each event that a DepoFileSource gives: members in
+    pairs.
+    """
     found = list(members(path))
     if len(found) % 2:
         raise Rejected("an odd number of members")

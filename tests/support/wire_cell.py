@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Share between Python tests: the program, its runs and error blocks, frame files in every format, the default event."""
+"""Functions that the Python tests share: runs of the program, error blocks, frame files in every format, the
+default event.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +39,7 @@ needs_program = pytest.mark.skipif(not PROGRAM.exists(), reason=f"{PROGRAM} is n
 def run(
     *arguments: str | Path, folder: Path | None = None, seconds: float = 300, **options: Any
 ) -> subprocess.CompletedProcess:
-    """Run wire-cell to its end. A status below 0, death by a signal, is never right."""
+    """Run wire-cell to its end. Fail if a signal ended it."""
     done = subprocess.run(
         [PROGRAM, *map(str, arguments)],
         cwd=folder,
@@ -52,7 +54,9 @@ def run(
 
 
 def default_signals() -> None:
-    """For preexec_fn: undo what a shell in the background (SIGINT, SIGQUIT) or nohup (SIGHUP) ignores, because wire-cell keeps it."""
+    """For preexec_fn: restore signals that a background shell (SIGINT, SIGQUIT) or nohup (SIGHUP) ignores,
+    because wire-cell keeps ignoring them.
+    """
     for ignored in (
         signal.SIGINT,
         signal.SIGTERM,
@@ -67,7 +71,8 @@ def default_signals() -> None:
 def job(
     folder: Path, *flags: str, job_file: str | Path = PIPELINE, device: str = "cpu", **arguments: Any
 ) -> Arrays:
-    """Run a job in `folder` with its arguments as -A name=value; the arrays of its output file, `output.npz` unless given.
+    """Run a job in `folder` with its arguments as -A name=value; return the arrays of its output file,
+    `output.npz` unless given.
 
     The main job reads the default event unless told otherwise.
     """
@@ -81,7 +86,7 @@ def job(
 
 
 def rejected(*arguments: str | Path, folder: Path, status: int) -> str:
-    """Run what must fail with one readable block; the block."""
+    """Run a command that must fail with one readable error block; return the block."""
     done = run(*arguments, folder=folder)
     assert done.returncode == status, (done.returncode, done.stderr)
     assert done.stderr.startswith("error: "), done.stderr
@@ -91,7 +96,7 @@ def rejected(*arguments: str | Path, folder: Path, status: int) -> str:
 
 
 def read_arrays(path: Path) -> Arrays:
-    """All arrays of a frame file of any format, by their names without ending."""
+    """Return all arrays of a frame file of any format, by their names without ending."""
     if path.suffix in (".npz", ".zip"):
         with np.load(path) as archive:
             return {name: archive[name] for name in archive.files}
@@ -106,7 +111,7 @@ def _array(archive: tarfile.TarFile, member: tarfile.TarInfo) -> np.ndarray:
 
 
 def add_array(archive: tarfile.TarFile, name: str, array: np.ndarray) -> None:
-    """Append an array as the member name.npy. Numpy keeps Fortran order and byte order."""
+    """Append an array as the member name.npy. NumPy keeps Fortran order and byte order."""
     stream = io.BytesIO()
     np.save(stream, array)
     member = tarfile.TarInfo(f"{name}.npy")
@@ -116,7 +121,9 @@ def add_array(archive: tarfile.TarFile, name: str, array: np.ndarray) -> None:
 
 
 def write_arrays(path: Path, arrays: Arrays) -> Path:
-    """Write arrays as the format that the file's name says, in their order. Numpy keeps Fortran order and byte order."""
+    """Write arrays in their order, in the format of the file's ending. NumPy keeps Fortran order and byte
+    order.
+    """
     if path.suffix == ".npz":
         np.savez(path, allow_pickle=False, **arrays)
         return path
@@ -134,7 +141,7 @@ def event(
     start_ns: float = 0.0,
     tick_ns: float = 500.0,
 ) -> Arrays:
-    """The arrays of one event of a frame file. samples (channel, tick), channels (channel,)."""
+    """The arrays of one event of a frame file: samples (channel, tick), channels (channel,)."""
     return {
         f"frame_{tag}_{ident}": samples,
         f"channels_{tag}_{ident}": np.asarray(channels, dtype=np.int32),
@@ -144,7 +151,9 @@ def event(
 
 @cache
 def default_input() -> Path:
-    """The default event as an uncompressed file, which a job reads in a tenth of the time; made once, beside the build."""
+    """Return the default event as an uncompressed file, which a job reads in a tenth of the time; it is made
+    once, beside the build.
+    """
     path = ROOT / "build" / "test" / "tracks10-adc.npz"
     if not path.exists() or path.stat().st_mtime < ADC.stat().st_mtime:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -155,7 +164,7 @@ def default_input() -> Path:
 
 @cache
 def default_adc() -> tuple[np.ndarray, np.ndarray, float]:
-    """ADC counts of the default event: (channel, tick) int16, channel ids, start [ns]."""
+    """Return the ADC counts of the default event: (channel, tick) int16, channel ids, start [ns]."""
     arrays = read_arrays(default_input())
     samples, channels = np.ascontiguousarray(arrays["frame_*_0"]), arrays["channels_*_0"]
     for shared in (samples, channels):
@@ -164,7 +173,7 @@ def default_adc() -> tuple[np.ndarray, np.ndarray, float]:
 
 
 def description(name: str, folder: Path) -> Path:
-    """A detector file of data/ (`name`.json.gz or .json.bz2) as .json.bz2, which the reference reads."""
+    """Return a detector file of data/ (`name`.json.gz or .json.bz2) as .json.bz2, which the reference reads."""
     kept = DATA / f"{name}.json.bz2"
     if kept.exists():
         return kept
@@ -174,7 +183,7 @@ def description(name: str, folder: Path) -> Path:
 
 
 def difference(seen: np.ndarray, expected: np.ndarray) -> float:
-    """Largest |seen - expected| in units of the RMS of `expected`."""
+    """Return the largest |seen - expected| in units of the RMS of `expected`."""
     assert seen.shape == expected.shape, (seen.shape, expected.shape)
     rms = np.sqrt(np.mean(np.abs(expected) ** 2, dtype=np.float64))
     return float(np.abs(seen - expected).max() / rms)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Run wire-cell once for every file of a list.
 
-LIST is a text file with one path or pattern a line (# begins a comment; - reads standard input). Every input gives one output
+LIST is a text file with one path or pattern per line (# begins a comment; - reads standard input). Every input gives one output
 of the same name in the output folder. After an interruption the same command continues; finished files are not repeated.
 
 Ctrl-C lets running files end, a second Ctrl-C stops them."""
@@ -58,7 +58,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--workers",
         type=positive,
         metavar="N",
-        help="files at the same time; default: 1 for local, 4 jobs for batch systems",
+        help="files to process at the same time; default: 1 for local, 4 jobs for batch systems",
     )
     parser.add_argument(
         "--output", metavar="DIR", help="output folder; default: LIST without its ending, with -campaign"
@@ -94,7 +94,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="show the plan, and the job script of a batch system; write nothing",
     )
 
-    faults = parser.add_argument_group("faults")
+    faults = parser.add_argument_group("failures")
     faults.add_argument(
         "--retries",
         type=not_negative,
@@ -103,13 +103,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="retries of a file that failed; default: %(default)s",
     )
     faults.add_argument(
-        "--timeout", type=seconds, metavar="S", help="stop an attempt that takes longer; default: none"
+        "--timeout",
+        type=seconds,
+        metavar="S",
+        help="stop an attempt that takes longer than S seconds; default: none",
     )
     faults.add_argument(
         "--on-error",
         choices=("stop", "skip"),
         default="stop",
-        help="after the last failure of a file: start no others, or continue and list it at the end; default: %(default)s",
+        help="if a file fails for good, start no others, or continue and list it at the end; default: %(default)s",
     )
     faults.add_argument(
         "--redo",
@@ -125,7 +128,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--cluster-timeout",
         type=seconds,
         metavar="S",
-        help="wait so long for a scheduler (default 60) and for workers (default 60; batch systems: without limit)",
+        help="seconds to wait for a scheduler (default 60) and for workers (default 60; batch systems: without limit)",
     )
 
     program = parser.add_argument_group("program")
@@ -247,7 +250,7 @@ def options(arguments: argparse.Namespace) -> RunOptions:
     if arguments.scratch:
         if arguments.scratch[0] not in "/$":
             raise UsageError(
-                "--scratch is no path on a worker",
+                "--scratch is not a path on a worker",
                 seen=arguments.scratch,
                 expected="an absolute path, or one that begins with a variable such as $TMPDIR",
             )

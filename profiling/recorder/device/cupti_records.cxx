@@ -19,10 +19,6 @@ std::int64_t memory_kind(int of_cupti) {
     return of_cupti == CUPTI_ACTIVITY_MEMORY_KIND_UNKNOWN ? unknown : of_cupti - 1;
 }
 
-Count null_if_zero(std::uint64_t value) {
-    return value == 0 ? std::nullopt : Count(static_cast<std::int64_t>(value));
-}
-
 /// Return the fields that all device operations have.
 template <class Record>
 DeviceLocation location_of(const Record& record) {
@@ -88,57 +84,8 @@ struct CuptiRecords::Batch {
     }
 };
 
-void CuptiRecords::take(std::uint8_t* buffer, std::size_t size) {
-    Batch batch;
-    {
-        const std::lock_guard lock(m_mutex);
-        CUpti_Activity* record = nullptr;
-        while (m_libraries.cupti.next_record(buffer, size, &record) == CUPTI_SUCCESS) {
-            decode(*record, batch);
-        }
-    }
-    std::apply([this]<class... Rows>(
-                   const std::vector<Rows>&... rows) { (m_recorder.add(std::span<const Rows>(rows)), ...); },
-               batch.rows);
-}
-
-void CuptiRecords::decode(const CUpti_Activity& record, Batch& batch) {
-    switch (record.kind) {
-    case CUPTI_ACTIVITY_KIND_KERNEL:
-    case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL:
-        return add_kernel(record, batch);
-    case CUPTI_ACTIVITY_KIND_MEMCPY:
-        return add_memcpy(record, batch);
-    case CUPTI_ACTIVITY_KIND_MEMCPY2:
-        return add_peer_memcpy(record, batch);
-    case CUPTI_ACTIVITY_KIND_MEMSET:
-        return add_memset(record, batch);
-    case CUPTI_ACTIVITY_KIND_RUNTIME:
-    case CUPTI_ACTIVITY_KIND_DRIVER:
-        return add_api_call(record, batch);
-    case CUPTI_ACTIVITY_KIND_SYNCHRONIZATION:
-        return add_synchronisation(record, batch);
-    case CUPTI_ACTIVITY_KIND_OVERHEAD:
-        return add_overhead(record, batch);
-    case CUPTI_ACTIVITY_KIND_MEMORY2:
-        return add_memory(record, batch);
-    case CUPTI_ACTIVITY_KIND_GRAPH_TRACE:
-        return add_graph(record, batch);
-    case CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION:
-        return add_correlation(record, batch);
-    case CUPTI_ACTIVITY_KIND_DEVICE:
-        return add_device(record, batch);
-    case CUPTI_ACTIVITY_KIND_CONTEXT:
-        return add_context(record, batch);
-    case CUPTI_ACTIVITY_KIND_STREAM:
-        return add_stream(record, batch);
-    default:
-        ++m_unknown;
-    }
-}
-
-void CuptiRecords::add_kernel(const CUpti_Activity& record, Batch& batch) {
-    const auto& kernel = as<CUpti_ActivityKernel10>(record);
+template <>
+void CuptiRecords::add(const CUpti_ActivityKernel10& kernel, Batch& batch) {
     const KernelNames& names = kernel_names(kernel.name);
     m_device_of_context[kernel.contextId] = kernel.deviceId;
     KernelRow row;
@@ -167,34 +114,31 @@ void CuptiRecords::add_kernel(const CUpti_Activity& record, Batch& batch) {
     batch.add(row);
 }
 
-void CuptiRecords::add_memcpy(const CUpti_Activity& record, Batch& batch) {
-    const auto& copy = as<CUpti_ActivityMemcpy6>(record);
+template <class Record>
+void CuptiRecords::add_copy(const Record& copy, std::int64_t kind, Batch& batch) {
     MemcpyRow row;
     row.start = at(copy.start);
     row.end = at(copy.end);
     row.location = location_of(copy);
     row.bytes = static_cast<std::int64_t>(copy.bytes);
-    row.copy_kind = copy.copyKind;
+    row.copy_kind = kind;
     row.source_kind = memory_kind(copy.srcKind);
     row.target_kind = memory_kind(copy.dstKind);
     batch.add(row);
 }
 
-void CuptiRecords::add_peer_memcpy(const CUpti_Activity& record, Batch& batch) {
-    const auto& copy = as<CUpti_ActivityMemcpyPtoP4>(record);
-    MemcpyRow row;
-    row.start = at(copy.start);
-    row.end = at(copy.end);
-    row.location = location_of(copy);
-    row.bytes = static_cast<std::int64_t>(copy.bytes);
-    row.copy_kind = CUPTI_ACTIVITY_MEMCPY_KIND_PTOP;
-    row.source_kind = memory_kind(copy.srcKind);
-    row.target_kind = memory_kind(copy.dstKind);
-    batch.add(row);
+template <>
+void CuptiRecords::add(const CUpti_ActivityMemcpy6& copy, Batch& batch) {
+    add_copy(copy, copy.copyKind, batch);
 }
 
-void CuptiRecords::add_memset(const CUpti_Activity& record, Batch& batch) {
-    const auto& set = as<CUpti_ActivityMemset4>(record);
+template <>
+void CuptiRecords::add(const CUpti_ActivityMemcpyPtoP4& copy, Batch& batch) {
+    add_copy(copy, CUPTI_ACTIVITY_MEMCPY_KIND_PTOP, batch);
+}
+
+template <>
+void CuptiRecords::add(const CUpti_ActivityMemset4& set, Batch& batch) {
     MemsetRow row;
     row.start = at(set.start);
     row.end = at(set.end);
@@ -205,8 +149,8 @@ void CuptiRecords::add_memset(const CUpti_Activity& record, Batch& batch) {
     batch.add(row);
 }
 
-void CuptiRecords::add_api_call(const CUpti_Activity& record, Batch& batch) {
-    const auto& call = as<CUpti_ActivityAPI>(record);
+template <>
+void CuptiRecords::add(const CUpti_ActivityAPI& call, Batch& batch) {
     const bool runtime = call.kind == CUPTI_ACTIVITY_KIND_RUNTIME;
     ApiRow row;
     row.start = at(call.start);
@@ -226,8 +170,8 @@ void CuptiRecords::add_api_call(const CUpti_Activity& record, Batch& batch) {
     }
 }
 
-void CuptiRecords::add_synchronisation(const CUpti_Activity& record, Batch& batch) {
-    const auto& wait = as<CUpti_ActivitySynchronization2>(record);
+template <>
+void CuptiRecords::add(const CUpti_ActivitySynchronization2& wait, Batch& batch) {
     constexpr std::uint32_t none = CUPTI_SYNCHRONIZATION_INVALID_VALUE;
     SynchronisationRow row;
     row.start = at(wait.start);
@@ -242,16 +186,16 @@ void CuptiRecords::add_synchronisation(const CUpti_Activity& record, Batch& batc
     batch.add(row);
 }
 
-void CuptiRecords::add_overhead(const CUpti_Activity& record, Batch& batch) {
-    const auto& overhead = as<CUpti_ActivityOverhead3>(record);
+template <>
+void CuptiRecords::add(const CUpti_ActivityOverhead3& overhead, Batch& batch) {
     const bool has_thread = overhead.objectKind == CUPTI_ACTIVITY_OBJECT_THREAD;
     batch.add(OverheadRow{at(overhead.start), at(overhead.end),
                           has_thread ? overhead.objectId.pt.threadId : 0,
                           m_recorder.intern(overhead_name(overhead.overheadKind))});
 }
 
-void CuptiRecords::add_memory(const CUpti_Activity& record, Batch& batch) {
-    const auto& memory = as<CUpti_ActivityMemory4>(record);
+template <>
+void CuptiRecords::add(const CUpti_ActivityMemory4& memory, Batch& batch) {
     DeviceMemoryRow row;
     row.time = at(memory.timestamp);
     row.device = memory.deviceId;
@@ -266,8 +210,8 @@ void CuptiRecords::add_memory(const CUpti_Activity& record, Batch& batch) {
     batch.add(row);
 }
 
-void CuptiRecords::add_graph(const CUpti_Activity& record, Batch& batch) {
-    const auto& graph = as<CUpti_ActivityGraphTrace2>(record);
+template <>
+void CuptiRecords::add(const CUpti_ActivityGraphTrace2& graph, Batch& batch) {
     GraphTraceRow row;
     row.start = at(graph.start);
     row.end = at(graph.end);
@@ -277,16 +221,16 @@ void CuptiRecords::add_graph(const CUpti_Activity& record, Batch& batch) {
     batch.add(row);
 }
 
-void CuptiRecords::add_correlation(const CUpti_Activity& record, Batch& batch) {
-    const auto& correlation = as<CUpti_ActivityExternalCorrelation>(record);
+template <>
+void CuptiRecords::add(const CUpti_ActivityExternalCorrelation& correlation, Batch& batch) {
     if (correlation.externalKind == CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0) {
         batch.add(ExternalCorrelationRow{correlation.correlationId,
                                          static_cast<std::int64_t>(correlation.externalId)});
     }
 }
 
-void CuptiRecords::add_device(const CUpti_Activity& record, Batch& batch) {
-    const auto& device = as<CUpti_ActivityDevice5>(record);
+template <>
+void CuptiRecords::add(const CUpti_ActivityDevice5& device, Batch& batch) {
     std::array<char, 32> bus{};
     CUdevice handle{};
     if (m_libraries.driver.device(&handle, static_cast<int>(device.id)) == CUDA_SUCCESS) {
@@ -311,15 +255,64 @@ void CuptiRecords::add_device(const CUpti_Activity& record, Batch& batch) {
     batch.add(row);
 }
 
-void CuptiRecords::add_context(const CUpti_Activity& record, Batch& batch) {
-    const auto& context = as<CUpti_ActivityContext3>(record);
+template <>
+void CuptiRecords::add(const CUpti_ActivityContext3& context, Batch& batch) {
     m_device_of_context[context.contextId] = context.deviceId;
     batch.add(CudaContextRow{context.nullStreamId, context.deviceId, context.contextId});
 }
 
-void CuptiRecords::add_stream(const CUpti_Activity& record, Batch& batch) {
-    const auto& stream = as<CUpti_ActivityStream>(record);
+template <>
+void CuptiRecords::add(const CUpti_ActivityStream& stream, Batch& batch) {
     batch.add(CudaStreamRow{stream.streamId, stream.contextId, stream.priority, stream.flag});
+}
+
+void CuptiRecords::decode(const CUpti_Activity& record, Batch& batch) {
+    switch (record.kind) {
+    case CUPTI_ACTIVITY_KIND_KERNEL:
+    case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL:
+        return add(as<CUpti_ActivityKernel10>(record), batch);
+    case CUPTI_ACTIVITY_KIND_MEMCPY:
+        return add(as<CUpti_ActivityMemcpy6>(record), batch);
+    case CUPTI_ACTIVITY_KIND_MEMCPY2:
+        return add(as<CUpti_ActivityMemcpyPtoP4>(record), batch);
+    case CUPTI_ACTIVITY_KIND_MEMSET:
+        return add(as<CUpti_ActivityMemset4>(record), batch);
+    case CUPTI_ACTIVITY_KIND_RUNTIME:
+    case CUPTI_ACTIVITY_KIND_DRIVER:
+        return add(as<CUpti_ActivityAPI>(record), batch);
+    case CUPTI_ACTIVITY_KIND_SYNCHRONIZATION:
+        return add(as<CUpti_ActivitySynchronization2>(record), batch);
+    case CUPTI_ACTIVITY_KIND_OVERHEAD:
+        return add(as<CUpti_ActivityOverhead3>(record), batch);
+    case CUPTI_ACTIVITY_KIND_MEMORY2:
+        return add(as<CUpti_ActivityMemory4>(record), batch);
+    case CUPTI_ACTIVITY_KIND_GRAPH_TRACE:
+        return add(as<CUpti_ActivityGraphTrace2>(record), batch);
+    case CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION:
+        return add(as<CUpti_ActivityExternalCorrelation>(record), batch);
+    case CUPTI_ACTIVITY_KIND_DEVICE:
+        return add(as<CUpti_ActivityDevice5>(record), batch);
+    case CUPTI_ACTIVITY_KIND_CONTEXT:
+        return add(as<CUpti_ActivityContext3>(record), batch);
+    case CUPTI_ACTIVITY_KIND_STREAM:
+        return add(as<CUpti_ActivityStream>(record), batch);
+    default:
+        ++m_unknown;
+    }
+}
+
+void CuptiRecords::take(std::uint8_t* buffer, std::size_t size) {
+    Batch batch;
+    {
+        const std::lock_guard lock(m_mutex);
+        CUpti_Activity* record = nullptr;
+        while (m_libraries.cupti.next_record(buffer, size, &record) == CUPTI_SUCCESS) {
+            decode(*record, batch);
+        }
+    }
+    std::apply([this]<class... Rows>(
+                   const std::vector<Rows>&... rows) { (m_recorder.add(std::span<const Rows>(rows)), ...); },
+               batch.rows);
 }
 
 const CuptiRecords::KernelNames& CuptiRecords::kernel_names(const char* mangled) {

@@ -42,19 +42,11 @@ public:
 private:
     struct Batch;
     void decode(const CUpti_Activity& record, Batch& batch);
-    void add_kernel(const CUpti_Activity& record, Batch& batch);
-    void add_memcpy(const CUpti_Activity& record, Batch& batch);
-    void add_peer_memcpy(const CUpti_Activity& record, Batch& batch);
-    void add_memset(const CUpti_Activity& record, Batch& batch);
-    void add_api_call(const CUpti_Activity& record, Batch& batch);
-    void add_synchronisation(const CUpti_Activity& record, Batch& batch);
-    void add_overhead(const CUpti_Activity& record, Batch& batch);
-    void add_memory(const CUpti_Activity& record, Batch& batch);
-    void add_graph(const CUpti_Activity& record, Batch& batch);
-    void add_correlation(const CUpti_Activity& record, Batch& batch);
-    void add_device(const CUpti_Activity& record, Batch& batch);
-    void add_context(const CUpti_Activity& record, Batch& batch);
-    void add_stream(const CUpti_Activity& record, Batch& batch);
+    /// Convert a record of one type.
+    template <class Record>
+    void add(const Record& record, Batch& batch);
+    template <class Record>
+    void add_copy(const Record& copy, std::int64_t kind, Batch& batch);
 
     struct KernelNames {
         StringId mangled, demangled, short_name;

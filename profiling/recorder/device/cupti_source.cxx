@@ -311,8 +311,7 @@ void CuptiSource::note_versions() {
     m_recorder->note("cuda.graphs", whole_graphs() ? "whole" : "nodes");
 }
 
-const SourceRegistration registration{
-    {"cuda", true, [] { return std::unique_ptr<ActivitySource>(std::make_unique<CuptiSource>()); }}};
+const SourceRegistration<CuptiSource> registration("cuda");
 
 } // namespace
 } // namespace spng::recorder

@@ -49,16 +49,12 @@ public:
             return {false, "NVML sees no GPU", true};
         }
         recorder.declare<SampleRow>();
-        m_thread = std::thread([this, &recorder] { run(recorder); });
+        m_thread = std::jthread([this, &recorder](const std::stop_token& stop) { run(stop, recorder); });
         return {};
     }
 
     void stop(Recorder& recorder) override {
-        {
-            const std::lock_guard lock(m_mutex);
-            m_stopping = true;
-        }
-        m_stop.notify_one();
+        m_thread.request_stop();
         m_thread.join();
         m_nvml.functions.shutdown();
         for (const Gpu& gpu : m_gpus) {
@@ -74,15 +70,17 @@ public:
     }
 
 private:
-    void run(Recorder& recorder) {
+    void run(const std::stop_token& stop, Recorder& recorder) {
         const auto pause = std::chrono::duration<double>(
             std::clamp(recorder.options().sample_seconds, min_interval, max_interval));
-        std::unique_lock lock(m_mutex);
+        std::mutex mutex;
+        std::condition_variable_any wake;
+        std::unique_lock lock(mutex);
         do {
             for (Gpu& gpu : m_gpus) {
                 sample(gpu, recorder);
             }
-        } while (!m_stop.wait_for(lock, pause, [this] { return m_stopping; }));
+        } while (!wake.wait_for(lock, stop, pause, [&] { return stop.stop_requested(); }));
     }
 
     /// Add one sample of each metric. Skip metrics that the GPU does not support, such as a missing power
@@ -123,14 +121,10 @@ private:
 
     LoadedNvml m_nvml;
     std::vector<Gpu> m_gpus;
-    std::mutex m_mutex;
-    std::condition_variable m_stop;
-    bool m_stopping = false;
-    std::thread m_thread;
+    std::jthread m_thread;
 };
 
-const SourceRegistration registration{
-    {"nvml", true, [] { return std::unique_ptr<ActivitySource>(std::make_unique<NvmlSamples>()); }}};
+const SourceRegistration<NvmlSamples> registration("nvml");
 
 } // namespace
 } // namespace spng::recorder

@@ -11,6 +11,7 @@
 
 #include <string>
 #include <tuple>
+#include <type_traits>
 
 namespace spng::recorder {
 
@@ -29,6 +30,12 @@ constexpr Column<Take> column(const char* name, const char* type, Take take) {
 inline constexpr const char* not_null = "INTEGER NOT NULL";
 inline constexpr const char* integer = "INTEGER";
 
+/// Column of a member; NULL is allowed for a Count.
+template <class Row, class Value>
+constexpr auto column(const char* name, Value Row::*member) {
+    return column(name, std::is_same_v<Value, Count> ? integer : not_null, member);
+}
+
 /// System id of a thread, written as globalTid.
 struct GlobalThread {
     std::uint32_t thread;
@@ -36,20 +43,30 @@ struct GlobalThread {
 /// The process of the session, written as globalPid.
 struct ThisProcess {};
 
-/// Table of a type of row. Specializations have these members:
-///   name             name of the table
-///   create_at_start  true: created at the start of each session; false: created with its first row, so that
-///                    tables of parts that are not recorded are absent
-///   order            SQL sort order of the rows in the final file
-///   columns()        tuple of Column
+struct TableHead {
+    const char* name;
+    const char* order; ///< SQL sort order of the rows in the final file
+    /// True: created at the start of each session. False: created with its first row, so that tables of parts
+    /// that are not recorded are absent.
+    bool create_at_start = false;
+};
+
+/// Table of a type of row. Specializations have `head`, a TableHead, and columns(), a tuple of Column.
 template <class Row>
 struct Table;
-
-namespace detail {
 
 template <class Row>
 constexpr auto thread_of(std::uint32_t Row::*member) {
     return [member](const Row& row) { return GlobalThread{row.*member}; };
+}
+
+template <class Row>
+constexpr auto inline_string(StringId Row::*member) {
+    return [member](const Row& row) { return InlineString{row.*member}; };
+}
+
+constexpr auto constant(std::int64_t value) {
+    return [value](const auto&) { return value; };
 }
 
 constexpr auto this_process = [](const auto&) { return ThisProcess{}; };
@@ -58,7 +75,5 @@ constexpr auto null_value = [](const auto&) { return Null{}; };
 inline std::optional<std::int64_t> null_if_zero(std::int64_t value) {
     return value == 0 ? std::nullopt : std::optional(value);
 }
-
-} // namespace detail
 
 } // namespace spng::recorder

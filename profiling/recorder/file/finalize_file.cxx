@@ -19,7 +19,7 @@ std::string copy_sql(const std::string& table, const std::string& order) {
 template <class Row>
 void copy_table(Database& database, bool is_there) {
     if (is_there) {
-        database.run(create_sql<Row>() + ";" + copy_sql(Table<Row>::name, Table<Row>::order));
+        database.run(create_sql<Row>() + ";" + copy_sql(Table<Row>::head.name, Table<Row>::head.order));
     }
 }
 
@@ -48,7 +48,7 @@ void copy_tables(Database& database, std::tuple<Rows...>*) {
     const auto is_there = [&](const std::string& name) {
         return database.integer("SELECT 1 FROM part.sqlite_master WHERE name = " + quoted(name)).has_value();
     };
-    (copy_table<Rows>(database, is_there(Table<Rows>::name)), ...);
+    (copy_table<Rows>(database, is_there(Table<Rows>::head.name)), ...);
 }
 
 /// Add the device times of calls as a column of SPNG_CALL. Without CUPTI they are the only device data and

@@ -23,7 +23,7 @@ struct WriteContext {
 
 /// Return the CREATE TABLE statement for a type of row.
 template <class Row>
-std::string create_sql(const std::string& table = Table<Row>::name) {
+std::string create_sql(const std::string& table = Table<Row>::head.name) {
     std::string sql;
     std::apply(
         [&sql](const auto&... columns) {
@@ -37,10 +37,10 @@ std::string create_sql(const std::string& table = Table<Row>::name) {
 template <class Row>
 class RowWriter {
 public:
-    static constexpr bool create_at_start = Table<Row>::create_at_start;
+    static constexpr bool create_at_start = Table<Row>::head.create_at_start;
 
     /// Create the table if it does not exist.
-    explicit RowWriter(Database& database, const std::string& table = Table<Row>::name)
+    explicit RowWriter(Database& database, const std::string& table = Table<Row>::head.name)
         : m_insert(prepare(database, table)) {}
 
     void write(std::span<const Row> rows, const WriteContext& context) {

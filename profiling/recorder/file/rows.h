@@ -116,14 +116,6 @@ struct OverheadRow {
     StringId name;
 };
 
-/// System call: read, write, ...
-struct SystemCallRow {
-    TimePoint start, end;
-    std::uint32_t thread = 0;
-    StringId name;
-    std::int64_t result = 0;
-};
-
 // ---- CUDA device and API activity ----
 
 enum class ApiClass : std::uint8_t { runtime = 0, driver = 1 };
@@ -173,11 +165,6 @@ struct SynchronisationRow {
     TimePoint start, end;
     DeviceLocation location;
     std::int64_t kind = 0; ///< 1 event, 2 stream waits for event, 3 stream, 4 context
-    std::int64_t event = 0;
-};
-
-struct CudaEventRow {
-    DeviceLocation location;
     std::int64_t event = 0;
 };
 
@@ -231,9 +218,9 @@ struct CudaStreamRow {
 };
 
 /// All types of rows, in the order in which their tables are written.
-using AllRows = std::tuple<NvtxRow, NodeRow, EdgeRow, CallRow, CallDeviceRow, MessageRow, SampleRow,
-                           DiagnosticRow, OverheadRow, SystemCallRow, ApiRow, KernelRow, MemcpyRow, MemsetRow,
-                           SynchronisationRow, CudaEventRow, GraphTraceRow, GraphNodeRow, DeviceMemoryRow,
-                           ExternalCorrelationRow, GpuRow, CudaContextRow, CudaStreamRow>;
+using AllRows =
+    std::tuple<NvtxRow, NodeRow, EdgeRow, CallRow, CallDeviceRow, MessageRow, SampleRow, DiagnosticRow,
+               OverheadRow, ApiRow, KernelRow, MemcpyRow, MemsetRow, SynchronisationRow, GraphTraceRow,
+               GraphNodeRow, DeviceMemoryRow, ExternalCorrelationRow, GpuRow, CudaContextRow, CudaStreamRow>;
 
 } // namespace spng::recorder

@@ -43,22 +43,19 @@ inline InlineString plain_name(const NvtxRow& row) {
 
 template <>
 struct Table<NvtxRow> {
-    static constexpr const char* name = "NVTX_EVENTS";
-    static constexpr bool create_at_start = true;
     // A parent comes before a child that begins in the same nanosecond.
-    static constexpr const char* order = "start, end DESC";
+    static constexpr TableHead head{"NVTX_EVENTS", "start, end DESC", true};
     static constexpr auto columns() {
         return std::make_tuple(
-            column("start", not_null, &NvtxRow::start),
+            column("start", &NvtxRow::start),
             column("end", integer,
                    [](const NvtxRow& row) { return row.has_end ? std::optional(row.end) : std::nullopt; }),
-            column("eventType", not_null, &NvtxRow::kind),
-            column("rangeId", integer, [](const NvtxRow& row) { return detail::null_if_zero(row.range); }),
-            column("category", integer,
-                   [](const NvtxRow& row) { return detail::null_if_zero(row.category); }),
-            column("color", integer, [](const NvtxRow& row) { return detail::null_if_zero(row.colour); }),
+            column("eventType", &NvtxRow::kind),
+            column("rangeId", integer, [](const NvtxRow& row) { return null_if_zero(row.range); }),
+            column("category", integer, [](const NvtxRow& row) { return null_if_zero(row.category); }),
+            column("color", integer, [](const NvtxRow& row) { return null_if_zero(row.colour); }),
             column("text", "TEXT", &detail::plain_name),
-            column("globalTid", integer, detail::thread_of(&NvtxRow::thread)),
+            column("globalTid", integer, thread_of(&NvtxRow::thread)),
             column("endGlobalTid", integer,
                    [](const NvtxRow& row) {
                        return row.end_thread == 0 ? std::nullopt
@@ -72,140 +69,96 @@ struct Table<NvtxRow> {
             column("uint32Value", integer, &detail::payload<Payload::uint32>),
             column("int32Value", integer, &detail::payload<Payload::int32>),
             column("floatValue", "REAL", &detail::payload<Payload::float32>),
-            column("jsonTextId", integer, detail::null_value),
-            column("jsonText", "TEXT", detail::null_value));
+            column("jsonTextId", integer, null_value), column("jsonText", "TEXT", null_value));
     }
 };
 
 template <>
 struct Table<NodeRow> {
-    static constexpr const char* name = "SPNG_NODE";
-    static constexpr bool create_at_start = true;
-    static constexpr const char* order = "id";
+    static constexpr TableHead head{"SPNG_NODE", "id", true};
     static constexpr auto columns() {
         return std::make_tuple(
-            column("id", not_null, &NodeRow::id),
-            column("type", "TEXT", [](const NodeRow& row) { return InlineString{row.type}; }),
-            column("name", "TEXT", [](const NodeRow& row) { return InlineString{row.instance}; }),
-            column("kind", "TEXT", [](const NodeRow& row) { return InlineString{row.kind}; }),
-            column("parent", integer, &NodeRow::parent));
+            column("id", &NodeRow::id), column("type", "TEXT", inline_string(&NodeRow::type)),
+            column("name", "TEXT", inline_string(&NodeRow::instance)),
+            column("kind", "TEXT", inline_string(&NodeRow::kind)), column("parent", &NodeRow::parent));
     }
 };
 
 template <>
 struct Table<EdgeRow> {
-    static constexpr const char* name = "SPNG_EDGE";
-    static constexpr bool create_at_start = true;
-    static constexpr const char* order = "id";
+    static constexpr TableHead head{"SPNG_EDGE", "id", true};
     static constexpr auto columns() {
-        return std::make_tuple(
-            column("id", not_null, &EdgeRow::id), column("tail", not_null, &EdgeRow::tail_node),
-            column("tailPort", not_null, &EdgeRow::tail_port), column("head", not_null, &EdgeRow::head_node),
-            column("headPort", not_null, &EdgeRow::head_port));
+        return std::make_tuple(column("id", &EdgeRow::id), column("tail", &EdgeRow::tail_node),
+                               column("tailPort", &EdgeRow::tail_port), column("head", &EdgeRow::head_node),
+                               column("headPort", &EdgeRow::head_port));
     }
 };
 
 template <>
 struct Table<CallRow> {
-    static constexpr const char* name = "SPNG_CALL";
-    static constexpr bool create_at_start = true;
-    static constexpr const char* order = "start, end DESC";
+    static constexpr TableHead head{"SPNG_CALL", "start, end DESC", true};
     static constexpr auto columns() {
         return std::make_tuple(
-            column("id", not_null, &CallRow::id), column("node", not_null, &CallRow::node),
-            column("event", not_null, &CallRow::event), column("seq", not_null, &CallRow::sequence),
-            column("globalTid", integer, detail::thread_of(&CallRow::thread)),
-            column("start", not_null, &CallRow::start), column("end", not_null, &CallRow::end),
-            column("ok", not_null, &CallRow::succeeded), column("bytes_in", not_null, &CallRow::bytes_in),
-            column("bytes_out", not_null, &CallRow::bytes_out), column("rss", integer, &CallRow::resident),
-            column("cuda_alloc_peak", integer, &CallRow::device_peak),
-            column("parent", integer, &CallRow::parent), column("cpu", integer, &CallRow::cpu),
-            column("host_alloc_peak", integer, &CallRow::host_peak),
-            column("leaf_operations", integer, &CallRow::leaf_operations));
+            column("id", &CallRow::id), column("node", &CallRow::node), column("event", &CallRow::event),
+            column("seq", &CallRow::sequence), column("globalTid", integer, thread_of(&CallRow::thread)),
+            column("start", &CallRow::start), column("end", &CallRow::end), column("ok", &CallRow::succeeded),
+            column("bytes_in", &CallRow::bytes_in), column("bytes_out", &CallRow::bytes_out),
+            column("rss", &CallRow::resident), column("cuda_alloc_peak", &CallRow::device_peak),
+            column("parent", &CallRow::parent), column("cpu", &CallRow::cpu),
+            column("host_alloc_peak", &CallRow::host_peak),
+            column("leaf_operations", &CallRow::leaf_operations));
     }
 };
 
 template <>
 struct Table<CallDeviceRow> {
-    static constexpr const char* name = "SPNG_CALL_DEVICE";
-    static constexpr bool create_at_start = false;
-    static constexpr const char* order = "call";
+    static constexpr TableHead head{"SPNG_CALL_DEVICE", "call"};
     static constexpr auto columns() {
-        return std::make_tuple(column("call", not_null, &CallDeviceRow::call),
-                               column("device", not_null, &CallDeviceRow::device));
+        return std::make_tuple(column("call", &CallDeviceRow::call),
+                               column("device", &CallDeviceRow::device));
     }
 };
 
 template <>
 struct Table<MessageRow> {
-    static constexpr const char* name = "SPNG_MSG";
-    static constexpr bool create_at_start = true;
-    static constexpr const char* order = "enq";
+    static constexpr TableHead head{"SPNG_MSG", "enq", true};
     static constexpr auto columns() {
-        return std::make_tuple(
-            column("edge", not_null, &MessageRow::edge), column("event", not_null, &MessageRow::event),
-            column("enq", not_null, &MessageRow::enqueued), column("deq", not_null, &MessageRow::dequeued));
+        return std::make_tuple(column("edge", &MessageRow::edge), column("event", &MessageRow::event),
+                               column("enq", &MessageRow::enqueued), column("deq", &MessageRow::dequeued));
     }
 };
 
 template <>
 struct Table<SampleRow> {
-    static constexpr const char* name = "SPNG_SAMPLE";
-    static constexpr bool create_at_start = false;
-    static constexpr const char* order = "t";
+    static constexpr TableHead head{"SPNG_SAMPLE", "t"};
     static constexpr auto columns() {
-        return std::make_tuple(
-            column("t", not_null, &SampleRow::time),
-            column("source", "TEXT", [](const SampleRow& row) { return InlineString{row.source}; }),
-            column("metric", "TEXT", [](const SampleRow& row) { return InlineString{row.metric}; }),
-            column("value", "REAL", &SampleRow::value));
+        return std::make_tuple(column("t", &SampleRow::time),
+                               column("source", "TEXT", inline_string(&SampleRow::source)),
+                               column("metric", "TEXT", inline_string(&SampleRow::metric)),
+                               column("value", "REAL", &SampleRow::value));
     }
 };
 
 template <>
 struct Table<DiagnosticRow> {
-    static constexpr const char* name = "DIAGNOSTIC_EVENT";
-    static constexpr bool create_at_start = true;
-    static constexpr const char* order = "timestamp";
+    static constexpr TableHead head{"DIAGNOSTIC_EVENT", "timestamp", true};
     static constexpr auto columns() {
         return std::make_tuple(
-            column("timestamp", not_null, &DiagnosticRow::time),
-            column("timestampType", not_null, [](const DiagnosticRow&) { return std::int64_t{1}; }),
-            column("source", not_null, [](const DiagnosticRow&) { return std::int64_t{4}; }),
-            column("severity", not_null, &DiagnosticRow::severity),
-            column("text", "TEXT", [](const DiagnosticRow& row) { return InlineString{row.text}; }),
-            column("globalPid", integer, detail::this_process));
+            column("timestamp", &DiagnosticRow::time), column("timestampType", not_null, constant(1)),
+            column("source", not_null, constant(4)), column("severity", &DiagnosticRow::severity),
+            column("text", "TEXT", inline_string(&DiagnosticRow::text)),
+            column("globalPid", integer, this_process));
     }
 };
 
 template <>
 struct Table<OverheadRow> {
-    static constexpr const char* name = "PROFILER_OVERHEAD";
-    static constexpr bool create_at_start = true;
-    static constexpr const char* order = "start";
+    static constexpr TableHead head{"PROFILER_OVERHEAD", "start", true};
     static constexpr auto columns() {
-        return std::make_tuple(
-            column("start", not_null, &OverheadRow::start), column("end", not_null, &OverheadRow::end),
-            column("globalTid", integer, detail::thread_of(&OverheadRow::thread)),
-            column("nameId", not_null, &OverheadRow::name),
-            column("returnValue", not_null, [](const OverheadRow&) { return std::int64_t{0}; }));
-    }
-};
-
-template <>
-struct Table<SystemCallRow> {
-    static constexpr const char* name = "OSRT_API";
-    static constexpr bool create_at_start = false;
-    static constexpr const char* order = "start, end DESC";
-    static constexpr auto columns() {
-        return std::make_tuple(
-            column("start", not_null, &SystemCallRow::start), column("end", not_null, &SystemCallRow::end),
-            column("eventClass", not_null, [](const SystemCallRow&) { return std::int64_t{27}; }),
-            column("globalTid", integer, detail::thread_of(&SystemCallRow::thread)),
-            column("nameId", not_null, &SystemCallRow::name),
-            column("returnValue", not_null, &SystemCallRow::result),
-            column("nestingLevel", integer, detail::null_value),
-            column("callchainId", not_null, [](const SystemCallRow&) { return std::int64_t{0}; }));
+        return std::make_tuple(column("start", &OverheadRow::start), column("end", &OverheadRow::end),
+                               column("globalTid", integer, thread_of(&OverheadRow::thread)),
+                               column("nameId", &OverheadRow::name),
+                               column("returnValue", not_null, constant(0)));
     }
 };
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Makes radar-a100.sqlite.xz and radar-a100.sha256 from the whole export and nsys's reports:
+"""Make radar-a100.sqlite.xz and radar-a100.sha256 from the whole export and nsys's reports:
 make_radar_cut.py FOLDER.
 
 Keep the tables that the reports read, with the strings they refer to. FOLDER is shared/data/nsys.
@@ -36,7 +36,7 @@ TEXT_COLUMNS = {"nameId", "textId", "demangledName", "shortName", "mangledName"}
 
 
 def copy(source: sqlite3.Connection, target: sqlite3.Connection) -> None:
-    """Return the tables, StringIds last and only with the strings that the others use."""
+    """Return the tables, with StringIds last and reduced to the strings that the others use."""
     used: set[int] = set()
     for table in TABLES:
         target.execute(source.execute("SELECT sql FROM sqlite_master WHERE name = ?", (table,)).fetchone()[0])
@@ -54,7 +54,7 @@ def copy(source: sqlite3.Connection, target: sqlite3.Connection) -> None:
 
 
 def main() -> None:
-    """The command."""
+    """Run the command."""
     folder = Path(sys.argv[1])
     with tempfile.TemporaryDirectory() as scratch:
         cut = Path(scratch) / "cut.sqlite"

@@ -19,7 +19,7 @@ from ..output import Result
 from ._options import add_format, add_output, add_profile, chosen
 
 NAME = "export"
-HELP = "all tables as CSV, JSON, Parquet, Arrow or HDF5"
+HELP = "export all tables as CSV, JSON, Parquet, Arrow or HDF5"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

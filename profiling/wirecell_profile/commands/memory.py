@@ -20,7 +20,7 @@ from ..tables import memory_use, node_use
 from ._options import add_format, add_output, add_profile, chosen
 
 NAME = "memory"
-HELP = "memory of host and device over time, leaks, high-water marks per node; table, JSON or SVG"
+HELP = "show memory of host and device over time, leaks and high-water marks per node; table, JSON or SVG"
 
 TABLES: dict[str, tuple[str, Callable[[selection.Scope], Result]]] = {
     "peaks": ("highest values", memory_use.peaks),

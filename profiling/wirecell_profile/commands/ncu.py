@@ -25,7 +25,9 @@ from ..tables.roofline import estimated, measured
 from ._options import add_format, add_output
 
 NAME = "ncu"
-HELP = "verdicts and roofline from Nsight Compute's CSV; or an estimated roofline per node of a recording"
+HELP = (
+    "show verdicts and roofline from Nsight Compute's CSV, or an estimated roofline per node of a recording"
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -20,7 +20,7 @@ from ..rules.findings import Findings, find_all
 from ._options import add_format, add_output, add_profile, add_value, chosen
 
 NAME = "rules"
-HELP = "expert rules: copies, waits, gaps, low utilisation, launch storms; with advice and the next command"
+HELP = "find copies, waits, gaps, low utilisation and launch storms, with advice and the next command"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -36,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--fail-on",
         action="append",
         metavar="RULE[=N]",
-        help="exit status 1 if the rule (any: each rule) has more than N hits, default 0",
+        help="exit with status 1 if RULE, or with `any` one of the rules, has more than N hits (default 0)",
     )
     parser.add_argument(
         "--source",
@@ -44,19 +44,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FOLDER",
         help="checkout to search for ranges (default: the one of this folder)",
     )
-    add_value(parser, "--gap", f"{default.gap}ns", "TIME", "gpu_gaps: longer than (default %s)")
-    add_value(parser, "--chunks", default.chunks, "N", "gpu_time_util: default %s")
-    about = "gpu_time_util: under (default %s)"
+    add_value(parser, "--gap", f"{default.gap}ns", "TIME", "gpu_gaps: minimum idle time (default %s)")
+    about = "gpu_time_util: count of equal parts of the run (default %s)"
+    add_value(parser, "--chunks", default.chunks, "N", about)
     parser.add_argument(
         "--utilisation",
         type=float,
         default=default.utilisation,
         metavar="PERCENT",
-        help=about.replace("%s", "%(default)s"),
+        help="gpu_time_util: report parts with a utilisation under this (default %(default)s)",
     )
     about = "launch_storm: kernels shorter than (default %s)"
     add_value(parser, "--short-kernel", f"{default.short_kernel}ns", "TIME", about)
-    about = "launch_storm: this many of them in a range (default %s)"
+    about = "launch_storm: minimum count of such kernels in one instance of a range (default %s)"
     add_value(parser, "--storm", default.storm, "N", about)
     selection.add_arguments(parser)
 
@@ -120,7 +120,7 @@ def _as_text(findings: Findings) -> str:
     for finding in findings.found:
         rule, found = finding.rule, finding.found
         by_range = Result(
-            columns("Range, Places, Time (ns), Opened in"),
+            columns("Range", "Places", "Time (ns), Opened in"),
             [
                 (each["range"] or "(no range)", each["places"], each["time_ns"], each["file"] or None)
                 for each in finding.ranges

@@ -19,7 +19,7 @@ from ..reports import all_reports, find
 from ._options import add_format, add_profile
 
 NAME = "stats"
-HELP = "reports with nsys's names: tables of kernels, API calls, ranges"
+HELP = "print reports with nsys's names: tables of kernels, API calls, ranges"
 
 DEFAULT = tuple(
     "nvtx_sum osrt_sum cuda_api_sum cuda_gpu_kern_sum cuda_gpu_mem_time_sum cuda_gpu_mem_size_sum".split()

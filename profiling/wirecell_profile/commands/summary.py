@@ -22,7 +22,7 @@ from ..tables.timeline import timeline
 from ._options import add_format, add_output, add_profile, add_value, chosen
 
 NAME = "summary"
-HELP = "time per node, range and event, utilisation, idle time, copies, memory; or a text timeline"
+HELP = "show time per node, range and event, utilisation, idle time, copies, memory; or a text timeline"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -34,10 +34,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_format(parser, "table", "json")
     add_output(parser)
     parser.add_argument(
-        "--timeline", action="store_true", help="instead: one line per range, in order of time"
+        "--timeline",
+        action="store_true",
+        help="print one line per range, in order of time, instead of the tables",
     )
     parser.add_argument(
-        "--operations", action="store_true", help="with --timeline: every device operation too"
+        "--operations", action="store_true", help="with --timeline, also print one line per device operation"
     )
     about = "longest kernel wait: idle time between queued operations (default %s)"
     add_value(parser, "--kernel-wait", f"{device_use.KERNEL_WAIT}ns", "TIME", about)

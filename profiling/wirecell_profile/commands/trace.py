@@ -20,7 +20,7 @@ from ..output import written
 from ._options import add_output, add_profile
 
 NAME = "trace"
-HELP = "Chrome/Perfetto JSON: threads, ranges, streams, arrows from launch to kernel, counters"
+HELP = "write Chrome/Perfetto JSON: threads, ranges, streams, arrows from launch to kernel, counters"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -45,18 +45,23 @@ def run_medians(side: Side) -> np.ndarray:
     """
     if not side or any(len(run) == 0 for run in side):
         raise ValueError("a side needs runs, and a run events")
-    return np.array([np.median(run) for run in side], dtype=np.float64)
+    return _last_axis_medians([np.asarray(run) for run in side])
 
 
 def resampled_run_medians(
     side: Side, generator: np.random.Generator, resamples: int = EVENT_RESAMPLES
 ) -> np.ndarray:
     """Return (runs, resamples) medians of events drawn with replacement: the inner level of the bootstrap."""
-    rows = [
-        np.median(run[generator.integers(0, len(run), (resamples, len(run)))], axis=1)
-        for run in map(np.asarray, side)
-    ]
-    return np.array(rows, dtype=np.float64)
+    return _last_axis_medians(
+        [run[generator.integers(0, len(run), (resamples, len(run)))] for run in map(np.asarray, side)]
+    )
+
+
+def _last_axis_medians(arrays: list[np.ndarray]) -> np.ndarray:
+    """Return the medians over the last axis of each array, in one call if the shapes are equal."""
+    if len({array.shape for array in arrays}) == 1:
+        return np.median(np.stack(arrays), axis=-1)
+    return np.array([np.median(array, axis=-1) for array in arrays], dtype=np.float64)
 
 
 class Bootstrap:

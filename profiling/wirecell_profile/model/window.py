@@ -52,7 +52,7 @@ def find_window(scope: Scope) -> Window:
 def _extent(scope: Scope) -> tuple[int, int, str]:
     selection = scope.selection
     if selection.ranges or selection.chooses_nodes:
-        return *_ends(_chosen(scope), scope), "first start to last end of what was chosen"
+        return *_ends(_chosen(scope), scope), "first start to last end of the selection"
     ranges = scope.profile.or_empty("ranges")
     runs = ranges.take(ranges.text.matching(RUN.__eq__) & ranges.domain.matching(NODE_DOMAIN.__eq__))
     if len(runs):

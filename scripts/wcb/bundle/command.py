@@ -61,12 +61,12 @@ def reject_foreign(target: Path) -> None:
     if not os.path.lexists(target):
         return
     if not target.is_dir() or target.is_symlink():
-        fail(f"{target} exists and is no folder. To fix: give a new name")
+        fail(f"{target} exists and is not a folder. To fix: give a new name")
     if not any(target.iterdir()):
         return
     known = manifest.read(target)
     if known is None:
-        fail(f"{target} is not empty and no bundle. To fix: give a new or an empty folder")
+        fail(f"{target} is not empty and not a bundle. To fix: give a new or an empty folder")
     added = sorted(set(manifest.files(target)) - set(known["files"]))
     if added:
         fail(

@@ -41,7 +41,7 @@ def ensure() -> None:
             )
         pip = [str(FOLDER / "bin" / "python"), "-m", "pip", "install", "--quiet", "--no-input", "--no-deps"]
         if run([*pip, "--disable-pip-version-check", "--requirement", str(REQUIREMENTS)]):
-            fail("pip failed; see its message above. Run the same command again to go on", 1)
+            fail("pip failed; see its message above. Run the same command again to continue", 1)
         STAMP.write_text(fingerprint(), encoding="utf-8")
 
 

@@ -46,7 +46,7 @@ OutputPath output_path(const fs::path& named) {
             return result;
         }
     } else if (errno == ELOOP) {
-        result.problem = "a circle of symbolic links";
+        result.problem = "a loop of symbolic links";
         return result;
     }
     for (int links = 0; links < max_links; ++links) {

@@ -3,7 +3,7 @@
 // The rule for every output file: a regular file is replaced as a whole. Anything else that exists is written
 // in place or rejected; it is never replaced or removed.
 //
-// Depends only on the standard library: the recorder, a library of its own, compiles it too.
+// Depends only on the standard library: the recorder, a separate library, compiles it too.
 
 #include <filesystem>
 #include <string>

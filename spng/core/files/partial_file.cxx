@@ -60,8 +60,8 @@ void PartialFile::fail(const std::string& what, int error) {
         {.what = what,
          .where = m_path.string(),
          .seen = std::string(std::strerror(error)) + ", after " + std::to_string(m_written) + " bytes",
-         .expected = "a writable folder with enough room",
-         .hint = "make room, or choose another output, and run again: the part written so far is not kept"});
+         .expected = "a writable folder with enough space",
+         .hint = "free space, or choose another output, and run again; the incomplete file is removed"});
 }
 
 void PartialFile::discard() noexcept {

@@ -50,7 +50,7 @@ void forget_name(int slot) {
 [[noreturn]] void reject(const std::string& what, const std::filesystem::path& path, const std::string& seen,
                          const std::string& expected) {
     throw Error(ErrorKind::Output,
-                {.what = what, .where = path.string(), .seen = seen, .expected = expected, .hint = {}});
+                {.what = what, .where = path.string(), .seen = seen, .expected = expected});
 }
 
 /// Return the OutputPath of a path that can be replaced or written in place.

@@ -5,7 +5,7 @@
 // program at once removes all temporary files.
 //
 // An output that exists as a device or a pipe is written in place instead (see core/files/output_path.h).
-// Depends only on the standard library: the recorder, a library of its own, compiles it too.
+// Depends only on the standard library: the recorder, a separate library, compiles it too.
 
 #include <filesystem>
 

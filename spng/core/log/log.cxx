@@ -123,8 +123,7 @@ void open_file(LogFileSink& file) {
         throw Error(ErrorKind::Usage, {.what = "the log file cannot be opened",
                                        .where = "-l " + file.name(),
                                        .seen = problem.what(),
-                                       .expected = "stdout, stderr or a writable file",
-                                       .hint = {}});
+                                       .expected = "stdout, stderr or a writable file"});
     }
 }
 
@@ -173,7 +172,6 @@ Level level_from(const std::string& name) {
     const auto found = std::find(names.begin(), names.end(), name == "warning" ? "warn" : name);
     if (found == names.end()) {
         throw Error(ErrorKind::Usage, {.what = "unknown log level '" + name + "'",
-                                       .where = {},
                                        .seen = name,
                                        .expected = joined(names),
                                        .hint = suggestion(name, names)});

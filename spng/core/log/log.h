@@ -71,9 +71,5 @@ template <class Text>
 void error(std::string_view logger, Text&& text) {
     line(logger, Level::error, std::forward<Text>(text));
 }
-template <class Text>
-void critical(std::string_view logger, Text&& text) {
-    line(logger, Level::critical, std::forward<Text>(text));
-}
 
 } // namespace spng::log

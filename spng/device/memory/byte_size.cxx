@@ -48,8 +48,7 @@ std::int64_t bytes_from(const std::string& text, const std::string& where) {
                                                .where = where,
                                                .seen = "'" + text + "'",
                                                .expected = "a number with a unit, such as 4GB, 800MB or "
-                                                           "1.5GiB; without one bytes",
-                                               .hint = {}});
+                                                           "1.5GiB; without one bytes"});
     }
     return std::llround(count * known->second);
 }

@@ -26,7 +26,6 @@ constexpr const char* less_memory =
     throw Error(ErrorKind::Internal, {.what = "an operation failed unexpectedly",
                                       .where = where,
                                       .seen = without_trace(seen),
-                                      .expected = {},
                                       .hint = "please report this with the command line and the input"});
 }
 
@@ -67,7 +66,7 @@ void rethrow_readable(const std::string& where) {
         }
         unexpected(where, text);
     } catch (const std::bad_alloc&) {
-        out_of_memory("out of memory", where, "the C++ library got no more memory");
+        out_of_memory("out of memory", where, "the C++ library could not allocate memory");
     } catch (const std::exception& error) {
         unexpected(where, error.what());
     } catch (...) {

@@ -3,11 +3,11 @@
 
 #include "spng/core/error.h"
 #include "spng/core/log/log.h"
+#include "spng/core/parse_number.h"
 #include "spng/device/memory/byte_size.h"
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -90,7 +90,7 @@ struct OpenedFile {
 /// Open a regular file for reading. All users may write to the folder, so the path may be anything: never
 /// open a device, wait for the other end of a pipe, or follow a link.
 OpenedFile open_regular(const fs::path& path) {
-    const std::string not_regular = "no regular file";
+    const std::string not_regular = "not a regular file";
     struct stat state {};
     if (lstat(path.c_str(), &state) == 0 && !S_ISREG(state.st_mode)) {
         return {FileDescriptor(), not_regular};
@@ -120,7 +120,7 @@ FileDescriptor open_or_create(const fs::path& path, mode_t mode) {
     for (;;) {
         FileDescriptor file = open_file(path, O_RDWR | O_NONBLOCK | O_NOCTTY);
         if (file.is_open() && !is_regular(file)) {
-            unusable(path, "no regular file");
+            unusable(path, "not a regular file");
         }
         if (file.is_open()) {
             return file;
@@ -140,10 +140,8 @@ FileDescriptor open_or_create(const fs::path& path, mode_t mode) {
 }
 
 std::optional<std::int64_t> integer_from(const std::string& text) {
-    std::int64_t value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    return error == std::errc{} && end == text.data() + text.size() && value >= 0 ? std::optional(value)
-                                                                                  : std::nullopt;
+    const auto value = parse_number<std::int64_t>(text);
+    return value && *value >= 0 ? value : std::nullopt;
 }
 
 std::optional<ReservationClaim> claim_from(const std::string& file_name) {
@@ -261,14 +259,14 @@ std::vector<ReservationClaim> ReservationFolder::claims() const {
         const auto [probe, problem] = open_regular(entry.path());
         if (!probe.is_open()) {
             if (!problem.empty()) { // else it vanished meanwhile
-                warn_once(entry.path().string() + " is no reservation (" + problem + "); ignored");
+                warn_once(entry.path().string() + " is not a reservation (" + problem + "); ignored");
             }
             continue;
         }
         const bool is_alive = flock(probe.value(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
         const auto claim = claim_from(name);
         if (!claim) {
-            warn_once(entry.path().string() + " is no reservation; ignored");
+            warn_once(entry.path().string() + " is not a reservation; ignored");
         }
         if (!is_alive) {
             log::info(logger, [&] { return entry.path().string() + ": its process is gone; removed"; });

@@ -150,7 +150,7 @@ constexpr KindColour const& colour_of(Kind kind) noexcept {
     return palette[static_cast<std::size_t>(kind) - 1];
 }
 
-/// The kind whose category has this name, Other where there is none.
+/// Return the kind whose category has this name, or Other.
 constexpr Kind kind_of(std::string_view name) noexcept {
     for (std::size_t index = 0; index < palette.size(); ++index) {
         if (name == palette[index].category) {

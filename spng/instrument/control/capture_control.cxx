@@ -53,7 +53,7 @@ struct CaptureControl::State {
             if (!failure) {
                 const bool done = recording::toggle_window() == recording::Switched::done;
                 const char* const now =
-                    recording::window_is_open() ? "recording goes on" : "recording is paused";
+                    recording::window_is_open() ? "recording continues" : "recording is paused";
                 std::fprintf(stderr, "wire-cell: SIGUSR2: %s\n",
                              done ? now : "the recording cannot be switched (see --profile-control)");
                 wait_for_signal();
@@ -75,13 +75,11 @@ CaptureControl::CaptureControl(const std::optional<ControlAddress>& address, con
         try {
             m_state->server = serve(m_state->context, *address);
         } catch (const boost::system::system_error& problem) {
-            throw Error(
-                ErrorKind::Usage,
-                {.what = "the control of the job cannot listen",
-                 .where = where,
-                 .seen = problem.code().message(),
-                 .expected = "a path that does not exist in a folder that can be written, or a free port",
-                 .hint = "another path or port"});
+            throw Error(ErrorKind::Usage, {.what = "the control of the job cannot open its socket",
+                                           .where = where,
+                                           .seen = problem.code().message(),
+                                           .expected = "a new path in a writable folder, or a free port",
+                                           .hint = "choose another path or port"});
         }
     }
     const recorder::SignalsBlocked blocked; // the program's handlers must not run on this thread
@@ -95,7 +93,7 @@ CaptureControl::CaptureControl(const std::optional<ControlAddress>& address, con
     });
     struct sigaction action {};
     action.sa_handler = on_signal;
-    action.sa_flags = SA_RESTART; // reads and writes of the job go on
+    action.sa_flags = SA_RESTART; // reads and writes of the job continue
     sigaction(SIGUSR2, &action, &m_state->before);
 }
 

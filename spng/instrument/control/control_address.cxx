@@ -2,8 +2,8 @@
 #include "spng/instrument/control/control_address.h"
 
 #include "spng/core/error.h"
+#include "spng/core/parse_number.h"
 
-#include <charconv>
 #include <cstdlib>
 
 namespace spng::instrument {
@@ -31,12 +31,11 @@ ControlAddress parse_control_address(const std::string& text, const std::string&
         }
         return address;
     }
-    const std::string digits = text.rfind("tcp:", 0) == 0 ? text.substr(4) : "";
-    const char* const end = digits.data() + digits.size();
-    const auto [rest, error] = std::from_chars(digits.data(), end, address.port);
-    if (digits.empty() || error != std::errc{} || rest != end) {
+    const auto port = parse_number<std::uint16_t>(text.rfind("tcp:", 0) == 0 ? text.substr(4) : "");
+    if (!port) {
         throw reject("'" + text + "'", "tcp:0 takes a free port");
     }
+    address.port = *port;
     const char* const token = std::getenv("SPNG_PROFILE_TOKEN");
     address.token = token == nullptr ? "" : token;
     if (address.token.size() < shortest_token) {

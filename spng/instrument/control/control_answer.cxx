@@ -39,7 +39,8 @@ ControlResponse switched(bool open) {
     case recording::Switched::by_events:
         break;
     }
-    return response(http::status::conflict, "--profile-events or --profile-schedule says what is recorded\n");
+    return response(http::status::conflict,
+                    "--profile-events or --profile-schedule controls the recording\n");
 }
 
 } // namespace

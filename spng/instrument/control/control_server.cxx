@@ -61,7 +61,7 @@ private:
             m_answer =
                 error_response(http::status::request_header_fields_too_large, "the header is too large");
         } else if (failure) {
-            m_answer = error_response(http::status::bad_request, "this is no request");
+            m_answer = error_response(http::status::bad_request, "this is not a request");
         } else {
             m_answer = answer(m_parser.get(), m_token);
         }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spng/instrument/report/input_report.h"
 
+#include "spng/core/unit_text.h"
 #include "spng/instrument/report/text_table.h"
 
 #include <array>
 #include <cmath>
-#include <cstdio>
 #include <functional>
 
 namespace spng::instrument {
@@ -35,26 +35,19 @@ struct FitColumn {
     const char* title;
     const char* key;
     std::optional<FitQuantity> PlaneReport::*member;
-    const char* format;
+    int decimals;
     double unit;
 };
 
 constexpr std::array<FitColumn, 4> fit_columns{{
-    {"noise (expected) [ADC]", "noise_adc", &PlaneReport::noise, "%.1f", 1},
-    {"polarity (expected)", "polarity", &PlaneReport::polarity, "%.2f", 1},
-    {"lobe order (expected)", "lobe_order", &PlaneReport::lobes, "%.2f", 1},
-    {"shaping (expected) [us]", "shaping_ns", &PlaneReport::shaping, "%.2f", 1000},
+    {"noise (expected) [ADC]", "noise_adc", &PlaneReport::noise, 1, 1},
+    {"polarity (expected)", "polarity", &PlaneReport::polarity, 2, 1},
+    {"lobe order (expected)", "lobe_order", &PlaneReport::lobes, 2, 1},
+    {"shaping (expected) [us]", "shaping_ns", &PlaneReport::shaping, 2, 1000},
 }};
 
-std::string formatted(const char* format, double value) {
-    char text[48];
-    std::snprintf(text, sizeof text, format, value);
-    return text;
-}
-
 std::string mean(std::uint64_t sum, std::uint64_t events) {
-    return formatted(sum % events == 0 ? "%.0f" : "%.1f",
-                     static_cast<double>(sum) / static_cast<double>(events));
+    return format_fixed(static_cast<double>(sum) / static_cast<double>(events), sum % events == 0 ? 0 : 1);
 }
 
 std::string fit_text(const FitColumn& column, const PlaneReport& plane) {
@@ -62,8 +55,9 @@ std::string fit_text(const FitColumn& column, const PlaneReport& plane) {
     if (!quantity) {
         return "-";
     }
-    return formatted(column.format, quantity->seen / column.unit) + " (" +
-           formatted(column.format, quantity->expected / column.unit) + ")" + (quantity->fits ? "" : " !");
+    return format_fixed(quantity->seen / column.unit, column.decimals) + " (" +
+           format_fixed(quantity->expected / column.unit, column.decimals) + ")" +
+           (quantity->fits ? "" : " !");
 }
 
 } // namespace

@@ -9,7 +9,6 @@
 #include "spng/instrument/report/text_table.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <map>
 #include <set>
 #include <utility>
@@ -64,19 +63,13 @@ NodeStatistics statistics_of(const std::vector<NodeMeter*>& copies) {
     return result;
 }
 
-std::string fixed(double value, int decimals) {
-    char text[48];
-    std::snprintf(text, sizeof text, "%.*f", decimals, value);
-    return text;
-}
-
 std::string time_or_dash(std::int64_t nanoseconds) {
     return nanoseconds == not_measured ? "-" : format_nanoseconds(nanoseconds);
 }
 
 std::string per_call(std::uint64_t sum, std::size_t calls) {
     const double mean = static_cast<double>(sum) / static_cast<double>(calls);
-    return fixed(mean, mean == static_cast<double>(sum / calls) ? 0 : 1);
+    return format_fixed(mean, mean == static_cast<double>(sum / calls) ? 0 : 1);
 }
 
 std::string bytes_per_call(std::uint64_t sum, std::size_t calls) {
@@ -175,13 +168,13 @@ std::string RunReport::notes() const {
                                                     : "cpu: the calling thread, without its helpers";
     text += "; in, out, operations: per call; memory: growth of tensor memory in a call\n";
     if (run.mode.synchronise) {
-        text += "SYNCHRONISING: the device was waited for around every node call; the run was slower than it "
-                "normally is\n";
+        text += "SYNCHRONISING: wire-cell waited for the device around every node call, so the run was "
+                "slower than usual\n";
     }
     return text;
 }
 
-std::string RunReport::table(bool with_operations) const {
+std::string RunReport::table() const {
     const bool on_device = !m_description.devices.front().is_cpu();
     NodeStatistics total;
     for (const auto& node : m_nodes) {
@@ -207,7 +200,7 @@ std::string RunReport::table(bool with_operations) const {
         const std::int64_t memory = on_device ? node.device_peak : node.cpu_peak;
         table.add_row({(node.is_nested() ? "+ " : "") + node.node.text(), std::to_string(calls),
                        format_nanoseconds(node.first_wall()), time_or_dash(node.steady_mean_wall()),
-                       format_nanoseconds(node.wall), fixed(100 * share, 1) + " %",
+                       format_nanoseconds(node.wall), format_fixed(100 * share, 1) + " %",
                        format_nanoseconds(node.cpu), time_or_dash(node.device),
                        bytes_per_call(node.bytes_in, calls), bytes_per_call(node.bytes_out, calls),
                        per_call(node.leaf_operations, calls),
@@ -217,17 +210,7 @@ std::string RunReport::table(bool with_operations) const {
     table.add_row({"all nodes", "", "", "", format_nanoseconds(total.wall), "100.0 %",
                    format_nanoseconds(total.cpu), time_or_dash(total.device), "", "",
                    m_events == 0 ? "" : per_call(total.leaf_operations, m_events) + " per event", ""});
-    std::string text = heading() + table.text() + notes() + m_description.input.text();
-    if (with_operations) {
-        for (const auto& node : m_nodes) {
-            text += node.node.text() + ":";
-            for (const auto& [name, times] : node.operations) {
-                text += " " + name + " x" + std::to_string(times);
-            }
-            text += '\n';
-        }
-    }
-    return text;
+    return heading() + table.text() + notes() + m_description.input.text();
 }
 
 } // namespace spng::instrument

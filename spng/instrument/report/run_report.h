@@ -83,8 +83,7 @@ public:
     std::uint64_t events() const { return m_events; }
 
     /// Return the table of nodes with a heading and notes.
-    /// @param with_operations  also list the ATen operators of each node
-    std::string table(bool with_operations = false) const;
+    std::string table() const;
 
     nlohmann::json json() const;
 

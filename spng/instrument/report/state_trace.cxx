@@ -109,10 +109,7 @@ StateTrace::StateTrace() : m_state(std::make_unique<State>()) {
     const std::lock_guard lock(active_mutex);
     if (active != nullptr) {
         throw Error(ErrorKind::Internal, {.what = "two traces of states at the same time",
-                                          .where = {},
-                                          .seen = {},
-                                          .expected = "one StateTrace in a process at a time",
-                                          .hint = {}});
+                                          .expected = "one StateTrace in a process at a time"});
     }
     active = m_state.get();
 }

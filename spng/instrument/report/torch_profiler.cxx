@@ -81,7 +81,7 @@ TorchProfiler::TorchProfiler(const std::string& folder, c10::Device device)
         throw Error(ErrorKind::Usage, {.what = "the traces of LibTorch's profiler cannot be written",
                                        .where = folder,
                                        .seen = problem ? problem.message() : "no permission to write into it",
-                                       .expected = "a folder that can be made or written into"});
+                                       .expected = "a writable folder, or the name of a new one"});
     }
 }
 

@@ -186,8 +186,7 @@ std::vector<TimingResult> timing_end() {
         throw Error(ErrorKind::Usage, {.what = "timing_end without timing_begin",
                                        .where = "timing_end",
                                        .seen = "no timing_begin on this thread",
-                                       .expected = "a timing_begin before each timing_end",
-                                       .hint = {}});
+                                       .expected = "a timing_begin before each timing_end"});
     }
     const std::int64_t until = instrument::wall_nanoseconds();
     const Timeline::Section section = t_timeline->sections.back();

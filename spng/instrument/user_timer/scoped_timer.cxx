@@ -2,6 +2,7 @@
 #include "spng/instrument/user_timer/scoped_timer.h"
 
 #include "WireCellSpng/TorchnvTools.h"
+#include "spng/core/unit_text.h"
 #include "spng/instrument/clock.h"
 #include "spng/instrument/cuda_runtime.h"
 
@@ -9,7 +10,6 @@
 #include <c10/core/impl/VirtualGuardImpl.h>
 #include <c10/util/Exception.h>
 
-#include <cstdio>
 #include <utility>
 
 namespace spng {
@@ -49,12 +49,6 @@ public:
     NamedRange(const std::string&, std::uint32_t) {}
 };
 #endif
-
-std::string took(const std::string& name, double milliseconds) {
-    char text[48];
-    std::snprintf(text, sizeof text, " took %.2f ms\n", milliseconds);
-    return name + text;
-}
 
 } // namespace
 
@@ -121,7 +115,7 @@ const ScopedTimerResult& ScopedTimer::stop() {
         } else if (m_options.filter != timing_none) {
             timing_print(m_result.activities, indent, m_options.write);
         }
-        m_options.write(indent + took(m_result.name, m_result.elapsed));
+        m_options.write(indent + m_result.name + " took " + format_fixed(m_result.elapsed) + " ms\n");
         if (!running->problem.empty()) {
             m_options.write(indent + m_result.name + " could not be measured on the device: " +
                             running->problem.substr(0, running->problem.find('\n')) + "\n");

@@ -59,7 +59,7 @@ private:
 
 [[noreturn]] void reject(const char* what, const std::string& seen, const char* expected) {
     throw Error(ErrorKind::Device,
-                {.what = what, .where = "TimingEvent", .seen = seen, .expected = expected, .hint = {}});
+                {.what = what, .where = "TimingEvent", .seen = seen, .expected = expected});
 }
 
 class GraphPoint final : public Point {
@@ -142,11 +142,9 @@ void TimingEvent::wait() const {
 
 std::optional<double> TimingEvent::milliseconds_until(const TimingEvent& end, Wait wait) const {
     const auto reject_pair = [](const char* what, const std::string& seen, const char* expected) {
-        throw Error(ErrorKind::Usage, {.what = what,
-                                       .where = "TimingEvent::milliseconds_until",
-                                       .seen = seen,
-                                       .expected = expected,
-                                       .hint = {}});
+        throw Error(
+            ErrorKind::Usage,
+            {.what = what, .where = "TimingEvent::milliseconds_until", .seen = seen, .expected = expected});
     };
     if (m_device != end.m_device) {
         reject_pair("the two events belong to different devices",

@@ -139,7 +139,7 @@ void ArchiveReader::check_end(std::int64_t before) {
     }
     // In a compressed file the checksum is verified only when the bytes behind the tar are read.
     if (!is_zip() && !m_stream->only_zeros_from(static_cast<std::uint64_t>(used))) {
-        fail_damaged("bytes behind the end mark of a tar");
+        fail_damaged("bytes after the end mark of a tar");
     }
     while (!m_stream->next_block().empty()) {
     }

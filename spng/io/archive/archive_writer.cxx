@@ -147,6 +147,9 @@ void ArchiveWriter::append(const void* bytes, std::size_t count) {
 
 void ArchiveWriter::close() {
     NVTX_IO_RANGE("ArchiveWriter::close");
+    if (!m_is_worth_keeping) {
+        return give_up();
+    }
     rethrow_copy(m_failure);
     if (m_archive) {
         check(archive_write_close(m_archive.get()));
@@ -156,6 +159,7 @@ void ArchiveWriter::close() {
 }
 
 void ArchiveWriter::mark_worth_keeping() noexcept {
+    m_is_worth_keeping = true;
     if (m_file) {
         m_file->mark_worth_keeping();
     }

@@ -39,10 +39,11 @@ public:
     /// and later calls of add() and close() throw the same error.
     void add(const std::string& name, const at::Tensor& tensor);
 
-    /// See TemporaryFile.
+    /// Mark the file as holding, or about to hold, an event; see also TemporaryFile.
     void mark_worth_keeping() noexcept;
 
-    /// Complete the file and give it its name. Does nothing when called again.
+    /// Complete the file and give it its name; remove a file that is not worth keeping. Does nothing when
+    /// called again.
     /// @throws Error(Output)
     void close();
 
@@ -56,6 +57,7 @@ private:
     std::unique_ptr<PartialFile> m_file;           ///< null after a failure
     std::unique_ptr<archive, WriteFree> m_archive; ///< null after close() or a failure
     std::exception_ptr m_failure;                  ///< the first one
+    bool m_is_worth_keeping = false;
 };
 
 } // namespace spng

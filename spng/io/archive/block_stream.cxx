@@ -31,6 +31,16 @@ std::int64_t BlockStream::seek(std::int64_t, int) {
     return -1;
 }
 
+void fail_compressed(const std::string& where, const std::string& seen, const std::string& format) {
+    throw Error(ErrorKind::Input,
+                {.what = "the compressed file is damaged or cut short",
+                 .where = where,
+                 .seen = seen,
+                 .expected = "a complete " + format + " file, as " + format + " -t checks it",
+                 .hint = "copy or write the file again; events that were read from it "
+                         "before may be wrong"});
+}
+
 FileStream::FileStream(const std::filesystem::path& path) : m_path(path), m_block(block_bytes) {
     m_descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
     if (m_descriptor < 0) {
@@ -83,7 +93,7 @@ std::vector<std::uint8_t> FileStream::read_at(std::uint64_t position, std::size_
     if (position > m_size || m_size - position < bytes) {
         throw Error(ErrorKind::Input, {.what = "the archive is damaged or cut short",
                                        .where = m_path.string(),
-                                       .seen = "a position behind the end of the file",
+                                       .seen = "a position beyond the end of the file",
                                        .expected = "a complete archive",
                                        .hint = "copy or write the file again"});
     }

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace spng {
@@ -25,6 +26,12 @@ public:
     /// @return the new position, negative on failure
     virtual std::int64_t seek(std::int64_t offset, int whence);
 };
+
+/// Throw Error(Input) for a file with damage in its compressed data.
+/// @param where   the file
+/// @param format  "gzip" or "bzip2", also the name of its program
+[[noreturn]] void fail_compressed(const std::string& where, const std::string& seen,
+                                  const std::string& format);
 
 /// A file, or anything else that can be opened by name. A FIFO and /dev/stdin are read once, front to back.
 class FileStream final : public BlockStream {

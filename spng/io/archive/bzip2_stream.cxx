@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spng/io/archive/bzip2_stream.h"
 
-#include "spng/core/error.h"
-
 #include <archive.h>
 
 #include <utility>
@@ -25,7 +23,7 @@ Bzip2Stream::Bzip2Stream(std::unique_ptr<BlockStream> packed, std::string where)
     if (m_callbacks.open(m_archive.get()) != ARCHIVE_OK ||
         archive_read_next_header(m_archive.get(), &entry) != ARCHIVE_OK) {
         m_callbacks.rethrow();
-        fail(error_text(m_archive.get()));
+        fail_compressed(m_where, error_text(m_archive.get()), "bzip2");
     }
 }
 
@@ -41,24 +39,15 @@ std::span<const std::uint8_t> Bzip2Stream::next_block() {
         m_ended = true;
         const auto used = archive_filter_bytes(m_archive.get(), packed_side);
         if (!m_packed.only_zeros_from(static_cast<std::uint64_t>(used))) {
-            fail("bytes behind the compressed data that are no bzip2 stream");
+            fail_compressed(m_where, "bytes after the compressed data that are not a bzip2 stream", "bzip2");
         }
         return {};
     }
     if (status != ARCHIVE_OK) {
         m_callbacks.rethrow();
-        fail(error_text(m_archive.get()));
+        fail_compressed(m_where, error_text(m_archive.get()), "bzip2");
     }
     return {static_cast<const std::uint8_t*>(bytes), count};
-}
-
-void Bzip2Stream::fail(const std::string& seen) const {
-    throw Error(ErrorKind::Input, {.what = "the compressed file is damaged or cut short",
-                                   .where = m_where,
-                                   .seen = seen,
-                                   .expected = "a complete bzip2 file, as bzip2 -t checks it",
-                                   .hint = "copy or write the file again; events that were read from it "
-                                           "before may be wrong"});
 }
 
 } // namespace spng

@@ -27,8 +27,6 @@ public:
     std::span<const std::uint8_t> next_block() override;
 
 private:
-    [[noreturn]] void fail(const std::string& seen) const;
-
     std::string m_where;
     TrackedStream m_packed;
     StreamCallbacks m_callbacks;

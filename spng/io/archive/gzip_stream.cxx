@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spng/io/archive/gzip_stream.h"
 
-#include "spng/core/error.h"
-
 #define ZLIB_CONST // input is const
 #include <zlib.h>
 
@@ -39,7 +37,7 @@ std::span<const std::uint8_t> GzipStream::next_block() {
     }
     const std::size_t unpacked = m_block.size() - m_zlib->avail_out;
     if (unpacked == 0 && !m_problem.empty()) {
-        fail();
+        fail_compressed(m_where, m_problem, "gzip");
     }
     return {m_block.data(), unpacked};
 }
@@ -77,21 +75,12 @@ bool GzipStream::next_member_begins() {
     while (has_input()) {
         const std::span rest(m_zlib->next_in, m_zlib->avail_in);
         if (std::any_of(rest.begin(), rest.end(), [](std::uint8_t byte) { return byte != 0; })) {
-            m_problem = "bytes behind the compressed data that are no gzip member";
+            m_problem = "bytes after the compressed data that are not a gzip member";
             break;
         }
         m_zlib->avail_in = 0;
     }
     return false;
-}
-
-void GzipStream::fail() const {
-    throw Error(ErrorKind::Input, {.what = "the compressed file is damaged or cut short",
-                                   .where = m_where,
-                                   .seen = m_problem,
-                                   .expected = "a complete gzip file, as gzip -t checks it",
-                                   .hint = "copy or write the file again; events that were read from it "
-                                           "before may be wrong"});
 }
 
 } // namespace spng

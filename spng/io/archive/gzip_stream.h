@@ -33,7 +33,6 @@ private:
     bool has_input();
     bool next_member_begins();
     void unpack();
-    [[noreturn]] void fail() const;
 
     std::string m_where;
     std::unique_ptr<BlockStream> m_packed;

@@ -186,9 +186,9 @@ private:
     [[noreturn]] void unsupported(std::string_view descriptor) const {
         const bool is_object = descriptor.find('O') != std::string_view::npos;
         reject(m_where,
-               is_object
-                   ? "the array holds pickled Python objects, which are not read: they may run any program"
-                   : "the array's type is not supported",
+               is_object ? "the array holds pickled Python objects, which are not read because they can run "
+                           "any program"
+                         : "the array's type is not supported",
                "dtype '" + excerpt(descriptor) + "'", "bool, an integer type, or float16, float32, float64");
     }
 

@@ -21,8 +21,6 @@ struct ZipMember {
     std::uint64_t packed_bytes = 0;
     std::uint64_t bytes = 0;
     std::uint64_t header = 0; ///< position of the header before the data
-
-    bool is_folder() const { return name.ends_with('/'); }
 };
 
 /// The file ends before its directory. Members at the beginning may still be complete.

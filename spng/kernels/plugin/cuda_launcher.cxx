@@ -26,7 +26,6 @@ void require_success(cudaError_t status, const char* what, const std::string& wh
         ErrorText text{.what = what,
                        .where = where,
                        .seen = std::string(cudaGetErrorName(status)) + ": " + cudaGetErrorString(status),
-                       .expected = {},
                        .hint = "use -A device=cpu, or a driver for LibTorch's CUDA release"};
         if (status == cudaErrorMemoryAllocation) { // the first launch loads the kernels
             throw OutOfMemory(std::move(text));

@@ -2,11 +2,11 @@
 #include "spng/nodes/coincidence/bit_ticks.h"
 
 #include "spng/core/bit_words.h"
+#include "spng/core/find_operator.h"
 #include "spng/core/multiversion.h"
 #include "spng/core/tensor_checks.h"
 
 #include <ATen/Parallel.h>
-#include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/ops/arange.h>
 #include <ATen/ops/constant_pad_nd.h>
 #include <ATen/ops/empty.h>
@@ -164,9 +164,7 @@ at::Tensor unpack_ticks_composite(const at::Tensor& packed, std::int64_t ticks) 
 
 at::Tensor pack_ticks(const at::Tensor& mask) {
     require_tensor(is_mask(mask) && mask.dim() >= 1, "pack_ticks", "mask", mask, "bool (..., row, tick)");
-    static const auto operation = c10::Dispatcher::singleton()
-                                      .findSchemaOrThrow("spng::pack_ticks", "")
-                                      .typed<at::Tensor(const at::Tensor&)>();
+    static const auto operation = find_operator<decltype(pack_ticks_cpu)>("spng::pack_ticks");
     return operation.call(mask);
 }
 
@@ -185,11 +183,7 @@ at::Tensor pack_above(const at::Tensor& waveform, const Threshold& threshold) {
     if (threshold.good) {
         require_one_per_row("mask of good rows", *threshold.good, at::kBool);
     }
-    static const auto operation =
-        c10::Dispatcher::singleton()
-            .findSchemaOrThrow("spng::pack_above", "")
-            .typed<at::Tensor(const at::Tensor&, const at::Tensor&, double, const std::optional<at::Tensor>&,
-                              double, const std::optional<at::Tensor>&)>();
+    static const auto operation = find_operator<decltype(pack_above_cpu)>("spng::pack_above");
     return operation.call(waveform, threshold.rms, threshold.factor, threshold.pedestal, threshold.nominal,
                           threshold.good);
 }
@@ -201,9 +195,7 @@ at::Tensor unpack_ticks(const at::Tensor& words, std::int64_t ticks) {
                    "unpack_ticks", "words", words,
                    "int64 (..., row, " + std::to_string(words_for(ticks)) + ") for " + std::to_string(ticks) +
                        " ticks");
-    static const auto operation = c10::Dispatcher::singleton()
-                                      .findSchemaOrThrow("spng::unpack_ticks", "")
-                                      .typed<at::Tensor(const at::Tensor&, std::int64_t)>();
+    static const auto operation = find_operator<decltype(unpack_ticks_cpu)>("spng::unpack_ticks");
     return operation.call(words, ticks);
 }
 

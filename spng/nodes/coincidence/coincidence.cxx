@@ -2,12 +2,12 @@
 #include "spng/nodes/coincidence/coincidence.h"
 
 #include "spng/core/bit_words.h"
+#include "spng/core/find_operator.h"
 #include "spng/core/multiversion.h"
 #include "spng/core/tensor_checks.h"
 #include "spng/nodes/coincidence/coincidence_composite.h"
 
 #include <ATen/Parallel.h>
-#include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/ops/empty.h>
 #include <torch/library.h>
 
@@ -162,10 +162,7 @@ CoincidenceTable make_coincidence_table(const at::Tensor& offsets, const at::Ten
 at::Tensor coincidence(const at::Tensor& packed, const CoincidenceTable& table) {
     require_tensor(is_packed(packed) && packed.size(0) == table.rows, "coincidence", "packed mask", packed,
                    "int64 (" + std::to_string(table.rows) + ", word)");
-    static const auto operation =
-        c10::Dispatcher::singleton()
-            .findSchemaOrThrow("spng::coincidence", "")
-            .typed<at::Tensor(const at::Tensor&, const at::Tensor&, const at::Tensor&, std::int64_t)>();
+    static const auto operation = find_operator<decltype(coincidence_cpu)>("spng::coincidence");
     return operation.call(packed, table.offsets, table.pairs, table.max_cells);
 }
 
@@ -175,9 +172,7 @@ at::Tensor or_neighbours(const at::Tensor& packed, const at::Tensor& neighbours)
                        neighbours.size(0) == packed.size(0),
                    "or_neighbours", "table of neighbours", neighbours,
                    "int32 (" + std::to_string(packed.size(0)) + ", k)");
-    static const auto operation = c10::Dispatcher::singleton()
-                                      .findSchemaOrThrow("spng::or_neighbours", "")
-                                      .typed<at::Tensor(const at::Tensor&, const at::Tensor&)>();
+    static const auto operation = find_operator<decltype(or_neighbours_cpu)>("spng::or_neighbours");
     return operation.call(packed, neighbours);
 }
 
@@ -191,10 +186,7 @@ at::Tensor multi_plane(const at::Tensor& mask, const at::Tensor& crossing, std::
     for (const std::int64_t product : products) {
         require_argument(product >= 0 && product <= 3, "multi_plane", "product", product, "0, 1, 2 or 3");
     }
-    static const auto operation =
-        c10::Dispatcher::singleton()
-            .findSchemaOrThrow("spng::multi_plane", "")
-            .typed<at::Tensor(const at::Tensor&, const at::Tensor&, std::int64_t, at::IntArrayRef)>();
+    static const auto operation = find_operator<decltype(multi_plane_cpu)>("spng::multi_plane");
     return operation.call(mask, crossing, ticks, products);
 }
 

@@ -27,6 +27,13 @@ std::vector<PlannedSet> plan_memory(const NoTileMPCoincidenceConfig&, PlannedCal
     return {{call.make(target, MemoryUse::masks, 1), call.make(target, MemoryUse::masks, 1)}};
 }
 
+/// Return the packed masks (row, word) of a tensor.
+at::Tensor packed(const NamedTensor& tensor, bool dead_is_hit) {
+    return pack_ticks(dead_is_hit ? tensor.data | tensor.channels->good.logical_not().unsqueeze(-1)
+                                  : tensor.data)
+        .flatten(0, 1);
+}
+
 const Registration<NoTileMPCoincidence> registration{
     {.type = "SPNGNoTileMPCoincidence",
      .kind = "coincidence",
@@ -51,7 +58,7 @@ void NoTileMPCoincidence::configured() {
 }
 
 void NoTileMPCoincidence::require_groups_of_anodes(const ViewGroups& groups) const {
-    const auto& anodes = groups.group(config().target_group, name().text() + ", key target_group").anodes;
+    const auto& anodes = groups.group(config().target_group, at_key("target_group")).anodes;
     for (const auto& group : groups.groups()) {
         const bool meets = std::find_first_of(group.anodes.begin(), group.anodes.end(), anodes.begin(),
                                               anodes.end()) != group.anodes.end();
@@ -65,12 +72,12 @@ void NoTileMPCoincidence::require_groups_of_anodes(const ViewGroups& groups) con
 }
 
 void NoTileMPCoincidence::prepare_node(Environment& environment) {
-    const auto& service = environment.service<ViewGroups>(config().groups, name().text() + ", key groups");
+    const auto& service = environment.service<ViewGroups>(config().groups, at_key("groups"));
     require_groups_of_anodes(service);
     std::vector<AnodeView> views;
     std::size_t first_view = 0, count = 0;
     for (std::size_t port = 0; port < config().input_groups.size(); ++port) {
-        const auto& group = service.group(config().input_groups[port], name().text() + ", key input_groups");
+        const auto& group = service.group(config().input_groups[port], at_key("input_groups"));
         if (port == m_target) {
             first_view = views.size();
             count = group.views.size();
@@ -85,14 +92,6 @@ void NoTileMPCoincidence::prepare_node(Environment& environment) {
     m_neighbours = crossings.neighbours.to(context().device());
 }
 
-at::Tensor NoTileMPCoincidence::packed(const NamedTensor& tensor, double threshold, bool dead_is_hit) const {
-    at::Tensor mask = tensor.data.scalar_type() == at::kBool ? tensor.data : tensor.data >= threshold;
-    if (dead_is_hit) {
-        mask = mask | tensor.channels->good.logical_not().unsqueeze(-1);
-    }
-    return pack_ticks(mask).flatten(0, 1);
-}
-
 Ports NoTileMPCoincidence::process(const Ports& inputs) {
     const NamedTensor& target = inputs[m_target]->only();
     const std::int64_t ticks = target.data.size(2);
@@ -100,11 +99,10 @@ Ports NoTileMPCoincidence::process(const Ports& inputs) {
     at::Tensor target_mask;
     {
         NVTX_SCOPED_RANGE("NoTileMPCoincidence::pack");
-        for (std::size_t port = 0; port < inputs.size(); ++port) {
-            masks.push_back(packed(inputs[port]->only(), config().aux_threshold, config().dead_is_hit));
+        for (const auto& input : inputs) {
+            masks.push_back(packed(input->only(), config().dead_is_hit));
         }
-        const bool same = target.data.scalar_type() == at::kBool && !config().dead_is_hit;
-        target_mask = same ? masks[m_target] : packed(target, config().target_threshold, false);
+        target_mask = config().dead_is_hit ? packed(target, false) : masks[m_target];
     }
     at::Tensor crossing;
     {

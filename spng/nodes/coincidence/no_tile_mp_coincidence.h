@@ -20,8 +20,6 @@ struct NoTileMPCoincidenceConfig {
     std::string target_group;
     std::vector<std::string> products = {"mp2", "mp3"};
     int wire_tolerance = 0;
-    double target_threshold = 500;
-    double aux_threshold = 1000;
     bool dead_is_hit = false;
     static constexpr auto fields() {
         using C = NoTileMPCoincidenceConfig;
@@ -35,16 +33,12 @@ struct NoTileMPCoincidenceConfig {
                   "mp3: all planes; mp2: the two others only; mp1: the target only; mp0: none"),
             field(&C::wire_tolerance, "wire_tolerance", "wires", between(0, 1),
                   "maximum distance of the target wire from the crossing of the two others"),
-            field(&C::target_threshold, "target_threshold", "electrons", any(),
-                  "for waveforms as input: the target is hit at or above this"),
-            field(&C::aux_threshold, "aux_threshold", "electrons", any(),
-                  "for waveforms as input: the two other planes are hit at or above this"),
             field(&C::dead_is_hit, "dead_is_hit", "", any(),
                   "dead channels of the two other planes count as hit at all times"));
     }
 };
 
-/// In: for each group bool ROIs (view, channel, tick), or waveforms to which the thresholds apply.
+/// In: for each group bool ROIs (view, channel, tick).
 /// Out: products, each bool (view, channel, tick) of the target group.
 class NoTileMPCoincidence : public NodeWith<NoTileMPCoincidenceConfig> {
 public:
@@ -56,9 +50,6 @@ protected:
     Ports process(const Ports& inputs) override;
 
 private:
-    /// Return the packed masks (row, word) of a tensor.
-    at::Tensor packed(const NamedTensor& tensor, double threshold, bool dead_is_hit) const;
-
     /// @throws Error(Configuration) if a group with views of the target's anodes is not an input
     void require_groups_of_anodes(const ViewGroups& groups) const;
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spng/nodes/decon/baseline.h"
 
+#include "spng/core/find_operator.h"
 #include "spng/core/multiversion.h"
 #include "spng/core/selection.h"
 #include "spng/core/tensor_checks.h"
 
 #include <ATen/Parallel.h>
-#include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/ops/constant_pad_nd.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/where.h>
@@ -136,10 +136,8 @@ at::Tensor subtract_baseline_and_pad(const at::Tensor& waveforms, std::int64_t p
                        name, "mask of good channels", *good,
                        "bool, one for each row of " + describe_tensor(waveforms));
     }
-    static const auto operation = c10::Dispatcher::singleton()
-                                      .findSchemaOrThrow("spng::subtract_baseline_and_pad", "")
-                                      .typed<at::Tensor(const at::Tensor&, std::int64_t, at::ScalarType,
-                                                        const std::optional<at::Tensor>&)>();
+    static const auto operation =
+        find_operator<decltype(subtract_baseline_and_pad_cpu)>("spng::subtract_baseline_and_pad");
     return operation.call(waveforms, padded_ticks, type, good);
 }
 

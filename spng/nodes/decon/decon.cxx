@@ -69,10 +69,9 @@ void Decon::prepare_node(Environment& environment) {
     }
     for (std::size_t view = 0; view < config().frer_spectrum.size(); ++view) {
         const auto& filter = config().wire_filter[config().wire_filter.size() == 1 ? 0 : view];
-        m_responses.push_back(&environment.service<TorchFRERSpectrum>(config().frer_spectrum[view],
-                                                                      name().text() + ", key frer_spectrum"));
-        m_wire_filters.push_back(
-            &environment.service<Torch1DSpectrum>(filter, name().text() + ", key wire_filter"));
+        m_responses.push_back(
+            &environment.service<TorchFRERSpectrum>(config().frer_spectrum[view], at_key("frer_spectrum")));
+        m_wire_filters.push_back(&environment.service<Torch1DSpectrum>(filter, at_key("wire_filter")));
     }
     m_kernels = m_responses.front()->shared_by(
         joined(config().frer_spectrum) + "; " + joined(config().wire_filter) + "; " +
@@ -114,7 +113,6 @@ Ports Decon::process(const Ports& inputs) {
     const double period = m_responses.front()->config().readout_period;
     if (std::abs(event.tick - period) > 1e-6 * period) {
         throw Error(ErrorKind::Input, {.what = "the sampling periods of frame and response differ",
-                                       .where = {},
                                        .seen = std::to_string(event.tick) + " ns",
                                        .expected = std::to_string(period) + " ns",
                                        .hint = "resample the frame, or set the detector's tick"});

@@ -25,20 +25,18 @@ std::int64_t readout_ticks(const TorchFRERSpectrumConfig& config) {
 const Registration<TorchFRERSpectrum> registration{
     {.type = "TorchFRERSpectrum",
      .kind = "service",
-     .inputs = {},
-     .outputs = {},
      .text = "product of field response and electronics response (FRER) of one plane",
      .memory = memory_rule<TorchFRERSpectrum>({.readout_ticks = readout_ticks})}};
 
 } // namespace
 
 void TorchFRERSpectrum::prepare(Environment& environment) {
-    const auto& field = environment.service<FieldResponseComponent>(config().field_response,
-                                                                    name().text() + ", key field_response");
+    const auto& field =
+        environment.service<FieldResponseComponent>(config().field_response, at_key("field_response"));
     const FieldResponse& field_response = field.response();
     m_notes = notes_of(*field.data_file());
     const auto& electronics =
-        environment.service<ColdElecResponse>(config().elec_response, name().text() + ", key elec_response");
+        environment.service<ColdElecResponse>(config().elec_response, at_key("elec_response"));
     const at::Tensor average =
         average_over_wires(field_response.plane(config().fr_plane_id),
                            config().average == "compat" ? AverageMode::compat : AverageMode::rounded);

@@ -24,7 +24,7 @@ constexpr const char* whole_package = "a whole AOTInductor package (.pt2) of Lib
 class AotInductorModel : public Model {
 public:
     AotInductorModel(std::unique_ptr<Package> package, ModelMetadata metadata, std::string file)
-        : m_package(std::move(package)), m_metadata(std::move(metadata)), m_file(std::move(file)) {}
+        : Model(std::move(metadata), std::move(file)), m_package(std::move(package)) {}
 
     at::Tensor forward(const at::Tensor& input) const override {
         const c10::AutoGradMode no_gradients(false);
@@ -32,39 +32,22 @@ public:
         try {
             outputs = m_package->run({input.contiguous()});
         } catch (const std::exception& failure) {
-            throw_forward_failure(failure, m_file, input);
+            throw_forward_failure(failure, file(), input);
         }
         if (outputs.size() != 1) {
-            throw_wrong_output(std::to_string(outputs.size()) + " tensors", m_file);
+            throw_wrong_output(std::to_string(outputs.size()) + " tensors", file());
         }
         return outputs[0];
     }
 
-    const ModelMetadata& metadata() const override { return m_metadata; }
-    const std::string& file() const override { return m_file; }
-
 private:
     // run() waits for a free runner.
     std::unique_ptr<Package> m_package;
-    ModelMetadata m_metadata;
-    std::string m_file;
 };
 
 std::string entry(const PackageMetadata& metadata, const char* key) {
     const auto found = metadata.find(key);
     return found == metadata.end() ? "" : found->second;
-}
-
-/// @param reason  its first paragraph is shown; lists of the archive's entries follow
-[[noreturn]] void reject_package(const std::filesystem::path& file, std::uintmax_t bytes,
-                                 const std::string& reason) {
-    throw Error(
-        ErrorKind::Model,
-        {.what = "cannot load a model file",
-         .where = file.string(),
-         .seen = std::to_string(bytes) + " bytes; " + reason.substr(0, reason.find("\n\n")),
-         .expected = whole_package,
-         .hint = "compare its size and checksum with the original, or export it again with this release"});
 }
 
 /// Throw Error(Model) if the package was compiled for another kind of device or processor.
@@ -126,7 +109,10 @@ std::unique_ptr<const Model> load_aot_inductor(const std::filesystem::path& file
     } catch (const Error&) {
         throw;
     } catch (const std::exception& failure) {
-        reject_package(file, bytes, failure_reason(failure));
+        const std::string reason = failure_reason(failure);
+        // Show the first paragraph; lists of the archive's entries follow.
+        throw_load_failure(file.string(), bytes, reason.substr(0, reason.find("\n\n")), whole_package,
+                           "or export it again with this release");
     }
 }
 

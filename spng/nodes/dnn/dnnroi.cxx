@@ -41,11 +41,11 @@ const Registration<DNNROI> registration{{.type = "SPNGDNNROI",
 } // namespace
 
 void DNNROI::prepare_node(Environment& environment) {
-    m_service = &environment.service<TorchService>(config().forward, name().text() + ", key forward");
+    m_service = &environment.service<TorchService>(config().forward, at_key("forward"));
     const auto scale = m_service->metadata().scale;
     if (scale && std::abs(*scale - config().input_scale) > 1e-6 * *scale) {
         throw Error(ErrorKind::Model, {.what = "the network was trained with another scale of the charge",
-                                       .where = name().text() + ", key input_scale",
+                                       .where = at_key("input_scale"),
                                        .seen = std::to_string(config().input_scale),
                                        .expected = std::to_string(*scale),
                                        .hint = "set input_scale to the expected value"});

@@ -9,6 +9,7 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace spng {
@@ -49,6 +50,8 @@ public:
 
 class Model {
 public:
+    Model(ModelMetadata metadata, std::string file)
+        : m_metadata(std::move(metadata)), m_file(std::move(file)) {}
     virtual ~Model() = default;
 
     /// Run the network. Thread-safe.
@@ -60,9 +63,13 @@ public:
     /// @throws Error(Model) if the network rejects the input
     virtual at::Tensor forward(const at::Tensor& input) const = 0;
 
-    virtual const ModelMetadata& metadata() const = 0;
+    const ModelMetadata& metadata() const { return m_metadata; }
     /// Path of the model file, for messages and for the notes of the output.
-    virtual const std::string& file() const = 0;
+    const std::string& file() const { return m_file; }
+
+private:
+    ModelMetadata m_metadata;
+    std::string m_file;
 };
 
 } // namespace spng

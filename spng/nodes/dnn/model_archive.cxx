@@ -3,6 +3,7 @@
 
 #include "spng/core/error.h"
 #include "spng/io/archive/archive_reader.h"
+#include "spng/nodes/dnn/model_failure.h"
 
 #include <caffe2/serialize/inline_container.h>
 
@@ -38,9 +39,7 @@ std::string to_string(const Content& content) {
                          const std::string& seen) {
     throw Error(ErrorKind::Input, {.what = "the directory of the archive is damaged",
                                    .where = file.string() + ", member " + member,
-                                   .seen = seen,
-                                   .expected = {},
-                                   .hint = {}});
+                                   .seen = seen});
 }
 
 /// Return the members by their names in LibTorch, without the top folder. The reader checks the CRC-32 of
@@ -93,13 +92,8 @@ void require_whole_archive(const std::filesystem::path& file, std::uintmax_t byt
     try {
         compare_with_loader(file, checked_members(file));
     } catch (const Error& damage) {
-        throw Error(
-            ErrorKind::Model,
-            {.what = "cannot load a model file",
-             .where = damage.text().where,
-             .seen = std::to_string(bytes) + " bytes; " + damage.text().what + ": " + damage.text().seen,
-             .expected = expected,
-             .hint = "compare its size and checksum with the original, and copy it again"});
+        throw_load_failure(damage.text().where, bytes, damage.text().what + ": " + damage.text().seen,
+                           expected);
     }
 }
 

@@ -47,6 +47,15 @@ void throw_wrong_output(const std::string& seen, const std::string& file) {
                                    .hint = "check the features and their order, transpose, and the shape"});
 }
 
+void throw_load_failure(const std::string& where, std::uintmax_t bytes, const std::string& seen,
+                        const std::string& expected, const std::string& or_else) {
+    throw Error(ErrorKind::Model, {.what = "cannot load a model file",
+                                   .where = where,
+                                   .seen = std::to_string(bytes) + " bytes; " + seen,
+                                   .expected = expected,
+                                   .hint = "compare its size and checksum with the original, " + or_else});
+}
+
 std::uintmax_t model_file_size(const std::filesystem::path& file, const std::string& expected) {
     std::error_code problem;
     const auto bytes = std::filesystem::file_size(file, problem);
@@ -54,8 +63,7 @@ std::uintmax_t model_file_size(const std::filesystem::path& file, const std::str
         throw Error(ErrorKind::Model, {.what = "cannot read a model file",
                                        .where = file.string(),
                                        .seen = problem.message(),
-                                       .expected = expected,
-                                       .hint = {}});
+                                       .expected = expected});
     }
     return bytes;
 }

@@ -24,6 +24,13 @@ std::string failure_reason(const std::exception& failure);
 /// Throw Error(Model) for an output that is not one tensor.
 [[noreturn]] void throw_wrong_output(const std::string& seen, const std::string& file);
 
+/// Throw Error(Model) for a model file that does not load.
+/// @param bytes    size of the file
+/// @param or_else  what the user can do beside comparing it with the original
+[[noreturn]] void throw_load_failure(const std::string& where, std::uintmax_t bytes, const std::string& seen,
+                                     const std::string& expected,
+                                     const std::string& or_else = "and copy it again");
+
 /// Return the size of a model file [bytes].
 /// @param expected  description of the file for the error message, such as "a TorchScript file"
 /// @throws Error(Model) if the file cannot be read

@@ -2,14 +2,13 @@
 #include "spng/nodes/dnn/noise_watch.h"
 
 #include "spng/core/log/log.h"
+#include "spng/core/unit_text.h"
 #include "spng/device/host_copy.h"
 
 #include <c10/core/impl/VirtualGuardImpl.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <cstdio>
 #include <utility>
 
 namespace spng {
@@ -19,12 +18,6 @@ double value_at(const at::Tensor& ratio, std::int64_t view) {
     const std::int64_t index = view * ratio.stride(0);
     return ratio.scalar_type() == at::kFloat ? ratio.const_data_ptr<float>()[index]
                                              : ratio.const_data_ptr<double>()[index];
-}
-
-std::string fixed(double value, int decimals) {
-    std::array<char, 32> text{};
-    std::snprintf(text.data(), text.size(), "%.*f", decimals, value);
-    return text.data();
 }
 
 } // namespace
@@ -69,10 +62,11 @@ void NoiseWatch::evaluate(const Pending& pending) {
         ++extremes.events;
         if (!is_tried(ratio) && !was_warned) {
             const double training = m_training.planes.at(view.plane);
-            log::warn(m_logger, "view " + view.name + ": the noise is " + fixed(ratio * training, 0) +
-                                    " electrons, " + fixed(ratio, 2) + " times the " + fixed(training, 0) +
-                                    " electrons of the training of " + m_model + "; tried: " +
-                                    fixed(m_training.low, 2) + " to " + fixed(m_training.high, 2) +
+            log::warn(m_logger, "view " + view.name + ": the noise is " + format_fixed(ratio * training, 0) +
+                                    " electrons, " + format_fixed(ratio, 2) + " times the " +
+                                    format_fixed(training, 0) + " electrons of the training of " + m_model +
+                                    "; tried: " + format_fixed(m_training.low, 2) + " to " +
+                                    format_fixed(m_training.high, 2) +
                                     " times. Compare its ROIs with those of -A model=none");
         }
     }
@@ -83,7 +77,8 @@ void NoiseWatch::report() {
     evaluate_copied();
     for (const auto& [name, extremes] : m_extremes) {
         log::info(m_logger, [&] {
-            return "view " + name + ": noise " + fixed(extremes.low, 2) + " to " + fixed(extremes.high, 2) +
+            return "view " + name + ": noise " + format_fixed(extremes.low, 2) + " to " +
+                   format_fixed(extremes.high, 2) +
                    " times the training noise, events: " + std::to_string(extremes.events);
         });
     }

@@ -17,8 +17,7 @@ namespace {
 class TorchScriptModel : public Model {
 public:
     TorchScriptModel(torch::jit::Module module, ModelMetadata metadata, std::string file, bool bfloat16)
-        : m_module(std::move(module)), m_metadata(std::move(metadata)), m_file(std::move(file)),
-          m_bfloat16(bfloat16) {}
+        : Model(std::move(metadata), std::move(file)), m_module(std::move(module)), m_bfloat16(bfloat16) {}
 
     at::Tensor forward(const at::Tensor& input) const override {
         const c10::AutoGradMode no_gradients(false);
@@ -27,16 +26,13 @@ public:
         try {
             output = m_bfloat16 ? forward_in_bfloat16(input) : m_module.get_method("forward")({input});
         } catch (const std::exception& failure) {
-            throw_forward_failure(failure, m_file, input);
+            throw_forward_failure(failure, file(), input);
         }
         if (!output.isTensor()) {
-            throw_wrong_output("type " + output.tagKind(), m_file);
+            throw_wrong_output("type " + output.tagKind(), file());
         }
         return m_bfloat16 ? output.toTensor().to(input.scalar_type()) : output.toTensor();
     }
-
-    const ModelMetadata& metadata() const override { return m_metadata; }
-    const std::string& file() const override { return m_file; }
 
 private:
     c10::IValue forward_in_bfloat16(const at::Tensor& input) const {
@@ -46,8 +42,6 @@ private:
     }
 
     torch::jit::Module m_module;
-    ModelMetadata m_metadata;
-    std::string m_file;
     bool m_bfloat16;
 };
 
@@ -70,12 +64,7 @@ std::unique_ptr<const Model> load_torch_script(const std::filesystem::path& file
     } catch (const Error&) {
         throw;
     } catch (const std::exception& failure) {
-        throw Error(ErrorKind::Model,
-                    {.what = "cannot load a model file",
-                     .where = file.string(),
-                     .seen = std::to_string(bytes) + " bytes; " + failure_reason(failure),
-                     .expected = whole_file,
-                     .hint = "compare its size and checksum with the original, and copy it again"});
+        throw_load_failure(file.string(), bytes, failure_reason(failure), whole_file);
     }
 }
 

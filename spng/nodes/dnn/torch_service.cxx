@@ -16,11 +16,8 @@
 namespace spng {
 namespace {
 
-const Registration<TorchService> registration{{.type = "SPNGTorchService",
-                                               .kind = "service",
-                                               .inputs = {},
-                                               .outputs = {},
-                                               .text = "trained network, shared by nodes"}};
+const Registration<TorchService> registration{
+    {.type = "SPNGTorchService", .kind = "service", .text = "trained network, shared by nodes"}};
 
 std::unique_ptr<const Model> load_model(const std::filesystem::path& file, const Context& context,
                                         std::int64_t concurrency, const std::string& service) {
@@ -52,7 +49,7 @@ DataFile& TorchService::identify_model() {
     } catch (const Error& error) {
         // A missing or changed model file is an Error(Model).
         Error failure(ErrorKind::Model, error.text());
-        failure.add_where(name().text() + ", key model");
+        failure.add_where(at_key("model"));
         throw failure;
     }
 }
@@ -94,7 +91,7 @@ void TorchService::check_features(const Model& model) const {
     const auto& inputs = model.metadata().inputs;
     if (!inputs.empty() && inputs != config().features) {
         throw Error(ErrorKind::Model, {.what = "the network was trained with other features or another order",
-                                       .where = name().text() + ", key features; " + model.file(),
+                                       .where = at_key("features") + "; " + model.file(),
                                        .seen = joined(config().features),
                                        .expected = joined(inputs),
                                        .hint = "set features to the expected list"});

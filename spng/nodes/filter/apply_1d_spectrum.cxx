@@ -37,11 +37,9 @@ const Registration<Apply1DSpectrum> registration{
 } // namespace
 
 void Apply1DSpectrum::prepare_node(Environment& environment) {
-    m_response = &environment.service<TorchFRERSpectrum>(config().frer_spectrum,
-                                                         name().text() + ", key frer_spectrum");
+    m_response = &environment.service<TorchFRERSpectrum>(config().frer_spectrum, at_key("frer_spectrum"));
     for (const auto& reference : config().base_spectrum_name) {
-        m_spectra.push_back(
-            &environment.service<Torch1DSpectrum>(reference, name().text() + ", key base_spectrum_name"));
+        m_spectra.push_back(&environment.service<Torch1DSpectrum>(reference, at_key("base_spectrum_name")));
     }
     filter_for(m_response->padded_ticks(m_response->config().default_nticks));
 }

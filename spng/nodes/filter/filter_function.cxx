@@ -8,16 +8,10 @@
 namespace spng {
 namespace {
 
-const Registration<HfFilter> high_frequency{{.type = "HfFilter",
-                                             .kind = "service",
-                                             .inputs = {},
-                                             .outputs = {},
-                                             .text = "low-pass filter exp(-(f/sigma)^power / 2)"}};
-const Registration<LfFilter> low_frequency{{.type = "LfFilter",
-                                            .kind = "service",
-                                            .inputs = {},
-                                            .outputs = {},
-                                            .text = "high-pass filter 1 - exp(-(f/tau)^2)"}};
+const Registration<HfFilter> high_frequency{
+    {.type = "HfFilter", .kind = "service", .text = "low-pass filter exp(-(f/sigma)^power / 2)"}};
+const Registration<LfFilter> low_frequency{
+    {.type = "LfFilter", .kind = "service", .text = "high-pass filter 1 - exp(-(f/tau)^2)"}};
 
 } // namespace
 

@@ -10,18 +10,14 @@
 namespace spng {
 namespace {
 
-const Registration<Torch1DSpectrum> registration{{.type = "Torch1DSpectrum",
-                                                  .kind = "service",
-                                                  .inputs = {},
-                                                  .outputs = {},
-                                                  .text = "product of filters along one axis"}};
+const Registration<Torch1DSpectrum> registration{
+    {.type = "Torch1DSpectrum", .kind = "service", .text = "product of filters along one axis"}};
 
 } // namespace
 
 void Torch1DSpectrum::prepare(Environment& environment) {
     for (const auto& reference : config().spectra) {
-        m_functions.push_back(
-            &environment.service<FilterFunction>(reference, name().text() + ", key spectra"));
+        m_functions.push_back(&environment.service<FilterFunction>(reference, at_key("spectra")));
     }
 }
 

@@ -46,7 +46,7 @@ struct SelectedChannels {
 /// @param rows     (view, channel) int64 on the host: row of the frame, or -1 for none
 /// @param ids      (view, channel) int32 on the host: channel ids for the listed ranges
 /// @param bad      tick ranges by channel id
-/// @param rails    empty: do not look for saturated samples
+/// @param rails    empty: do not check for saturated samples
 /// @param largest  largest valid magnitude, see largest_sample()
 /// @param pinned   allocate the result in page-locked memory for asynchronous upload
 SelectedChannels select_channels(const at::Tensor& samples, const at::Tensor& rows, const at::Tensor& ids,

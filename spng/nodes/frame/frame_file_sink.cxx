@@ -16,7 +16,6 @@ std::vector<PlannedSet> plan_memory(const FrameFileSinkConfig&, PlannedCall& cal
 const Registration<FrameFileSink> registration{{.type = "FrameFileSink",
                                                 .kind = "sink",
                                                 .inputs = {"frame"},
-                                                .outputs = {},
                                                 .concurrency = Concurrency::serial,
                                                 .text = "writes events to a frame file",
                                                 .memory = memory_rule<FrameFileSink>({.call = plan_memory})}};
@@ -59,12 +58,6 @@ void FrameFileSink::prepare_node(Environment&) {
 Ports FrameFileSink::process(const Ports& inputs) {
     m_writer->write(frame_from(*inputs[0], config().masks), inputs[0]->event().index);
     return {};
-}
-
-void FrameFileSink::finish() {
-    if (const auto writer = std::move(m_writer)) {
-        writer->close();
-    }
 }
 
 } // namespace spng

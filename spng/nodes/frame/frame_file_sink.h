@@ -34,7 +34,7 @@ struct FrameFileSinkConfig {
 class FrameFileSink : public NodeWith<FrameFileSinkConfig>, public FileUser {
 public:
     std::vector<std::filesystem::path> files_written() const override { return {config().outname}; }
-    void finish() override;
+    void finish() override { m_writer->close(); }
 
 protected:
     void prepare_node(Environment& environment) override;

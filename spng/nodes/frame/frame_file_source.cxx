@@ -35,7 +35,6 @@ std::int64_t window_ticks(const FrameFileSourceConfig& config) {
 const Registration<FrameFileSource> registration{
     {.type = "FrameFileSource",
      .kind = "source",
-     .inputs = {},
      .outputs = {"frame"},
      .concurrency = Concurrency::serial,
      .text = "reads the events of a frame file",

@@ -56,14 +56,12 @@ std::string idents_of(const std::vector<const AnodePlane*>& anodes) {
 } // namespace
 
 void FrameToTorchSetFanout::prepare_node(Environment& environment) {
-    m_view_groups = &environment.service<ViewGroups>(config().groups, name().text() + ", key groups");
+    m_view_groups = &environment.service<ViewGroups>(config().groups, at_key("groups"));
     for (const auto& wanted : config().output_groups) {
-        m_groups.push_back(&m_view_groups->group(wanted, name().text() + ", key output_groups"));
+        m_groups.push_back(&m_view_groups->group(wanted, at_key("output_groups")));
     }
     const InputCheck* check =
-        config().check.empty()
-            ? nullptr
-            : &environment.service<InputCheck>(config().check, name().text() + ", key check");
+        config().check.empty() ? nullptr : &environment.service<InputCheck>(config().check, at_key("check"));
     m_tally = std::make_unique<InputTally>(name().text(), config().max_bad_share, check);
 }
 
@@ -78,7 +76,6 @@ const NamedTensor& FrameToTorchSetFanout::select_input(const TensorSet& frame) c
         throw Error(ErrorKind::Input,
                     {.what = config().intag.empty() ? "the frame has several tags"
                                                     : "the frame has no waveforms of that tag",
-                     .where = {},
                      .seen = joined(tags),
                      .expected = config().intag.empty() ? "one tag, or the one to use in key intag"
                                                         : "'" + config().intag + "'",
@@ -102,7 +99,6 @@ void FrameToTorchSetFanout::reject_other_channels(const std::map<int, std::int64
             ErrorKind::Input,
             {.what = is_one ? "channels that do not belong to the anode"
                             : "channels that belong to none of the anodes",
-             .where = {},
              .seen = std::to_string(foreign) + " of " + std::to_string(row_of_channel.size()) +
                      " channels, the first is " + std::to_string(example),
              .expected = "channels " + std::to_string(own.front()) + " to " + std::to_string(own.back()) +
@@ -125,7 +121,6 @@ void FrameToTorchSetFanout::require_every_anode(const std::map<int, std::int64_t
         const auto& first = absent.front()->channels();
         throw Error(ErrorKind::Input,
                     {.what = "the frame has no channel of anode " + idents_of(absent),
-                     .where = {},
                      .seen = std::to_string(row_of_channel.size()) + " channels, " +
                              (present.empty() ? "of other anodes" : "of anodes " + idents_of(present)),
                      .expected = "channels of every anode of the job; those of anode " +

@@ -39,7 +39,7 @@ struct FrameToTorchSetFanoutConfig {
                   "channel masks of the frame that mark dead channels and bad ticks"),
             field(&C::adc_bits, "adc_bits", "bits", between(0, 31),
                   "resolution of the digitiser; integer samples at 0 or 2^bits - 1 are listed as saturated; "
-                  "0: do not look for saturation"),
+                  "0: do not check for saturation"),
             field(&C::other_channels, "other_channels", "", one_of("reject", "ignore"),
                   "treatment of channels that belong to none of the groups' anodes"),
             field(&C::default_nticks, "default_nticks", "ticks", at_least(0),

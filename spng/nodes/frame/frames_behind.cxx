@@ -27,7 +27,6 @@ void FramesBehind::wait() {
     if (m_pending.valid()) {
         try {
             m_pending.get();
-            m_wrote_an_event = true;
         } catch (...) {
             m_failure = std::current_exception();
         }
@@ -51,9 +50,7 @@ void FramesBehind::write(Frame frame, std::uint64_t event) {
 void FramesBehind::close() {
     NVTX_SCOPED_RANGE("FrameFileSink::close");
     wait();
-    if (m_wrote_an_event) {
-        m_writer.close();
-    }
+    m_writer.close();
 }
 
 } // namespace spng

@@ -39,7 +39,6 @@ private:
 
     /// Used by the worker while an event is pending, otherwise by the caller.
     FrameWriter m_writer;
-    bool m_wrote_an_event = false;
     std::exception_ptr m_failure;
     std::future<void> m_pending;
     /// Null: no write-behind. Last member, because its thread uses the others until it is destroyed.

@@ -65,7 +65,7 @@ std::vector<std::string> TorchTensorSetToFrameFanin::output_ports() const {
 }
 
 void TorchTensorSetToFrameFanin::prepare_node(Environment& environment) {
-    const auto& groups = environment.service<ViewGroups>(config().groups, name().text() + ", key groups");
+    const auto& groups = environment.service<ViewGroups>(config().groups, at_key("groups"));
     const auto add_frame = [&](const std::vector<int>& channels) {
         auto table = std::make_shared<ChannelTable>();
         table->ids = at::tensor(channels, at::kInt).unsqueeze(0);
@@ -73,7 +73,7 @@ void TorchTensorSetToFrameFanin::prepare_node(Environment& environment) {
         m_frames.push_back({channels, std::move(table), std::make_shared<const RowPositions>(channels)});
     };
     for (const auto& wanted : config().anodes) {
-        const auto& anode = environment.service<AnodePlane>(wanted, name().text() + ", key anodes");
+        const auto& anode = environment.service<AnodePlane>(wanted, at_key("anodes"));
         if (std::find(groups.anodes().begin(), groups.anodes().end(), &anode) == groups.anodes().end()) {
             reject("anodes", wanted, "anodes whose views are in " + groups.name().text());
         }
@@ -174,7 +174,6 @@ NamedTensor TorchTensorSetToFrameFanin::gather(const std::string& tag, const Por
     }
     if (!is_found) {
         throw Error(ErrorKind::Internal, {.what = "no input has a tensor for the tag '" + tag + "'",
-                                          .where = {},
                                           .seen = "sets without it",
                                           .expected = "a tensor named '" + tag + "' in one of them",
                                           .hint = "connect the node that makes it, or remove the tag"});

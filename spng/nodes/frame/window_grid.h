@@ -42,7 +42,7 @@ struct WindowPosition {
 /// Return the position of one readout window of a readout that is longer than grid.length(). Window `index`
 /// begins at index * core; its core is [begin + before, begin + before + core). The core of the first window
 /// includes its `before` ticks. The last window is moved back to end with the readout, and its core holds all
-/// remaining ticks: more than `after` and at most core + after. If the end of the readout is no multiple of
+/// remaining ticks: more than `after` and at most core + after. If the end of the readout is not a multiple of
 /// `align`, the last window is up to align - 1 ticks shorter than the others.
 /// @param ticks        ticks of the readout that are known so far
 /// @param is_complete  no more ticks will come

@@ -18,8 +18,6 @@ namespace {
 
 const Registration<InputCheck> registration{{.type = "SPNGInputCheck",
                                              .kind = "service",
-                                             .inputs = {},
-                                             .outputs = {},
                                              .text = "expected noise, polarity and pulse shape of the "
                                                      "input"}};
 
@@ -75,7 +73,7 @@ InputCheck::Plane plane_of(const ViewGroup& group, std::size_t view) {
 InputCheck::Expectation InputCheck::make_expectation(Environment& environment,
                                                      const TorchFRERSpectrum& response) const {
     const auto& names = response.config();
-    const std::string where = name().text() + ", key frer_spectrum";
+    const std::string where = at_key("frer_spectrum");
     const auto& field = environment.service<FieldResponseComponent>(names.field_response, where).response();
     const auto& electronics = environment.service<ColdElecResponse>(names.elec_response, where);
     const at::Tensor line = response.kernel().sum(0).contiguous(); // response to evenly spread charge
@@ -101,7 +99,7 @@ InputCheck::Expectation InputCheck::make_expectation(Environment& environment,
 }
 
 void InputCheck::prepare(Environment& environment) {
-    const auto& groups = environment.service<ViewGroups>(config().groups, name().text() + ", key groups");
+    const auto& groups = environment.service<ViewGroups>(config().groups, at_key("groups"));
     std::size_t views = 0;
     for (const auto& group : groups.groups()) {
         views += group.views.size();
@@ -125,7 +123,7 @@ void InputCheck::prepare(Environment& environment) {
         for (std::size_t view = 0; view < group.views.size(); ++view) {
             const std::string& response_name = config().frer_spectrum[index++];
             const auto& response =
-                environment.service<TorchFRERSpectrum>(response_name, name().text() + ", key frer_spectrum");
+                environment.service<TorchFRERSpectrum>(response_name, at_key("frer_spectrum"));
             auto found = by_response.find(response_name);
             if (found == by_response.end()) {
                 found = by_response.emplace(response_name, make_expectation(environment, response)).first;

@@ -2,13 +2,13 @@
 #include "spng/nodes/input_check/input_check.h"
 
 #include "spng/core/log/log.h"
+#include "spng/core/unit_text.h"
 
 #include <ATen/Dispatch_v2.h>
 #include <ATen/Parallel.h>
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 
 namespace spng {
 namespace {
@@ -30,12 +30,6 @@ double median_of(std::vector<double> values) {
     const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
     std::nth_element(values.begin(), middle, values.end());
     return *middle;
-}
-
-std::string fixed(double value, int digits = 2) {
-    char text[48];
-    std::snprintf(text, sizeof text, "%.*f", digits, value);
-    return text;
 }
 
 template <class T>
@@ -158,10 +152,10 @@ void InputMeasurement::compare_noise(const InputCheck::Plane& plane, PlaneState&
         problems.push_back(
             {.what = "the noise differs from the detector's",
              .where = instrument::plane_name(plane),
-             .seen = fixed(seen, 1) + " ADC RMS, " + fixed(ratio) + " times the expected (" +
+             .seen = format_fixed(seen, 1) + " ADC RMS, " + format_fixed(ratio) + " times the expected (" +
                      std::to_string(state.noise_ratio.size()) + " channels)",
-             .expected = fixed(seen / ratio, 1) + " ADC RMS of the noise spectra, " +
-                         fixed(config.min_noise) + " to " + fixed(config.max_noise) + " times",
+             .expected = format_fixed(seen / ratio, 1) + " ADC RMS of the noise spectra, " +
+                         format_fixed(config.min_noise) + " to " + format_fixed(config.max_noise) + " times",
              .hint = "check that gain and digitiser of the detector (detname) match the data and that the "
                      "input is in ADC counts"});
     }
@@ -182,13 +176,13 @@ void InputMeasurement::compare_polarity(const InputCheck::Plane& plane, PlaneSta
         "check the anode (tpcid) and the detector (detname), and look for swapped planes "
         "or inverted signs";
     if (!fits) {
-        problems.push_back(
-            {.what = "the polarity of the pulses differs from the response",
-             .where = instrument::plane_name(plane),
-             .seen = "polarity " + fixed(seen) + " (" + std::to_string(state.polarity.size()) + " pulses)",
-             .expected = fixed(expected.unipolarity) + " +- " + fixed(limit) +
-                         "; 1: collected, 0: induced, -1: inverted",
-             .hint = hint});
+        problems.push_back({.what = "the polarity of the pulses differs from the response",
+                            .where = instrument::plane_name(plane),
+                            .seen = "polarity " + format_fixed(seen) + " (" +
+                                    std::to_string(state.polarity.size()) + " pulses)",
+                            .expected = format_fixed(expected.unipolarity) + " +- " + format_fixed(limit) +
+                                        "; 1: collected, 0: induced, -1: inverted",
+                            .hint = hint});
         return;
     }
     if (std::abs(expected.unipolarity) < 0.5 && state.lobes >= min_pulses) {
@@ -198,7 +192,8 @@ void InputMeasurement::compare_polarity(const InputCheck::Plane& plane, PlaneSta
         if (!in_order) {
             problems.push_back({.what = "the pulses are inverted",
                                 .where = instrument::plane_name(plane),
-                                .seen = fixed(100 * share, 0) + " % of " + std::to_string(state.lobes) +
+                                .seen = format_fixed(100 * share, 0) + " % of " +
+                                        std::to_string(state.lobes) +
                                         " pulses have their lobes in the order of the response",
                                 .expected = "100 %, at least 30 %",
                                 .hint = hint});
@@ -224,9 +219,9 @@ void InputMeasurement::compare_shaping(const InputCheck::Plane& plane, PlaneStat
         problems.push_back(
             {.what = "the shape of the pulses differs from the response",
              .where = instrument::plane_name(plane),
-             .seen = "shaping time " + fixed(ratio * expected / 1000) + " us (" +
+             .seen = "shaping time " + format_fixed(ratio * expected / 1000) + " us (" +
                      std::to_string(state.shaping.size()) + " pulses)",
-             .expected = fixed(expected / 1000) + " us +- " + fixed(100 * limit, 0) + " %",
+             .expected = format_fixed(expected / 1000) + " us +- " + format_fixed(100 * limit, 0) + " %",
              .hint = "check that shaping time and sampling period of the detector (detname) match the data"});
     }
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spng/nodes/noise/coherent_noise.h"
 
+#include "spng/core/find_operator.h"
 #include "spng/core/multiversion.h"
 #include "spng/core/selection.h"
 #include "spng/core/tensor_checks.h"
 
 #include <ATen/Parallel.h>
-#include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/ops/empty.h>
 #include <torch/library.h>
 
@@ -314,10 +314,7 @@ at::Tensor remove_coherent_noise(const at::Tensor& waveforms, const at::Tensor& 
                    name, "groups", groups,
                    "int64 (group, member), " + std::to_string(good.numel()) + " rows in total");
     static const auto operation =
-        c10::Dispatcher::singleton()
-            .findSchemaOrThrow("spng::remove_coherent_noise", "")
-            .typed<at::Tensor(const at::Tensor&, const at::Tensor&, const at::Tensor&, double, double,
-                              std::int64_t, std::int64_t, double)>();
+        find_operator<decltype(remove_coherent_noise_cpu)>("spng::remove_coherent_noise");
     return operation.call(waveforms, good, groups, rule.threshold, rule.common_threshold, rule.half_smoothing,
                           rule.padding, rule.min_fraction);
 }

@@ -40,8 +40,8 @@ void CoherentNoiseFilter::configured() {
 }
 
 void CoherentNoiseFilter::prepare_node(Environment& environment) {
-    const auto& service = environment.service<ViewGroups>(config().groups, name().text() + ", key groups");
-    const ViewGroup& group = service.group(config().group, name().text() + ", key group");
+    const auto& service = environment.service<ViewGroups>(config().groups, at_key("groups"));
+    const ViewGroup& group = service.group(config().group, at_key("group"));
     const std::size_t views = group.views.size();
     const auto require_one_per_view = [&](const char* key, const std::vector<std::int64_t>& list) {
         if (list.size() != 1 && list.size() != views) {

@@ -22,7 +22,6 @@ const Registration<FaninTensorSets> fanin_registration{
 const Registration<Discard> discard_registration{{.type = "SPNGDiscard",
                                                   .kind = "plumbing",
                                                   .inputs = {"set"},
-                                                  .outputs = {},
                                                   .text = "ends a branch that is not needed",
                                                   .memory = passing_memory_rule()}};
 

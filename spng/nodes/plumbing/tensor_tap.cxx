@@ -34,15 +34,7 @@ Ports TensorTap::process(const Ports& inputs) {
         }
     }
     m_archive->mark_worth_keeping();
-    m_wrote_an_event = true;
     return inputs;
-}
-
-void TensorTap::finish() {
-    const auto archive = std::move(m_archive);
-    if (archive && m_wrote_an_event) {
-        archive->close();
-    }
 }
 
 } // namespace spng

@@ -26,7 +26,7 @@ struct TensorTapConfig {
 class TensorTap : public NodeWith<TensorTapConfig>, public FileUser {
 public:
     std::vector<std::filesystem::path> files_written() const override { return {config().filename}; }
-    void finish() override;
+    void finish() override { m_archive->close(); }
 
 protected:
     void prepare_node(Environment& environment) override;
@@ -34,7 +34,6 @@ protected:
 
 private:
     std::unique_ptr<ArchiveWriter> m_archive;
-    bool m_wrote_an_event = false;
 };
 
 } // namespace spng

@@ -37,7 +37,7 @@ struct CoincidenceROIsConfig {
             field(&C::neighbour_image, "neighbour_image", "", not_empty(),
                   "name of the ROI image for neighbour_rms_factor"),
             field(&C::cyclic, "cyclic", "", any(),
-                  "the last channel of a view is next to its first (wrapped planes)"),
+                  "true: the last channel of a view is next to its first (wrapped planes)"),
             field(&C::pad, "pad", "samples", at_least(0),
                   "samples added to both ends of every ROI, so that its baseline is outside the pulse"),
             field(&C::output, "output", "", not_empty(), "name of the output tensor"));

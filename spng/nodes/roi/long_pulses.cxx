@@ -2,6 +2,7 @@
 #include "spng/nodes/roi/long_pulses.h"
 
 #include "WireCellSpng/TorchnvTools.h"
+#include "spng/core/find_operator.h"
 #include "spng/core/multiversion.h"
 #include "spng/core/tensor_checks.h"
 #include "spng/graph/memory_rule.h"
@@ -10,7 +11,6 @@
 
 #include <ATen/Parallel.h>
 #include <ATen/TensorOperators.h>
-#include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/ops/constant_pad_nd.h>
 #include <ATen/ops/cumsum.h>
 #include <ATen/ops/empty_like.h>
@@ -127,10 +127,8 @@ at::Tensor clipped_running_sum(const at::Tensor& waveform, const at::Tensor& ped
     }
     require_argument(samples % 2 == 1 && samples > 0, "clipped_running_sum", "samples", samples,
                      "an odd number");
-    static const auto operation = c10::Dispatcher::singleton()
-                                      .findSchemaOrThrow("spng::clipped_running_sum", "")
-                                      .typed<at::Tensor(const at::Tensor&, const at::Tensor&,
-                                                        const at::Tensor&, double, std::int64_t)>();
+    static const auto operation =
+        find_operator<decltype(clipped_running_sum_cpu)>("spng::clipped_running_sum");
     return operation.call(waveform, pedestal, rms, clip, samples);
 }
 

@@ -27,7 +27,7 @@ struct LongPulsesConfig {
             field(&C::cut, "cut", "sigma", between(1, 10), "cut of the noise RMS, see SPNGChannelRMS"),
             field(&C::stride, "stride", "samples", at_least(1), "measure the noise on every n-th sample"),
             field(&C::cyclic, "cyclic", "", any(),
-                  "the last channel of a view is next to its first (wrapped planes)"));
+                  "true: the last channel of a view is next to its first (wrapped planes)"));
     }
 };
 

@@ -7,7 +7,7 @@ namespace spng {
 
 /// Copy the rows and combine each with the rows of the neighbouring channels of its view.
 /// @param rows     (view, channel, sample)
-/// @param cyclic   the last channel of a view is next to its first (wrapped planes)
+/// @param cyclic   true: the last channel of a view is next to its first (wrapped planes)
 /// @param combine  (at::Tensor into, const at::Tensor& from): in-place operation on ranges of channels
 template <class Combine>
 at::Tensor combined_with_neighbours(const at::Tensor& rows, bool cyclic, Combine combine) {

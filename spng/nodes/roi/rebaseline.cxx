@@ -2,13 +2,13 @@
 #include "spng/nodes/roi/rebaseline.h"
 
 #include "spng/core/bit_words.h"
+#include "spng/core/find_operator.h"
 #include "spng/core/lane_sum.h"
 #include "spng/core/multiversion.h"
 #include "spng/core/tensor_checks.h"
 #include "spng/nodes/roi/region_growth.h"
 
 #include <ATen/Parallel.h>
-#include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/ops/arange.h>
 #include <ATen/ops/constant_pad_nd.h>
 #include <ATen/ops/cummax.h>
@@ -191,8 +191,6 @@ at::Tensor apply_regions_restored_composite(const at::Tensor& signal, const at::
     return at::where(inside, signal.sub(baseline), 0);
 }
 
-using Operation = at::Tensor(const at::Tensor&, const at::Tensor&, std::int64_t);
-
 at::Tensor call(const char* operation, const char* name, const at::Tensor& signal, const at::Tensor& mask,
                 std::int64_t factor) {
     require_tensor(is_real(signal) && signal.dim() >= 1, name, "signal", signal,
@@ -201,10 +199,7 @@ at::Tensor call(const char* operation, const char* name, const at::Tensor& signa
     const std::int64_t slices = (signal.size(-1) + factor - 1) / factor;
     require_tensor(is_mask(mask) && same_rows(mask, signal) && mask.size(-1) == slices, name, "mask", mask,
                    "bool, " + std::to_string(slices) + " slices for each row of " + describe_tensor(signal));
-    return c10::Dispatcher::singleton()
-        .findSchemaOrThrow(operation, "")
-        .typed<Operation>()
-        .call(signal, mask, factor);
+    return find_operator<decltype(apply_regions_linear_cpu)>(operation).call(signal, mask, factor);
 }
 
 } // namespace

@@ -2,12 +2,12 @@
 #include "spng/nodes/roi/region_growth.h"
 
 #include "spng/core/bit_words.h"
+#include "spng/core/find_operator.h"
 #include "spng/core/tensor_checks.h"
 #include "spng/nodes/coincidence/bit_ticks.h"
 
 #include <ATen/Parallel.h>
 #include <ATen/TensorOperators.h>
-#include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/ops/arange.h>
 #include <ATen/ops/constant_pad_nd.h>
 #include <ATen/ops/cummax.h>
@@ -160,10 +160,7 @@ at::Tensor confirmed_runs(const at::Tensor& runs, const at::Tensor& confirmed, c
         require_tensor(mask->sizes() == runs.sizes(), "confirmed_runs", "mask", *mask,
                        "the shape of the runs");
     }
-    static const auto operation = c10::Dispatcher::singleton()
-                                      .findSchemaOrThrow("spng::confirmed_runs", "")
-                                      .typed<at::Tensor(const at::Tensor&, const at::Tensor&,
-                                                        const at::Tensor&, std::int64_t, double)>();
+    static const auto operation = find_operator<decltype(confirmed_runs_cpu)>("spng::confirmed_runs");
     return operation.call(runs, confirmed, lone, ticks, fraction);
 }
 
@@ -176,10 +173,7 @@ at::Tensor grow_packed_regions(const at::Tensor& seeds, const at::Tensor& level,
                    "the shape of the seeds, " + describe_tensor(seeds));
     require_argument(pad_before >= 0, "grow_packed_regions", "padding before", pad_before, "0 or more ticks");
     require_argument(pad_after >= 0, "grow_packed_regions", "padding after", pad_after, "0 or more ticks");
-    static const auto operation = c10::Dispatcher::singleton()
-                                      .findSchemaOrThrow("spng::grow_regions", "")
-                                      .typed<at::Tensor(const at::Tensor&, const at::Tensor&, std::int64_t,
-                                                        std::int64_t, std::int64_t)>();
+    static const auto operation = find_operator<decltype(grow_regions_cpu)>("spng::grow_regions");
     return operation.call(seeds, level, ticks, pad_before, pad_after);
 }
 

@@ -13,7 +13,6 @@ namespace spng {
 at::Tensor above(const NamedTensor& image, double factor, double nominal) {
     if (!image.summary.defined()) {
         throw Error(ErrorKind::Internal, {.what = "an ROI image has no noise RMS",
-                                          .where = {},
                                           .seen = "tensor '" + image.name + "' without summary",
                                           .expected = "the RMS (view, channel) as summary",
                                           .hint = "put an SPNGChannelRMS node before this one"});

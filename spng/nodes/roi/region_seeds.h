@@ -46,7 +46,7 @@ at::Tensor grown_seeds(const TensorSet& images, const GrowthPass& pass, double s
                        double lone_factor, double grow_factor, const at::Tensor& confirmed);
 
 /// Return the OR of each row with the rows of the neighbouring channels of its view.
-/// @param cyclic  the last channel of a view is next to its first (wrapped planes)
+/// @param cyclic  true: the last channel of a view is next to its first (wrapped planes)
 at::Tensor with_neighbours(const at::Tensor& mask, bool cyclic);
 
 /// Unpack a mask to bool (view, channel, tick), with summary, axes, channels and notes of `image`.

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spng/nodes/roi/robust_rms.h"
 
+#include "spng/core/find_operator.h"
 #include "spng/core/lane_sum.h"
 #include "spng/core/multiversion.h"
 #include "spng/core/selection.h"
 #include "spng/core/tensor_checks.h"
 
 #include <ATen/Parallel.h>
-#include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/sort.h>
 #include <ATen/ops/std.h>
@@ -181,18 +181,14 @@ ChannelNoise robust_noise(const at::Tensor& waveforms, double cut) {
     require_waveforms("robust_noise", waveforms);
     require_argument(cut >= 1 && cut <= 10, "robust_noise", "cut in sigma", static_cast<std::int64_t>(cut),
                      "1 to 10");
-    static const auto operation = c10::Dispatcher::singleton()
-                                      .findSchemaOrThrow("spng::robust_noise", "")
-                                      .typed<Noise(const at::Tensor&, double)>();
+    static const auto operation = find_operator<decltype(robust_noise_cpu)>("spng::robust_noise");
     auto [low, median, rms] = operation.call(waveforms, cut);
     return {low, median, rms};
 }
 
 at::Tensor plain_rms(const at::Tensor& waveforms) {
     require_waveforms("plain_rms", waveforms);
-    static const auto operation = c10::Dispatcher::singleton()
-                                      .findSchemaOrThrow("spng::plain_rms", "")
-                                      .typed<at::Tensor(const at::Tensor&)>();
+    static const auto operation = find_operator<decltype(plain_rms_cpu)>("spng::plain_rms");
     return operation.call(waveforms);
 }
 

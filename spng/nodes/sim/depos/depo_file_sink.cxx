@@ -12,7 +12,6 @@ namespace {
 const Registration<DepoFileSink> registration{{.type = "SPNGDepoFileSink",
                                                .kind = "sink",
                                                .inputs = {"depositions"},
-                                               .outputs = {},
                                                .concurrency = Concurrency::serial,
                                                .text = "writes events of depositions to a file"}};
 
@@ -31,15 +30,7 @@ Ports DepoFileSink::process(const Ports& inputs) {
     m_archive->add(depo_data_name + ending, depositions.data.t().to(at::kCPU, at::kFloat).contiguous());
     m_archive->add(depo_info_name + ending, depositions.info.t().cpu().contiguous());
     m_archive->mark_worth_keeping();
-    m_wrote_an_event = true;
     return {};
-}
-
-void DepoFileSink::finish() {
-    const auto archive = std::move(m_archive);
-    if (archive && m_wrote_an_event) {
-        archive->close();
-    }
 }
 
 } // namespace spng

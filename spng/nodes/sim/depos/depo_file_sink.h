@@ -29,7 +29,7 @@ struct DepoFileSinkConfig {
 class DepoFileSink : public NodeWith<DepoFileSinkConfig>, public FileUser {
 public:
     std::vector<std::filesystem::path> files_written() const override { return {config().outname}; }
-    void finish() override;
+    void finish() override { m_archive->close(); }
 
 protected:
     void prepare_node(Environment& environment) override;
@@ -37,7 +37,6 @@ protected:
 
 private:
     std::unique_ptr<ArchiveWriter> m_archive;
-    bool m_wrote_an_event = false;
 };
 
 } // namespace spng

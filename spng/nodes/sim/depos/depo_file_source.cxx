@@ -12,7 +12,6 @@ namespace {
 
 const Registration<DepoFileSource> registration{{.type = "SPNGDepoFileSource",
                                                  .kind = "source",
-                                                 .inputs = {},
                                                  .outputs = {"depositions"},
                                                  .concurrency = Concurrency::serial,
                                                  .text = "reads the events of a file of depositions"}};

@@ -2,13 +2,13 @@
 #include "spng/nodes/sim/depos/depo_reader.h"
 
 #include "spng/core/error.h"
+#include "spng/core/parse_number.h"
 #include "spng/core/tensor_checks.h"
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/argsort.h>
 #include <ATen/ops/floor.h>
 
-#include <charconv>
 #include <limits>
 #include <string_view>
 
@@ -30,11 +30,7 @@ std::optional<int> ident_of(std::string_view name, std::string_view prefix) {
     if (!name.starts_with(prefix) || !name.ends_with(ending) || name.size() < prefix.size() + ending.size()) {
         return std::nullopt;
     }
-    const std::string_view digits = name.substr(prefix.size(), name.size() - prefix.size() - ending.size());
-    int ident = 0;
-    const auto [end, problem] = std::from_chars(digits.data(), digits.data() + digits.size(), ident);
-    return problem == std::errc{} && end == digits.data() + digits.size() ? std::optional(ident)
-                                                                          : std::nullopt;
+    return parse_number<int>(name.substr(prefix.size(), name.size() - prefix.size() - ending.size()));
 }
 
 bool fits(const at::Tensor& data, const at::Tensor& info, std::int64_t quantities_axis) {

@@ -21,7 +21,7 @@ const Registration<Drifter> registration{{.type = "SPNGDrifter",
 
 void Drifter::prepare_node(Environment& environment) {
     const auto& anode = environment.service<AnodePlane>(config().anode, name().text());
-    m_volumes = make_drift_volumes(anode.wires(), config().volumes, name().text() + ", key volumes");
+    m_volumes = make_drift_volumes(anode.wires(), config().volumes, at_key("volumes"));
 }
 
 Ports Drifter::process(const Ports& inputs) {

@@ -24,7 +24,6 @@ constexpr int electron_pdg = 11;
 const Registration<TrackDepos> registration{
     {.type = "SPNGTrackDepos",
      .kind = "source",
-     .inputs = {},
      .outputs = {"depositions"},
      .concurrency = Concurrency::serial,
      .text = "generates events with tracks, muons, blips or ideal lines"}};
@@ -191,7 +190,7 @@ void TrackDepos::configured() {
 
 void TrackDepos::prepare_node(Environment& environment) {
     m_anode = &environment.service<AnodePlane>(config().anode, name().text());
-    m_volumes = make_drift_volumes(m_anode->wires(), config().volumes, name().text() + ", key volumes");
+    m_volumes = make_drift_volumes(m_anode->wires(), config().volumes, at_key("volumes"));
     for (const DriftVolume& volume : m_volumes) {
         const Box box = box_of(volume, config().margin);
         if (!(box.low.x < box.high.x && box.low.y < box.high.y && box.low.z < box.high.z)) {

@@ -40,7 +40,7 @@ void AddNoise::configured() {
 }
 
 void AddNoise::prepare_node(Environment& environment) {
-    const auto& anode = environment.service<AnodePlane>(config().anode, name().text() + ", key anode");
+    const auto& anode = environment.service<AnodePlane>(config().anode, at_key("anode"));
     const auto spectra = load_noise_spectra(identify_file("noise").path.string());
     const auto channels = static_cast<std::int64_t>(anode.channels().size());
     m_amplitude = at::empty({channels, config().nticks / 2 + 1}, at::kFloat);

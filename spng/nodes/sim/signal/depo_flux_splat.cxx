@@ -59,8 +59,7 @@ void DepoFluxSplat::configured() {
 
 void DepoFluxSplat::prepare_node(Environment& environment) {
     constexpr std::int64_t gap = 64; // wider than any spread of charge beyond the last wire
-    m_readout.prepare(config(),
-                      environment.service<AnodePlane>(config().anode, name().text() + ", key anode"), gap);
+    m_readout.prepare(config(), environment.service<AnodePlane>(config().anode, at_key("anode")), gap);
 }
 
 Ports DepoFluxSplat::process(const Ports& inputs) {

@@ -119,7 +119,6 @@ const at::Tensor& depositions_of(const TensorSet& set) {
     if (!fits) {
         throw Error(ErrorKind::Input,
                     {.what = "the set holds no depositions to simulate",
-                     .where = {},
                      .seen = found == nullptr ? "no tensor depo_data" : describe_tensor(found->data),
                      .expected = "depo_data, float64 (7, deposition) on the host",
                      .hint = "connect the node to a source of depositions or a drifter"});

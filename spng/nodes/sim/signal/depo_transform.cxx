@@ -24,18 +24,17 @@ const Registration<DepoTransform> registration{
 } // namespace
 
 void DepoTransform::prepare_node(Environment& environment) {
-    const auto where = [&](const char* key) { return name().text() + ", key " + key; };
     const auto& response_file =
-        environment.service<FieldResponseComponent>(config().field_response, where("field_response"));
+        environment.service<FieldResponseComponent>(config().field_response, at_key("field_response"));
     const FieldResponse& field = response_file.response();
     m_notes = notes_of(*response_file.data_file());
     const auto& electronics =
-        environment.service<ColdElecResponse>(config().elec_response, where("elec_response"));
+        environment.service<ColdElecResponse>(config().elec_response, at_key("elec_response"));
     const ResponseKernelConfig sampling{config().tick, electronics.config().duration,
                                         1 / config().adc_per_voltage / units::volt};
     // Wider than the reach of any response and than any diffusion of charge beyond the last wire.
     constexpr std::int64_t gap = 64;
-    m_readout.prepare(config(), environment.service<AnodePlane>(config().anode, where("anode")), gap);
+    m_readout.prepare(config(), environment.service<AnodePlane>(config().anode, at_key("anode")), gap);
     for (const ReadoutPlane& plane : m_readout.planes()) {
         const ImpactResponse response =
             impact_response(field, plane.plane, electronics.electronics(), sampling);

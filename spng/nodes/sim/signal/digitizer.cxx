@@ -36,7 +36,7 @@ void Digitizer::configured() {
 }
 
 void Digitizer::prepare_node(Environment& environment) {
-    const auto& anode = environment.service<AnodePlane>(config().anode, name().text() + ", key anode");
+    const auto& anode = environment.service<AnodePlane>(config().anode, at_key("anode"));
     m_baselines = at::zeros({static_cast<std::int64_t>(anode.channels().size())}, at::kFloat);
     auto* const baseline = m_baselines.mutable_data_ptr<float>();
     for (const WireFace& face : anode.wires().faces) {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spng/nodes/sim/signal/impact_convolution.h"
 
+#include "spng/core/find_operator.h"
 #include "spng/core/multiversion.h"
 #include "spng/core/tensor_checks.h"
 
 #include <ATen/Parallel.h>
 #include <ATen/TensorOperators.h>
-#include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/ops/abs.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/from_blob.h>
@@ -79,10 +79,10 @@ std::vector<PaddedResponse<Real>> padded_responses(const at::Tensor& kernel) {
 /// Add the signals of one wire.
 /// @param out  starts at the first tick of the image and holds the whole response to its last tick
 template <class Real>
-[[gnu::always_inline]] inline void
-convolve_wire(std::int64_t wire, std::int64_t slots, const std::int32_t* first_run, const ChargeRun* runs,
-              const float* electrons, const PaddedResponse<Real>* responses, std::int64_t regions,
-              std::int64_t rows, Real* out) {
+SPNG_MULTIVERSION void convolve_wire(std::int64_t wire, std::int64_t slots, const std::int32_t* first_run,
+                                     const ChargeRun* runs, const float* electrons,
+                                     const PaddedResponse<Real>* responses, std::int64_t regions,
+                                     std::int64_t rows, Real* out) {
     for (std::int64_t region = 0; region < regions; ++region) {
         const std::int64_t slot = wire + region - regions / 2;
         if (slot < 0 || slot >= slots) {
@@ -97,26 +97,10 @@ convolve_wire(std::int64_t wire, std::int64_t slots, const std::int32_t* first_r
     }
 }
 
-SPNG_MULTIVERSION
-void convolve_wire_float(std::int64_t wire, std::int64_t slots, const std::int32_t* first_run,
-                         const ChargeRun* runs, const float* electrons,
-                         const PaddedResponse<float>* responses, std::int64_t regions, std::int64_t rows,
-                         float* out) {
-    convolve_wire(wire, slots, first_run, runs, electrons, responses, regions, rows, out);
-}
-
-SPNG_MULTIVERSION
-void convolve_wire_double(std::int64_t wire, std::int64_t slots, const std::int32_t* first_run,
-                          const ChargeRun* runs, const float* electrons,
-                          const PaddedResponse<double>* responses, std::int64_t regions, std::int64_t rows,
-                          double* out) {
-    convolve_wire(wire, slots, first_run, runs, electrons, responses, regions, rows, out);
-}
-
-template <class Real, class ConvolveWire>
+template <class Real>
 at::Tensor convolve_channels(const at::Tensor& electrons, const at::Tensor& runs, const at::Tensor& first_run,
                              const at::Tensor& kernel, const at::Tensor& first_wire, const at::Tensor& wires,
-                             std::int64_t first_tick, std::int64_t ticks, ConvolveWire convolve_wire_of) {
+                             std::int64_t first_tick, std::int64_t ticks) {
     const auto contiguous = kernel.contiguous();
     const auto responses = padded_responses<Real>(contiguous);
     const std::int64_t channels = first_wire.size(0) - 1;
@@ -135,8 +119,8 @@ at::Tensor convolve_channels(const at::Tensor& electrons, const at::Tensor& runs
         for (std::int64_t channel = begin; channel < end; ++channel) {
             std::fill(out.begin(), out.end(), Real{0});
             for (std::int32_t at = wire_of[channel]; at < wire_of[channel + 1]; ++at) {
-                convolve_wire_of(wire[at], slots, run_of, run, charge, responses.data(), kernel.size(0),
-                                 kernel.size(1), out.data());
+                convolve_wire(wire[at], slots, run_of, run, charge, responses.data(), kernel.size(0),
+                              kernel.size(1), out.data());
             }
             std::copy_n(out.begin() - first_tick, ticks, to + channel * ticks);
         }
@@ -150,10 +134,9 @@ at::Tensor impact_convolution_cpu(const at::Tensor& electrons, const at::Tensor&
                                   std::int64_t first_tick, std::int64_t ticks) {
     if (kernel.scalar_type() == at::kDouble) {
         return convolve_channels<double>(electrons, runs, first_run, kernel, first_wire, wires, first_tick,
-                                         ticks, convolve_wire_double);
+                                         ticks);
     }
-    return convolve_channels<float>(electrons, runs, first_run, kernel, first_wire, wires, first_tick, ticks,
-                                    convolve_wire_float);
+    return convolve_channels<float>(electrons, runs, first_run, kernel, first_wire, wires, first_tick, ticks);
 }
 
 at::Tensor view_of(const std::vector<std::int32_t>& list) {
@@ -181,11 +164,7 @@ at::Tensor impact_convolution(const ChargeImage& image, const ImpactConvolution&
     static_assert(sizeof(ChargeRun) == 4 * sizeof(std::int32_t));
     const at::Tensor runs = at::from_blob(const_cast<ChargeRun*>(image.runs.data()),
                                           {static_cast<std::int64_t>(image.runs.size()), 4}, at::kInt);
-    static const auto operation =
-        c10::Dispatcher::singleton()
-            .findSchemaOrThrow("spng::impact_convolution", "")
-            .typed<at::Tensor(const at::Tensor&, const at::Tensor&, const at::Tensor&, const at::Tensor&,
-                              const at::Tensor&, const at::Tensor&, std::int64_t, std::int64_t)>();
+    static const auto operation = find_operator<decltype(impact_convolution_cpu)>("spng::impact_convolution");
     return operation.call(electrons, runs, view_of(image.first_run), plane.kernel, plane.first_wire,
                           plane.wires, first_tick, ticks);
 }

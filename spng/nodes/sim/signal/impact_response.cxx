@@ -21,8 +21,7 @@ using PathPosition = std::pair<int, int>;
                 {.what = "cannot simulate the impact positions of the field response",
                  .where = field.path + ", plane " + std::to_string(plane),
                  .seen = seen,
-                 .expected = "the same equally spaced paths from -1/2 to 0 pitches in each region",
-                 .hint = {}});
+                 .expected = "the same equally spaced paths from -1/2 to 0 pitches in each region"});
 }
 
 std::map<PathPosition, std::int64_t> paths_by_position(const PlaneResponse& response) {
