@@ -23,6 +23,7 @@ pytestmark = wire_cell.needs_program
 
 TICKS = 6000
 EVENTS = 4
+SHORT_FIRST_TICK, SHORT_TICKS = 900, 600  # where tracks cross the frame
 
 
 @pytest.fixture(name="adc", scope="module")
@@ -33,6 +34,17 @@ def fixture_adc(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for ident in range(EVENTS):
         arrays.update(wire_cell.event(np.roll(samples, 100 * ident, axis=1), channels, ident))
     return wire_cell.write_arrays(tmp_path_factory.mktemp("adc") / "adc.tar", arrays)
+
+
+@pytest.fixture(name="short", scope="module")
+def fixture_short(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Four short events, for tests that compare no amounts of memory."""
+    samples, channels, _ = wire_cell.default_adc()
+    arrays: wire_cell.Arrays = {}
+    for ident in range(EVENTS):
+        first = SHORT_FIRST_TICK + 100 * ident
+        arrays.update(wire_cell.event(samples[:, first : first + SHORT_TICKS], channels, ident))
+    return wire_cell.write_arrays(tmp_path_factory.mktemp("short") / "adc.tar", arrays)
 
 
 def timed(folder: Path, *flags: str, **arguments: Any) -> dict[str, Any]:
@@ -201,7 +213,7 @@ class TestBudget:
 class TestDevices:
     """Two device replicas on the CPU stand in for two devices."""
 
-    def test_same_bytes_and_order(self, adc: Path, tmp_path: Path) -> None:
+    def test_same_bytes_and_order(self, short: Path, tmp_path: Path) -> None:
         for name, devices, engine in [
             ("one", "cpu", "Pgrapher"),
             ("two", "cpu,cpu", "TbbFlow"),
@@ -209,7 +221,7 @@ class TestDevices:
         ]:
             (tmp_path / name).mkdir()
             report = timed(
-                tmp_path / name, "-t", "2", input=adc, model="none", engine=engine, threads=1, device=devices
+                tmp_path / name, "-t", "2", input=short, model="none", engine=engine, threads=1, device=devices
             )
             assert report["run"]["device"] == devices
             decon = next(node for node in report["nodes"] if node["name"] == "SPNGDecon:induction")
@@ -276,13 +288,13 @@ class TestPermits:
             *(word for name, value in given.items() for word in ("-A", f"{name}={value}")),
         ]
 
-    def test_never_more_than_fit(self, adc: Path, tmp_path: Path) -> None:
+    def test_never_more_than_fit(self, short: Path, tmp_path: Path) -> None:
         folder = tmp_path / "reservations"
         folder.mkdir()
         (folder / "limits").write_text("bytes 4GB\n", encoding="utf-8")
         jobs = [
             subprocess.Popen(
-                [wire_cell.PROGRAM, *map(str, self.words(adc, folder, f"{i}.npz"))],
+                [wire_cell.PROGRAM, *map(str, self.words(short, folder, f"{i}.npz"))],
                 cwd=tmp_path,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.PIPE,
@@ -298,15 +310,15 @@ class TestPermits:
         assert len({(tmp_path / f"{i}.npz").read_bytes() for i in range(4)}) == 1
         assert not list(folder.glob("*/*.reservation"))
 
-    def test_waits_visibly_and_gives_up(self, adc: Path, claim: Path, tmp_path: Path) -> None:
-        done = wire_cell.run(*self.words(adc, claim, "o.npz", share_timeout=1), folder=tmp_path)
+    def test_waits_visibly_and_gives_up(self, short: Path, claim: Path, tmp_path: Path) -> None:
+        done = wire_cell.run(*self.words(short, claim, "o.npz", share_timeout=1), folder=tmp_path)
         assert done.returncode == 1
         assert f"waiting for 2.00 GB on host; in front: holds 3.00 GB, process {os.getpid()}" in done.stderr
         assert "timeout while waiting for memory of other jobs" in done.stderr
 
-    def test_interrupted_while_it_waits(self, adc: Path, claim: Path, tmp_path: Path) -> None:
+    def test_interrupted_while_it_waits(self, short: Path, claim: Path, tmp_path: Path) -> None:
         with subprocess.Popen(
-            [wire_cell.PROGRAM, *map(str, self.words(adc, claim, "o.npz"))],
+            [wire_cell.PROGRAM, *map(str, self.words(short, claim, "o.npz"))],
             cwd=tmp_path,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
@@ -320,18 +332,18 @@ class TestPermits:
             assert job.wait(5) == 130
         assert len(list(claim.glob("host/*.reservation"))) == 1
 
-    def test_pipe_with_the_name_of_a_reservation(self, adc: Path, tmp_path: Path) -> None:
+    def test_pipe_with_the_name_of_a_reservation(self, short: Path, tmp_path: Path) -> None:
         """It made every job hang."""
         folder = tmp_path / "reservations"
         (folder / "host").mkdir(parents=True)
         (folder / "host" / "lock").touch()
         os.mkfifo(folder / "host" / "000000000001-5-3000000000-holding.reservation")
-        done = wire_cell.run(*self.words(adc, folder, "o.npz"), folder=tmp_path, seconds=60)
+        done = wire_cell.run(*self.words(short, folder, "o.npz"), folder=tmp_path, seconds=60)
         assert done.returncode == 0, done.stderr
         assert "is not a reservation (not a regular file); ignored" in done.stderr
         assert "no job holds or waits" in wire_cell.run(f"--reservations={folder}", seconds=60).stdout
 
-    def test_killed_holder_lets_the_next_in(self, adc: Path, tmp_path: Path) -> None:
+    def test_killed_holder_lets_the_next_in(self, short: Path, tmp_path: Path) -> None:
         folder = tmp_path / "reservations"
         folder.mkdir()
         (folder / "limits").write_text("slots 1\n", encoding="utf-8")
@@ -347,7 +359,7 @@ class TestPermits:
                 assert first.poll() is None
                 time.sleep(0.01)
             with subprocess.Popen(
-                [wire_cell.PROGRAM, *map(str, self.words(adc, folder, "next.npz"))],
+                [wire_cell.PROGRAM, *map(str, self.words(short, folder, "next.npz"))],
                 cwd=tmp_path,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.PIPE,
@@ -365,9 +377,9 @@ class TestPermits:
                     time.sleep(0.01)
                 assert second.wait(60) == 0
 
-    def test_waiting_time_is_reported(self, adc: Path, tmp_path: Path) -> None:
+    def test_waiting_time_is_reported(self, short: Path, tmp_path: Path) -> None:
         report = timed(
-            tmp_path, input=adc, model="none", nevents=1, share=tmp_path / "reservations", memory_budget="1GB"
+            tmp_path, input=short, model="none", nevents=1, share=tmp_path / "reservations", memory_budget="1GB"
         )
         reservations = report["settings"]["reservations"]
         assert reservations["held"] == [{"device": "host", "bytes": 1_000_000_000}]
