@@ -221,7 +221,14 @@ class TestDevices:
         ]:
             (tmp_path / name).mkdir()
             report = timed(
-                tmp_path / name, "-t", "2", input=short, model="none", engine=engine, threads=1, device=devices
+                tmp_path / name,
+                "-t",
+                "2",
+                input=short,
+                model="none",
+                engine=engine,
+                threads=1,
+                device=devices,
             )
             assert report["run"]["device"] == devices
             decon = next(node for node in report["nodes"] if node["name"] == "SPNGDecon:induction")
@@ -379,7 +386,12 @@ class TestPermits:
 
     def test_waiting_time_is_reported(self, short: Path, tmp_path: Path) -> None:
         report = timed(
-            tmp_path, input=short, model="none", nevents=1, share=tmp_path / "reservations", memory_budget="1GB"
+            tmp_path,
+            input=short,
+            model="none",
+            nevents=1,
+            share=tmp_path / "reservations",
+            memory_budget="1GB",
         )
         reservations = report["settings"]["reservations"]
         assert reservations["held"] == [{"device": "host", "bytes": 1_000_000_000}]
