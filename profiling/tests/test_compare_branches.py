@@ -224,6 +224,8 @@ def test_the_program_against_itself(tmp_path: Path, capsys: pytest.CaptureFixtur
             "2",
             "--events",
             "3",
+            "--job",
+            "-c cfg/pipeline.jsonnet -A threads=1 -A model=none",
             "--repository",
             str(ROOT),
             "--folder",

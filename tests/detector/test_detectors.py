@@ -149,7 +149,8 @@ class TestDescriptions:
         ticks = 400  # the shortest readout that is longer than the response
         blank = wire_cell.event(np.full((len(anode.channels), ticks), 900, np.int16), anode.channels)
         wire_cell.write_arrays(tmp_path / "adc.npz", blank)
-        wire_cell.job(tmp_path, *search_flags(anode), input="adc.npz", detname=name, tpcid=ident, dump="adc")
+        arguments = {"input": "adc.npz", "detname": name, "tpcid": ident, "model": "none", "dump": "adc"}
+        wire_cell.job(tmp_path, *search_flags(anode), **arguments)
         wires = anode.planes()
         u, v, *w = anode.views
         groups = {"induction": [u, v], "collection": w}

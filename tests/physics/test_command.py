@@ -18,7 +18,7 @@ import pytest
 
 from scripts.physics import bars, linescan, settings, sizes
 from scripts.physics.wires import VIEWS
-from tests.support.wire_cell import PROGRAM, ROOT, needs_program
+from tests.support.wire_cell import PROGRAM, ROOT, job, needs_program
 
 MODEL = ROOT / "data" / "dnnroi.ts"
 LINE_ERROR = 0.05  # of the bias of one line of an induction view, one standard deviation
@@ -43,26 +43,8 @@ def physics(*arguments: str | Path) -> subprocess.CompletedProcess:
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Output of one run; a frame of the chain is used as another program's."""
     folder = tmp_path_factory.mktemp("physics")
-    other = folder / "other.npz"
-    done = subprocess.run(
-        [
-            PROGRAM,
-            "-c",
-            "cfg/pipeline.jsonnet",
-            "-A",
-            f"output={other}",
-            "-A",
-            "device=cpu",
-            "-A",
-            "model=none",
-        ],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    done = physics("--quick", "--output", folder, "--page", folder / "physics.md", "--compare", str(other))
+    job(folder, output="other.npz", model="none")
+    done = physics("--quick", "--output", folder, "--page", folder / "physics.md", "--compare", folder / "other.npz")
     assert done.returncode == 0, done.stdout + done.stderr
     (folder / "log").write_text(done.stdout, encoding="utf-8")
     return folder
