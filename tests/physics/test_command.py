@@ -44,7 +44,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Output of one run; a frame of the chain is used as another program's."""
     folder = tmp_path_factory.mktemp("physics")
     job(folder, output="other.npz", model="none")
-    done = physics("--quick", "--output", folder, "--page", folder / "physics.md", "--compare", folder / "other.npz")
+    done = physics(
+        "--quick", "--output", folder, "--page", folder / "physics.md", "--compare", folder / "other.npz"
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     (folder / "log").write_text(done.stdout, encoding="utf-8")
     return folder
