@@ -111,8 +111,8 @@ def build(bld):
         bld.load("spng_example_node", tooldir=TOOLS)
         program(
             "tests/spng_tests",
-            bld.chunks_of(bld.path.ant_glob("tests/**/*_test.cxx"), "tests") + [bld.example_node_test],
-            use="GTEST example_node",
+            bld.chunks_of(bld.path.ant_glob("tests/**/*_test.cxx"), "tests") + bld.example_node_tests,
+            use="GTEST example_node" if bld.example_node_tests else "GTEST",
             defines=[f'SPNG_SOURCE_DIR="{bld.path.abspath()}"'],
         )
     if bld.env.HAVE_BENCHMARK and not bld.options.notests:

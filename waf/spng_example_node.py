@@ -22,7 +22,13 @@ def extract(task):
 
 
 def build(bld):
-    """Build header and source as a plugin in build/tests; leave the file of the test to the test program."""
+    """Build header and source as a plugin in build/tests; leave the file of the test to the test program.
+
+    Build nothing if a reader has added the files to the checkout: a type can be registered only once.
+    """
+    bld.example_node_tests = []
+    if any(bld.path.find_node(part) for part in PARTS):
+        return
     files = [bld.path.find_or_declare(f"example/{part}") for part in PARTS]
     bld(rule=extract, source=PAGE, target=files, name="example_files")
     bld.shlib(
@@ -34,4 +40,4 @@ def build(bld):
         install_path=None,
         name="example_node",
     )
-    bld.example_node_test = files[2]
+    bld.example_node_tests = [files[2]]

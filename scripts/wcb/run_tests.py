@@ -24,6 +24,7 @@ from .lint import environment as lint_tools
 REPORTS = OUT / "test"
 PYTHON_TESTS = ("campaign", "tests", "profiling")
 REASON_WIDTH = 200
+LAST_LINES = 20  # of a test program that ends early
 CORES = len(os.sched_getaffinity(0))
 WORKERS = CORES + 1  # many tests wait for other processes
 # Threads of OpenMP sleep while they wait; otherwise they take the cores from the tests beside them.
@@ -109,6 +110,8 @@ def run_shard(program: Path, only: str, shard: int, shards: int) -> Outcome:
     except (OSError, xml.ParseError):
         status = process.returncode
         how = f"killed by signal {-status}" if status < 0 else f"exit status {status}"
+        output = (f"  {line}" for line in kept[-LAST_LINES:])
+        say("\n".join([f"{program.name} ended early ({how})", *output]))
         return Outcome(finished, {running or program.name: f"the test program ended early ({how})"})
 
 
@@ -126,7 +129,7 @@ def follow(line: str, running: str, kept: list[str], finished: list[str]) -> tup
     if mark == "[  FAILED  ]" and running:
         say("\n".join([f"FAILED {running}", *(f"  {output}" for output in kept)]))
         return "", []
-    return running, kept + [line] if running else kept
+    return running, [*kept, line]
 
 
 def run_pytest(only: str) -> Outcome:
@@ -193,7 +196,9 @@ def main() -> int:
     program = folder / "tests" / "spng_tests"
     if program.exists():
         say("\nC++ tests")
-        total.add(run_google_tests(program, options.only))
+        found = run_google_tests(program, options.only)
+        say(f"{len(found.passed)} passed, {len(found.failed)} failed")
+        total.add(found)
     else:
         total.failed["spng_tests"] = "not built: GoogleTest was not found by configure"
     say("\nPython tests")

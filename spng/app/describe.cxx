@@ -20,8 +20,9 @@ const Row header{"key", "type", "unit", "default", "range", "meaning"};
 /// List the field and the fields of its struct: "views", "views[].name".
 void add_rows(std::vector<Row>& rows, const FieldDescription& field, const std::string& prefix) {
     const bool is_list = field.type.rfind("array", 0) == 0;
+    const bool has_default = field.members.empty() && !field.range.required;
     rows.push_back({prefix + field.name, field.type, field.unit,
-                    field.members.empty() ? field.default_value.dump() : "", field.range.text(), field.text});
+                    has_default ? field.default_value.dump() : "", field.range.text(), field.text});
     for (const auto& member : field.members) {
         add_rows(rows, member, prefix + field.name + (is_list ? "[]." : "."));
     }

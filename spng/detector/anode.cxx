@@ -41,7 +41,8 @@ bool is_wrapped(const WireAnode& anode, int plane, const std::unordered_set<int>
     std::unordered_map<int, const WireFace*> face_of;
     for (const WireFace& face : anode.faces) {
         for (const Wire& wire : face.plane(plane).wires) {
-            if (channels.count(wire.channel) && face_of.emplace(wire.channel, &face).first->second != &face) {
+            if (channels.contains(wire.channel) &&
+                face_of.emplace(wire.channel, &face).first->second != &face) {
                 return true;
             }
         }

@@ -31,7 +31,7 @@ std::int64_t rational_length(std::int64_t length, double from, double to) {
 
 at::Tensor resample_spectrum(const at::Tensor& spectrum, std::int64_t n_from, std::int64_t n_to) {
     const std::int64_t kept = std::min(n_from, n_to) / 2 + 1;
-    const at::Tensor scaled =
+    at::Tensor scaled =
         spectrum.narrow(-1, 0, kept).mul(static_cast<double>(n_to) / static_cast<double>(n_from));
     if (n_to <= n_from) {
         // A kept Nyquist bin holds both signs of its frequency. The inverse real transform uses its real

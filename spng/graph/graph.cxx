@@ -200,8 +200,11 @@ std::string Graph::dot() const {
     for (const auto& edge : m_edges) {
         const auto tail = m_vertices[edge.tail.node].node->output_ports()[edge.tail.port];
         const auto head = m_vertices[edge.head.node].node->input_ports()[edge.head.port];
-        out << "  n" << edge.tail.node << " -> n" << edge.head.node << " [label=\""
-            << (tail == head ? tail : tail + " > " + head) << "\"];\n";
+        out << "  n" << edge.tail.node << " -> n" << edge.head.node << " [label=\"" << tail;
+        if (tail != head) {
+            out << " > " << head;
+        }
+        out << "\"];\n";
     }
     out << "}\n";
     return out.str();

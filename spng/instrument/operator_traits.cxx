@@ -30,7 +30,7 @@ bool is_known_transparent(const std::string& name) {
         "type_as", "dropout",
         // bookkeeping of the allocator
         "record_stream"};
-    return names.count(name) > 0;
+    return names.contains(name);
 }
 
 /// Tell whether an operator reads data although it returns no tensor.

@@ -150,8 +150,7 @@ void remove_stale(asio::io_context& context, const asio::local::stream_protocol:
     }
     asio::local::stream_protocol::socket probe(context);
     Failure failure;
-    probe.connect(endpoint, failure);
-    if (failure == asio::error::connection_refused) {
+    if (probe.connect(endpoint, failure) == asio::error::connection_refused) {
         unlink(endpoint.path().c_str());
     }
 }

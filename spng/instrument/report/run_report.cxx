@@ -35,10 +35,10 @@ NodeStatistics statistics_of(const std::vector<NodeMeter*>& copies) {
     result.node = copies.front()->identity();
     for (NodeMeter* const meter : copies) {
         auto& share = result.shares.emplace_back();
-        for (auto& call : meter->calls()) {
+        for (const auto& call : meter->calls()) {
             ++share.calls;
             share.wall += call.wall;
-            result.calls.push_back(std::move(call));
+            result.calls.push_back(call);
         }
         for (const auto& [name, times] : meter->operations()) {
             result.operations[name] += times;
@@ -69,7 +69,7 @@ std::string time_or_dash(std::int64_t nanoseconds) {
 
 std::string per_call(std::uint64_t sum, std::size_t calls) {
     const double mean = static_cast<double>(sum) / static_cast<double>(calls);
-    return format_fixed(mean, mean == static_cast<double>(sum / calls) ? 0 : 1);
+    return format_fixed(mean, sum % calls == 0 ? 0 : 1);
 }
 
 std::string bytes_per_call(std::uint64_t sum, std::size_t calls) {
