@@ -27,7 +27,7 @@ void add_to_channels(const ChargeImage& image, const ReadoutPlane& plane, at::Te
             const ChargeRun& run = image.runs[static_cast<std::size_t>(at)];
             float* to = rows + plane.row[slot] * charge.size(1) + run.tick;
             for (std::int32_t i = 0; i < run.length; ++i) {
-                to[i] += image.electrons[static_cast<std::size_t>(run.offset + i)];
+                to[i] += image.electrons[static_cast<std::size_t>(std::int64_t{run.offset} + i)];
             }
         }
     }
