@@ -22,22 +22,15 @@ def extract(task):
 
 
 def build(bld):
-    """Build header and source as a plugin in build/tests; leave the file of the test to the test program.
+    """Build header and source as a plugin in build/tests, and the test, which the test program links.
 
     Build nothing if a reader has added the files to the checkout: a type can be registered only once.
     """
-    bld.example_node_tests = []
     if any(bld.path.find_node(part) for part in PARTS):
         return
     files = [bld.path.find_or_declare(f"example/{part}") for part in PARTS]
     bld(rule=extract, source=PAGE, target=files, name="example_files")
-    bld.shlib(
-        target="tests/SpngExampleNode",
-        source=[files[1]],
-        includes=[bld.bldnode.make_node("example")],
-        export_includes=[bld.bldnode.make_node("example")],
-        use="example_files spng FMT TORCH NLOHMANN SPDLOG NVTX SYSTEM",
-        install_path=None,
-        name="example_node",
-    )
-    bld.example_node_tests = [files[2]]
+    own = {"includes": [bld.bldnode.make_node("example")], "install_path": None}
+    libraries = "example_files spng FMT TORCH NLOHMANN SPDLOG NVTX SYSTEM"
+    bld.shlib(target="tests/SpngExampleNode", source=[files[1]], use=libraries, name="example_node", **own)
+    bld.objects(source=[files[2]], use=f"GTEST {libraries}", name="example_test", **own)
