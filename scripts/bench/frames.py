@@ -43,9 +43,9 @@ class Input:
 
 
 def make_input(frame: Path, wanted: Input, folder: Path) -> Path:
-    """Return the file in `folder`; make it from `frame` (.tar.bz2) unless an earlier run did."""
+    """Return the file in `folder`; make it from `frame` (.tar.bz2) unless there is one that is not older."""
     path = folder / wanted.name
-    if not path.exists():
+    if not path.exists() or path.stat().st_mtime < frame.stat().st_mtime:
         event = {name.rsplit("_", 1)[0]: array for name, array in stream_arrays(frame)}
         if (wanted.ticks, wanted.anodes) != (TICKS, 1):
             event = {stem: changed(stem, array, wanted) for stem, array in event.items()}

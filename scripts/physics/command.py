@@ -72,17 +72,15 @@ class Measured:
     def __init__(self, program: Program, anode: Anode, plan: Plan, folder: Path) -> None:
         self._program, self._anode, self._folder = program, anode, folder
         self._variants = {variant.name: variant for variant in default_variants(plan)}
-        self._best = [settings.rule_variants()[-1].name, *([plan.main] if plan.model else [])]
-        self._default = copies_of_frame(DEFAULT_ADC, 1, folder)
+        self._best = list(dict.fromkeys([settings.rule_variants()[-1].name, plan.main]))
         self._figures: dict[tuple[str, Path, Path], dict[str, Any]] = {}
 
     def figures(self, name: str, adc: Path, truth: Path) -> dict[str, Any]:
         """Return the figures of a variant."""
         key = (name, adc, truth)
         if key not in self._figures:
-            done = self._program.process(
-                self._folder, self._variants[name], self._default if adc == DEFAULT_ADC else adc
-            )
+            given = copies_of_frame(adc, 1, self._folder) if adc == DEFAULT_ADC else adc
+            done = self._program.process(self._folder, self._variants[name], given)
             self._figures[key] = compare.figures(done.output, truth, self._anode)
             done.remove()
         return self._figures[key]

@@ -13,13 +13,14 @@ import re
 import signal
 import subprocess
 import tarfile
-import tempfile
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 import pytest
+
+from scripts.bench.frames import copies_of_frame
 
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAM = Path(os.environ.get("SPNG_WIRE_CELL", ROOT / "build" / "bin" / "wire-cell"))
@@ -154,12 +155,9 @@ def default_input() -> Path:
     """Return the default event as an uncompressed file, which a job reads in a tenth of the time; it is made
     once, beside the build.
     """
-    path = ROOT / "build" / "test" / "tracks10-adc.npz"
-    if not path.exists() or path.stat().st_mtime < ADC.stat().st_mtime:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=path.parent) as folder:
-            write_arrays(Path(folder) / path.name, read_arrays(ADC)).rename(path)
-    return path
+    folder = ROOT / "build" / "test"
+    folder.mkdir(parents=True, exist_ok=True)
+    return copies_of_frame(ADC, 1, folder)
 
 
 @cache
