@@ -46,17 +46,24 @@ struct RowNumbers {
     }
 };
 
-/// Return the permutation that sorts by key and keeps the order of equal keys (counting sort).
-std::vector<std::uint32_t> stable_order(const std::vector<std::uint32_t>& order, const Rows& key,
-                                        std::int32_t key_count) {
-    std::vector<std::uint32_t> start(key_count + 1, 0);
-    for (const std::int32_t value : key) {
-        ++start[value + 1];
+/// Cell of a target plane: its own row and those of the two other planes.
+struct TargetCell {
+    std::int32_t target, a, b;
+
+    bool operator==(const TargetCell&) const = default;
+};
+
+/// Return the cells sorted by one of their rows; cells of equal rows keep their order (counting sort).
+std::vector<TargetCell> sorted_by(std::int32_t TargetCell::*row, const std::vector<TargetCell>& cells,
+                                  std::int32_t row_count) {
+    std::vector<std::uint32_t> start(row_count + 1, 0);
+    for (const TargetCell& cell : cells) {
+        ++start[cell.*row + 1];
     }
     std::partial_sum(start.begin(), start.end(), start.begin());
-    std::vector<std::uint32_t> result(order.size());
-    for (const std::uint32_t position : order) {
-        result[start[key[position]]++] = position;
+    std::vector<TargetCell> result(cells.size());
+    for (const TargetCell& cell : cells) {
+        result[start[cell.*row]++] = cell;
     }
     return result;
 }
@@ -87,25 +94,23 @@ void fill_pairs(const AnodeCells& cells, const Rows& positions, WireCrossings& t
     const Rows& row_b = cells.rows[table.auxiliary_planes[1]];
     const Rows& row_target = cells.rows[table.target_plane];
     const auto row_count = static_cast<std::int32_t>(positions.size());
+    std::vector<TargetCell> sorted(cells.size());
+    for (std::size_t cell = 0; cell < sorted.size(); ++cell) {
+        sorted[cell] = {row_target[cell], row_a[cell], row_b[cell]};
+    }
     // Least significant key first.
-    std::vector<std::uint32_t> order(cells.size());
-    std::iota(order.begin(), order.end(), 0U);
-    order = stable_order(order, row_b, row_count);
-    order = stable_order(order, row_a, row_count);
-    order = stable_order(order, row_target, row_count);
-    const auto same = [&](std::uint32_t left, std::uint32_t right) {
-        return row_target[left] == row_target[right] && row_a[left] == row_a[right] &&
-               row_b[left] == row_b[right];
-    };
-    order.erase(std::unique(order.begin(), order.end(), same), order.end());
+    for (const auto row : {&TargetCell::b, &TargetCell::a, &TargetCell::target}) {
+        sorted = sorted_by(row, sorted, row_count);
+    }
+    sorted.erase(std::unique(sorted.begin(), sorted.end()), sorted.end());
 
     Rows offsets(table.target_rows.numel() + 1, 0);
-    table.pairs = at::empty({static_cast<std::int64_t>(order.size()), 2}, at::kInt);
+    table.pairs = at::empty({static_cast<std::int64_t>(sorted.size()), 2}, at::kInt);
     std::int32_t* pair = table.pairs.mutable_data_ptr<std::int32_t>();
-    for (const std::uint32_t cell : order) {
-        ++offsets[positions[row_target[cell]] + 1];
-        *pair++ = row_a[cell];
-        *pair++ = row_b[cell];
+    for (const TargetCell& cell : sorted) {
+        ++offsets[positions[cell.target] + 1];
+        *pair++ = cell.a;
+        *pair++ = cell.b;
     }
     std::partial_sum(offsets.begin(), offsets.end(), offsets.begin());
     table.offsets = int32_tensor(offsets);

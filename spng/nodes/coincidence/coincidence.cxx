@@ -152,9 +152,12 @@ CoincidenceTable make_coincidence_table(const at::Tensor& offsets, const at::Ten
     require_argument(starts[table.targets()] == pairs.size(0), name, "last offset", starts[table.targets()],
                      std::to_string(pairs.size(0)) + ", the number of cells");
     const auto* cell_rows = table.pairs.const_data_ptr<std::int32_t>();
-    for (std::int64_t index = 0; index < table.pairs.numel(); ++index) {
-        require_argument(cell_rows[index] >= 0 && cell_rows[index] < rows, name, "row of a cell",
-                         cell_rows[index], "0 to " + std::to_string(rows - 1));
+    if (table.pairs.numel() > 0) {
+        const auto [lowest, highest] = std::minmax_element(cell_rows, cell_rows + table.pairs.numel());
+        for (const std::int32_t row : {*lowest, *highest}) {
+            require_argument(row >= 0 && row < rows, name, "row of a cell", row,
+                             "0 to " + std::to_string(rows - 1));
+        }
     }
     return table;
 }

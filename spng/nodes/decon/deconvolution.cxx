@@ -9,8 +9,6 @@
 #include <ATen/ops/fft_fft.h>
 #include <ATen/ops/fft_ifft.h>
 #include <ATen/ops/fft_rfft.h>
-#include <ATen/ops/where.h>
-#include <ATen/ops/zeros_like.h>
 
 namespace spng {
 namespace {
@@ -39,8 +37,7 @@ at::Tensor deconvolution_kernel(const at::Tensor& response, const at::Tensor& wi
                    "complex (channel, frequency)");
     require_tensor(wire_filter.dim() == 1 && wire_filter.size(0) == response.size(0), "deconvolution_kernel",
                    "wire_filter", wire_filter, "real (channel), as many channels as the response");
-    const at::Tensor quotient = wire_filter.unsqueeze(1) / response;
-    return at::where(response == 0, at::zeros_like(quotient), quotient);
+    return (wire_filter.unsqueeze(1) / response).masked_fill_(response == 0, 0);
 }
 
 at::Tensor deconvolve(const at::Tensor& waveforms, const at::Tensor& kernel) {

@@ -59,11 +59,13 @@ at::Tensor TorchFRERSpectrum::spectrum(std::int64_t channels, std::int64_t padde
                "at most the " + std::to_string(channels) + " channels and " + std::to_string(padded_ticks) +
                    " ticks of the waveforms");
     }
+    // The other channels are 0: only the wires of the response need a transform along ticks.
+    const at::Tensor rows = at::fft_rfft(m_kernel, padded_ticks);
     const std::int64_t below = wires / 2;
-    at::Tensor rolled = at::zeros({channels, m_kernel.size(1)}, m_kernel.options());
-    rolled.narrow(0, 0, wires - below).copy_(m_kernel.narrow(0, below, wires - below));
-    rolled.narrow(0, channels - below, below).copy_(m_kernel.narrow(0, 0, below));
-    return at::fft_fft(at::fft_rfft(rolled, padded_ticks), std::nullopt, 0);
+    at::Tensor rolled = at::zeros({channels, rows.size(1)}, rows.options());
+    rolled.narrow(0, 0, wires - below).copy_(rows.narrow(0, below, wires - below));
+    rolled.narrow(0, channels - below, below).copy_(rows.narrow(0, 0, below));
+    return at::fft_fft(rolled, std::nullopt, 0);
 }
 
 std::shared_ptr<TensorsByLength> TorchFRERSpectrum::shared_by(const std::string& settings) const {
