@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from wirecell_profile import cli
 from wirecell_profile.commands import compare_branches
-from wirecell_profile.compare.comparison import WHOLE_EVENT
+from wirecell_profile.compare.measurements import WHOLE_EVENT
 
 # Writes build/bin/wire-cell: a program that writes a timing file with the time given in time.txt, and appends to a list.
 WCB = """

@@ -18,10 +18,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 from wirecell_profile import cli
-from wirecell_profile.compare import baselines, comparison, statistics
-from wirecell_profile.compare.comparison import WHOLE_EVENT, Criteria, compare
-from wirecell_profile.compare.measurements import Run, write_measurements
+from wirecell_profile.compare import baselines, equal_code, statistics, time_rows
+from wirecell_profile.compare.comparison import compare
+from wirecell_profile.compare.measurements import WHOLE_EVENT, Run, write_measurements
 from wirecell_profile.compare.readers import read_runs, read_side
+from wirecell_profile.compare.time_rows import Criteria
 from wirecell_profile.errors import UsageError
 
 RECORDED = Path(__file__).parent / "data" / "pipeline-runs.json"
@@ -49,13 +50,13 @@ def slowed(runs: list[Run], node: str, factor: float) -> list[Run]:
 
 def judged_nodes(runs: list[Run]) -> list[str]:
     """Return the nodes that are long enough to be judged."""
-    rows = comparison.judged_times(runs[0::2], runs[1::2], QUICK)
-    return [row.node for row in rows if row.verdict != comparison.TOO_SHORT]
+    rows = time_rows.judged_times(runs[0::2], runs[1::2], QUICK)
+    return [row.node for row in rows if row.verdict != time_rows.TOO_SHORT]
 
 
 def test_equal_code_gives_no_evidence(recorded: list[Run]) -> None:
     """At least 95 of 100 comparisons of runs of one build give no verdict on any node."""
-    found = comparison.equal_code_trials(recorded, PER_SIDE, 100, QUICK)
+    found = equal_code.equal_code_trials(recorded, PER_SIDE, 100, QUICK)
     assert sum(not rows for rows in found) >= 95
 
 
@@ -72,12 +73,12 @@ def test_a_slowdown_of_one_node_is_found_and_named(recorded: list[Run]) -> None:
     for trial in range(100):
         node = nodes[trial % len(nodes)]
         a, b = ([recorded[index] for index in random.choice(len(recorded), PER_SIDE)] for _ in range(2))
-        sides = [comparison.steady(side, "wall", node, 1) for side in (a, b)]
+        sides = [time_rows.steady(side, "wall", node, 1) for side in (a, b)]
         effect = max(0.05, 3 * statistics.Bootstrap(*sides, random, 1000).noise())
-        rows = comparison.judged_times(a, slowed(b, node, 1 + effect), QUICK)
-        right += any(row.node == node and row.verdict == comparison.SLOWER for row in rows)
+        rows = time_rows.judged_times(a, slowed(b, node, 1 + effect), QUICK)
+        right += any(row.node == node and row.verdict == time_rows.SLOWER for row in rows)
         others += any(
-            row.node != node and row.verdict in (comparison.SLOWER, comparison.FASTER) for row in rows
+            row.node != node and row.verdict in (time_rows.SLOWER, time_rows.FASTER) for row in rows
         )
     assert right >= 90 and others <= 5
 
@@ -209,8 +210,8 @@ def test_runs_that_were_not_interleaved_are_noted() -> None:
 
 
 def test_self_check_tells_of_an_unsteady_machine(recorded: list[Run]) -> None:
-    assert comparison.self_check(recorded, QUICK) == []
-    assert [row.node for row in comparison.self_check(unsteady(recorded), QUICK)] == [NODE]
+    assert equal_code.self_check(recorded, QUICK) == []
+    assert [row.node for row in equal_code.self_check(unsteady(recorded), QUICK)] == [NODE]
 
 
 def unsteady(runs: list[Run]) -> list[Run]:

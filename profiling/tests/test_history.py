@@ -13,8 +13,7 @@ import numpy as np
 import pytest
 from wirecell_profile import cli
 from wirecell_profile.compare import history_store
-from wirecell_profile.compare.comparison import WHOLE_EVENT
-from wirecell_profile.compare.measurements import Run, write_measurements
+from wirecell_profile.compare.measurements import WHOLE_EVENT, Run, write_measurements
 from wirecell_profile.compare.step_detection import MIN_POINTS, deviations, noise_scale, pieces
 
 

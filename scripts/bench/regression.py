@@ -16,8 +16,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from wirecell_profile.compare import comparison
-from wirecell_profile.compare.measurements import Run, read_timing
+from wirecell_profile.compare import count_rows, time_rows
+from wirecell_profile.compare.comparison import compare
+from wirecell_profile.compare.measurements import WHOLE_EVENT, Run, read_timing
 from wirecell_profile.output_file import output_file
 
 SCHEMA = "spng-bench-reference-1"
@@ -123,10 +124,10 @@ def check(reference: list[Run], now: list[Run], margin: float = MARGIN) -> Verdi
     ]
     if differing:
         raise ValueError("; ".join(differing))
-    result = comparison.compare(
+    result = compare(
         reference,
         now,
-        comparison.Criteria(threshold=margin, metrics=("wall",)),
+        time_rows.Criteria(threshold=margin, metrics=("wall",)),
         ("reference", "now"),
         force=True,
     )
@@ -141,7 +142,7 @@ def check(reference: list[Run], now: list[Run], margin: float = MARGIN) -> Verdi
     notes = [
         f"{row.count} of {row.node} shrank: {shown(row.a)} in the reference, {shown(row.b)} now; --update stores it"
         for row in result.counts
-        if row.verdict == comparison.SHRANK
+        if row.verdict == count_rows.SHRANK
     ]
     notes += [f"{node} is absent now" for node in result.only_a]
     times_are_comparable = all(
@@ -152,11 +153,11 @@ def check(reference: list[Run], now: list[Run], margin: float = MARGIN) -> Verdi
             f"{row.node}: {row.ratio:.2f} of the reference's share of the yardstick (95 % between {row.low:.2f} and {row.high:.2f}; noise of equal "
             f"code {100 * row.noise:.0f} %)"
         )
-        if row.verdict == comparison.SLOWER and times_are_comparable:
+        if row.verdict == time_rows.SLOWER and times_are_comparable:
             failures.append(line)
-        elif row.verdict in (comparison.SLOWER, comparison.FASTER):
+        elif row.verdict in (time_rows.SLOWER, time_rows.FASTER):
             notes.append(line + ("" if times_are_comparable else "; another processor than the reference's"))
-        elif row.node == comparison.WHOLE_EVENT:
+        elif row.node == WHOLE_EVENT:
             notes.append(line)
     return Verdict(failures, notes)
 

@@ -16,10 +16,12 @@ import sys
 from pathlib import Path
 
 from ..compare import baselines
-from ..compare.comparison import Comparison, Criteria, compare, equal_code_trials, self_check
+from ..compare.comparison import Comparison, compare
 from ..compare.comparison_text import text_report
+from ..compare.equal_code import equal_code_trials, self_check
 from ..compare.measurements import Run
 from ..compare.readers import read_side
+from ..compare.time_rows import Criteria
 from ..errors import ProfileError, UsageError
 from ..html.comparison import html_page
 from ..output import json_text, write

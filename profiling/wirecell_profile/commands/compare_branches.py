@@ -27,8 +27,8 @@ from pathlib import Path
 import numpy as np
 
 from ..compare.branch_builds import Build, built, commit_of, git, given_build, tail
-from ..compare.comparison import WHOLE_EVENT, compare
-from ..compare.measurements import Run
+from ..compare.comparison import compare
+from ..compare.measurements import WHOLE_EVENT, Run
 from ..compare.readers import read_runs
 from ..errors import ProfileError, UsageError
 from ..output import write

@@ -16,9 +16,9 @@ import fnmatch
 from pathlib import Path
 
 from ..compare import history_store
-from ..compare.comparison import WHOLE_EVENT
 from ..compare.comparison_text import aligned
 from ..compare.history_store import METRICS, Step
+from ..compare.measurements import WHOLE_EVENT
 from ..compare.readers import read_side
 from ..errors import UsageError
 from ..html.history import history_page

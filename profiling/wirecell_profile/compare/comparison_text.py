@@ -8,7 +8,9 @@ from collections.abc import Sequence
 
 from .. import output
 from ..units import short_time
-from .comparison import NO_EVIDENCE, SAME, TOO_SHORT, Comparison, CountRow, Side, TimeRow
+from .comparison import Comparison, Side
+from .count_rows import SAME, CountRow
+from .time_rows import NO_EVIDENCE, TOO_SHORT, TimeRow
 
 COLUMNS = ("node", "A", "B", "B/A", "95 % interval", "A/A noise", "delta", "p adj", "detectable", "verdict")
 

@@ -20,9 +20,9 @@ import numpy as np
 
 from ..errors import ProfileError, UsageError, system_error
 from . import statistics
-from .comparison import steady
 from .measurements import Run
 from .step_detection import pieces
+from .time_rows import steady
 
 SCHEMA = "spng-history-1"
 METRICS = ("wall", "cpu", "device")

@@ -8,7 +8,10 @@ from collections.abc import Callable
 from xml.etree.ElementTree import Element
 
 from ..compare import comparison_text
-from ..compare.comparison import FASTER, SAME, SLOWER, TOO_SHORT, WHOLE_EVENT, Comparison, TimeRow
+from ..compare.comparison import Comparison
+from ..compare.count_rows import SAME
+from ..compare.measurements import WHOLE_EVENT
+from ..compare.time_rows import FASTER, SLOWER, TOO_SHORT, TimeRow
 from ..units import short_time, shortened
 from .render import render
 from .svg import add, drawing, line, text
