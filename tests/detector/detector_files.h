@@ -36,8 +36,10 @@ inline std::string shared_detector_file(const std::string& name) {
 
 } // namespace spng::test
 
+// NOLINTBEGIN(bugprone-macro-parentheses): `variable` is declared
 #define SPNG_SHARED_FILE_OR_SKIP(variable, name)                                                             \
     const std::string variable = spng::test::shared_detector_file(name);                                     \
     if (variable.empty()) {                                                                                  \
         GTEST_SKIP() << "../shared/data/detector/" << (name) << " is absent";                                \
     }
+// NOLINTEND(bugprone-macro-parentheses)

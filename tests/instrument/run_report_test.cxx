@@ -82,8 +82,7 @@ protected:
 TEST_F(Report, TableNamesTheRunAndEveryCalledNodeSlowestFirst) {
     const std::string table = report().table();
     for (const char* part :
-         {"spng 0.1.0 (abc1234), torch 2.11.0, cpu, Pgrapher, 2 threads per operation, exact "
-          "float32\n",
+         {"spng 0.1.0 (abc1234), torch 2.11.0, cpu, Pgrapher, 2 threads per operation, exact float32\n",
           "2 events in 1.50 s", "process peak", "1.00 kB", "500 B", "100.0 %",
           "cpu: all threads of the process"}) {
         EXPECT_NE(table.find(part), std::string::npos) << part << " is missing in\n" << table;

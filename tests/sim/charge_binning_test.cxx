@@ -26,7 +26,7 @@ public:
                 const ChargeRun& run = image.runs[static_cast<std::size_t>(at)];
                 for (std::int32_t i = 0; i < run.length; ++i) {
                     at_(static_cast<std::int64_t>(slot), run.row, run.tick + i) +=
-                        image.electrons[static_cast<std::size_t>(run.offset + i)];
+                        image.electrons[static_cast<std::size_t>(run.offset) + i];
                 }
             }
         }

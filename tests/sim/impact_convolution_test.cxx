@@ -79,7 +79,7 @@ at::Tensor by_definition(const ChargeImage& image, const ReadoutPlane& plane, co
                         if (tick >= 0 && tick < ticks) {
                             out[plane.row[static_cast<std::size_t>(wire)]][tick] +=
                                 response[k][run.row][s] *
-                                image.electrons[static_cast<std::size_t>(run.offset + i)];
+                                image.electrons[static_cast<std::size_t>(run.offset) + i];
                         }
                     }
                 }
