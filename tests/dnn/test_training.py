@@ -316,7 +316,9 @@ class TestExport:
     @wire_cell.needs_program
     def test_wire_cell_uses_it(self, file: tuple[Path, DNNROINet], tmp_path: Path) -> None:
         """The ROIs of the program equal those of the network on the dumped inputs."""
-        arrays = wire_cell.job(tmp_path, model=file[0], tags="roi", dump="coincidence,loose")
+        samples, numbers, _ = wire_cell.default_adc()
+        given = wire_cell.write_arrays(tmp_path / "adc.npz", wire_cell.event(samples[:, :1500], numbers))
+        arrays = wire_cell.job(tmp_path, input=given, model=file[0], tags="roi", dump="coincidence,loose")
         read = {
             name: wire_cell.read_arrays(tmp_path / f"output-{name}-induction.npz")
             for name in ("coincidence", "loose")
