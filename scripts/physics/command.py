@@ -21,7 +21,7 @@ from scripts.wcb.checkout import ROOT, fail, say
 
 from . import bars, compare, page, settings, study, summary, tables
 from .linescan import LinesMissing
-from .program import JobFailed, Program, Variant
+from .program import JobFailed, Processed, Program
 from .sections import sections_of
 from .settings import Plan
 from .sizes import FULL, QUICK
@@ -31,7 +31,6 @@ DATA = ROOT / "data"
 WIRES = DATA / "protodunehd-wires-larsoft-v1.json.gz"
 DEFAULT_ADC, DEFAULT_TRUTH = DATA / "tracks10-adc.tar.bz2", DATA / "tracks10-truth.npz"
 MODEL = DATA / "dnnroi.ts"
-TIMED_EVENTS = 4
 
 
 def model_file(name: str) -> str | None:
@@ -61,19 +60,20 @@ def chosen_plan(options: argparse.Namespace, model: str | None) -> Plan:
     return plan
 
 
-def default_variants(plan: Plan) -> list[Variant]:
-    """Return the variants that need no other input than ADC counts."""
-    return [*settings.rule_variants(), *(settings.model_variants(plan.model) if plan.model else [])]
-
-
 class Measured:
     """Figures of events in files by variant, processed once each. The default event is read from a file without compression."""
 
     def __init__(self, program: Program, anode: Anode, plan: Plan, folder: Path) -> None:
         self._program, self._anode, self._folder = program, anode, folder
-        self._variants = {variant.name: variant for variant in default_variants(plan)}
+        self._variants = {variant.name: variant for variant in plan.default_event}
         self._best = list(dict.fromkeys([settings.rule_variants()[-1].name, plan.main]))
         self._figures: dict[tuple[str, Path, Path], dict[str, Any]] = {}
+
+    def keep(self, name: str, done: Processed) -> None:
+        """Measure the default event, processed by a variant."""
+        self._figures[name, DEFAULT_ADC, DEFAULT_TRUTH] = compare.figures(
+            done.output, DEFAULT_TRUTH, self._anode
+        )
 
     def figures(self, name: str, adc: Path, truth: Path) -> dict[str, Any]:
         """Return the figures of a variant."""
@@ -100,15 +100,14 @@ class Measured:
         }
 
 
-def chain_seconds(path: Path, plan: Plan, cores: int, folder: Path) -> tuple[float, dict]:
-    """Return the wall time of one event by the main variant, alone on the machine, and the timing report."""
+def timed_job(path: Path, plan: Plan, cores: int, folder: Path) -> Processed:
+    """Process the default event several times by the main variant, alone on the machine."""
     variant = replace(
-        next(variant for variant in default_variants(plan) if variant.name == plan.main),
+        next(variant for variant in plan.default_event if variant.name == plan.main),
         probability=False,
     )
-    done = Program(path, cores).process(folder, variant, copies_of_frame(DEFAULT_ADC, TIMED_EVENTS, folder))
-    done.remove()
-    return done.chain_milliseconds() * 1e-3, done.timing
+    event = copies_of_frame(DEFAULT_ADC, 1, folder)
+    return Program(path, cores).process(folder, variant, copies_of_frame(event, plan.timed, folder))
 
 
 def run_study(
@@ -118,11 +117,15 @@ def run_study(
     start, anode, program = machine_load.now(), load_anode(WIRES, 0), Program(path, 1)
     with tempfile.TemporaryDirectory(prefix="wcb-physics-") as name:
         folder = Path(name)
-        seconds, timing = chain_seconds(path, plan, cores, folder)
-        say(f"\nPhysics: {sum(sample.events for sample in plan.samples)} events on {cores} cores")
+        timed = timed_job(path, plan, cores, folder)
+        seconds, timing = timed.chain_milliseconds() * 1e-3, timed.timing
+        measured = Measured(program, anode, plan, folder)
+        if with_default:
+            measured.keep(plan.main, timed)
+        timed.remove()
+        say(f"\nPhysics: {sum(batch.count for batch in study.batches(plan))} events on {cores} cores")
         results = study.run(program, anode, plan, cores, folder, say)
         extra: dict[str, Any] = {}
-        measured = Measured(program, anode, plan, folder)
         if with_default:
             say("  default event")
             extra["default_event"] = measured.default_event()

@@ -49,8 +49,10 @@ def _columns(array: np.ndarray) -> np.ndarray:
     return array if array.shape[0] <= 7 else array.T
 
 
-def simulate(program: Program, sample: Sample, seed: int, count: int, folder: Path) -> Events:
-    """Simulate `count` events. Raise program.JobFailed if the job fails."""
+def simulate(
+    program: Program, sample: Sample, seed: int, count: int, folder: Path, with_dead: bool
+) -> Events:
+    """Simulate `count` events. with_dead: also write them with dead channels. Raise program.JobFailed if the job fails."""
     adc, truth = folder / "adc.tar", folder / "truth.tar"
     arguments = {"output": adc, "truth": truth, "seed": seed, "nevents": count, **sample.arguments}
     depositions = None
@@ -58,7 +60,7 @@ def simulate(program: Program, sample: Sample, seed: int, count: int, folder: Pa
         depositions = arguments["write_depos"] = folder / "depos.npz"
     seconds = program.simulate(**arguments)
     dead = None
-    if any(variant.dead for variant in sample.variants):
+    if with_dead:
         dead = folder / "adc-dead.tar"
         with FrameFile(adc) as file:
             (tag,) = file.tags()

@@ -9,7 +9,7 @@ from typing import Any
 from scripts.output import Table
 
 from . import plots, tables
-from .settings import SEED_FACTORS
+from .sizes import SEED_FACTORS
 
 RULE_SEED_FACTOR = 4.0  # of the rule itself, among SEED_FACTORS
 Result = dict[str, Any]

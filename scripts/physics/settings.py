@@ -15,8 +15,6 @@ DEAD_FRACTION = 0.03  # of all channels, in the sample with dead channels
 DEAD_ACTIVITY = 30
 KINDS = {"muons": "muons", "none": "noise", "line": "lines"}  # kind of the simulation -> kind of the sample
 
-SEED_FACTORS = (3.0, 5.0, 6.0, 8.0, 12.0)  # the rule itself has 4
-
 # The rule of `model=none` without the two other views: every seed counts, and no ROI grows to neighbouring wires.
 ALONE = {"SPNGCoincidenceROIs": "{ lone_seed_rms_factor: super.seed_rms_factor, neighbour_rms_factor: 1e9 }"}
 # Thresholds that no sample of the induction views passes, so that MP2 and MP3 are empty.
@@ -40,7 +38,7 @@ def model_variants(model: str) -> list[Variant]:
     ]
 
 
-def seed_variants() -> list[Variant]:
+def seed_variants(factors: tuple[float, ...]) -> list[Variant]:
     """Return the rule with other seed thresholds [noise RMS], the points of its curve of efficiency against purity."""
     return [
         Variant(
@@ -49,7 +47,7 @@ def seed_variants() -> list[Variant]:
             {"model": "none"},
             {"SPNGCoincidenceROIs": f"{{ seed_rms_factor: {factor}, lone_seed_rms_factor: {factor + 1} }}"},
         )
-        for factor in SEED_FACTORS
+        for factor in factors
     ]
 
 
@@ -100,11 +98,18 @@ class Sample:
 
 @dataclass(frozen=True)
 class Plan:
-    """All samples, and the variants by name. main: name of the variant that the bars apply to."""
+    """All samples, and the variants by name.
+
+    main           name of the variant that the bars apply to
+    default_event  variants of the event in data/
+    timed          events of the job whose time is measured
+    """
 
     samples: list[Sample]
     main: str
     model: str | None
+    default_event: list[Variant]
+    timed: int
     variants: dict[str, Variant] = field(default_factory=dict)
 
 
@@ -118,25 +123,31 @@ def plan(sizes: Sizes, first_seed: int, model: str | None) -> Plan:
     seeds = iter(range(first_seed, first_seed + 100 * SEEDS_PER_SAMPLE, SEEDS_PER_SAMPLE))
     busy = min(sizes.activity, key=lambda count: abs(count - DEAD_ACTIVITY))
     with_dead = [one for each in best for one in (each, dead(each, False), dead(each, True))]
+    seed_by_simulation: dict[str, int] = {}
 
     def sample(
         name: str, label: str, arguments: dict[str, Any], events: int, variants: list[Variant], view: int = -1
     ) -> Sample:
-        kind = KINDS[arguments["kind"]]
-        return Sample(name, label, kind, arguments, events, next(seeds), sizes.batch, tuple(variants), view)
+        kind, seed = KINDS[arguments["kind"]], next(seeds)
+        if sizes.is_brief:
+            seed = seed_by_simulation.setdefault(str(arguments), seed)
+        return Sample(name, label, kind, arguments, events, seed, sizes.batch, tuple(variants), view)
 
     def muons(count: int) -> dict[str, Any]:
         return {"kind": "muons", "tracks": count}
 
+    on_noise = [*rules, *networks[-1:]] if sizes.is_brief else compared
     label = f"{DEAD_FRACTION:.0%} of the channels dead"
     samples = [
         *(
             sample(f"muons-{count}", f"{count} muons", muons(count), sizes.muons, [*compared, fast(main)])
             for count in sizes.activity
         ),
-        sample("noise", "noise alone", {"kind": "none"}, sizes.noise, compared),
+        sample("noise", "noise alone", {"kind": "none"}, sizes.noise, on_noise),
         sample("dead", f"{busy} muons, {label}", muons(busy), sizes.dead, with_dead),
-        sample("roc", f"{busy} muons", muons(busy), sizes.dead, [*seed_variants(), rules[-1]]),
+        sample(
+            "roc", f"{busy} muons", muons(busy), sizes.dead, [*seed_variants(sizes.seed_factors), rules[-1]]
+        ),
     ]
     on_lines = [replace(rules[-1], perfect=True), *networks[-1:]]
     for view, name in enumerate(VIEWS):
@@ -146,5 +157,7 @@ def plan(sizes: Sizes, first_seed: int, model: str | None) -> Plan:
         samples,
         main.name,
         model,
+        best if sizes.is_brief else compared,
+        sizes.timed,
         {variant.name: variant for sample in samples for variant in (*sample.variants, PERFECT)},
     )

@@ -69,28 +69,34 @@ class Results:
 
 @dataclass(frozen=True)
 class Batch:
-    """Events of one run of the simulation."""
+    """Events of one run of the simulation, and the samples that they belong to."""
 
-    sample: Sample
+    samples: tuple[Sample, ...]
     seed: int
     count: int
 
+    def variants(self) -> list[Variant]:
+        """Return the variants of all samples, each once."""
+        return list({each.name: each for sample in self.samples for each in sample.variants}.values())
+
     def work(self) -> int:
         """Return the work in units of one event by one job: the simulation and each variant."""
-        return self.count * (1 + len(self.sample.variants))
+        return self.count * (1 + len(self.variants()))
 
     def name(self) -> str:
         """Return the description for progress messages."""
-        return f"{self.sample.label}, seed {self.seed}, {self.count} event{'s' if self.count > 1 else ''}"
+        labels = " and ".join(dict.fromkeys(sample.label for sample in self.samples))
+        return f"{labels}, seed {self.seed}, {self.count} event{'s' if self.count > 1 else ''}"
 
 
 def batches(plan: Plan) -> list[Batch]:
-    """Return all batches, the longest first, so that all cores end together."""
-    found = [
-        Batch(sample, sample.seed + first, min(sample.batch, sample.events - first))
-        for sample in plan.samples
-        for first in range(0, sample.events, sample.batch)
-    ]
+    """Return all batches, the longest first, so that all cores end together. Samples of the same events share them."""
+    shared: dict[tuple[int, int], list[Sample]] = {}
+    for sample in plan.samples:
+        for first in range(0, sample.events, sample.batch):
+            key = (sample.seed + first, min(sample.batch, sample.events - first))
+            shared.setdefault(key, []).append(sample)
+    found = [Batch(tuple(samples), seed, count) for (seed, count), samples in shared.items()]
     return sorted(found, key=Batch.work, reverse=True)
 
 
@@ -162,6 +168,7 @@ def measure(
 ) -> list[Measured]:
     """Measure all events of a batch, processed by one variant."""
     found = []
+    has_dead = any(each.dead for each in sample.variants)
     with FrameFile(done.output) as file:
         tag = next(tag for tag in OUTPUT_TAGS if tag in file.tags())
         for ident, truth_frame in events.true_charge():
@@ -169,7 +176,7 @@ def measure(
             probability = probabilities(done.probability, anode, ident)
             without = (
                 events_module.dead_channels(output.channels, seed)
-                if events.dead
+                if has_dead
                 else np.zeros(0, dtype=np.int64)
             )
             for view, channels in enumerate(anode.channels):
@@ -209,15 +216,19 @@ def run_batch(
     """Simulate, process and measure a batch in `folder`; remove the folder."""
     folder.mkdir(parents=True)
     try:
-        events = events_module.simulate(program, batch.sample, batch.seed, batch.count, folder)
+        variants = batch.variants()
+        with_dead = any(variant.dead for variant in variants)
+        events = events_module.simulate(program, batch.samples[0], batch.seed, batch.count, folder, with_dead)
         seconds = {"simulation": events.seconds}
         found: list[Measured] = []
-        for variant in batch.sample.variants:
+        for variant in variants:
             adc = events.dead if variant.dead else events.adc
             assert adc is not None, "simulate() writes the ADC with dead channels if a variant needs them"
             done = program.process(folder, variant, adc)
             seconds[variant.name] = done.seconds
-            found += measure(batch.sample, variant, batch.seed, events, done, anode)
+            for sample in batch.samples:
+                if variant in sample.variants:
+                    found += measure(sample, variant, batch.seed, events, done, anode)
             done.remove()
         return found, seconds
     finally:

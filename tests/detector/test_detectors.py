@@ -8,6 +8,7 @@ The C++ code contains no detector constants. MicroBooNE (one face, unwrapped, ot
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
@@ -42,7 +43,9 @@ CASES = (
     + [("pdhd_badAPA1", anode) for anode in (0, 1)]
 )
 CHAIN_CASES = [case for case in CASES if case not in (("pdsp", 0), ("pdsp", 5), ("pdhd_badAPA1", 1))]
-OF_EACH_KIND = [("microboone", 0), ("pdsp", 3), ("pdhd", 1), SPECIAL]
+CHECKED_CASES = [("microboone", 0), *(case for case in CASES if case not in CHAIN_CASES)]
+# Events of the job of a case, by index.
+CHARGE, ONE_PLANE = range(2)
 
 
 def shared_detector_files() -> Path | None:
@@ -113,18 +116,71 @@ def some_charge(anode: Detector) -> tuple[Charge, list[Charge]]:
     return synthetic.joined(points + tracks), points
 
 
-def rows(arrays: wire_cell.Arrays, tag: str, view: View) -> np.ndarray:
-    """Return a tag of the output in the order of the view: (channel, tick)."""
-    position = np.searchsorted(arrays[f"channels_{tag}_0"], view.channels)
-    np.testing.assert_array_equal(arrays[f"channels_{tag}_0"][position], view.channels)
-    return arrays[f"frame_{tag}_0"][position].astype(np.float64)
+def alone(anode: Detector) -> Charge:
+    """Return a point that only plane U sees."""
+    planes = anode.planes()
+    cells = detector.face_cells(planes, 0)
+    return synthetic.at_cell(planes, 0, cells[len(cells) // 2], 300.0, POINT_ELECTRONS).of_plane(0)
+
+
+@dataclass(frozen=True)
+class Case:
+    """An anode, its charge, the points of it, the point that plane U alone sees, and the output of the job on both events.
+
+    ids  channels of the rows of the tensors, by group
+    """
+
+    anode: Detector
+    charge: Charge
+    points: list[Charge]
+    alone: Charge
+    arrays: wire_cell.Arrays
+    ids: dict[str, np.ndarray]
+
+    def rows(self, tag: str, view: View, event: int) -> np.ndarray:
+        """Return a tag of the output in the order of the view: (channel, tick)."""
+        channels = self.arrays[f"channels_{tag}_{event}"]
+        position = np.searchsorted(channels, view.channels)
+        np.testing.assert_array_equal(channels[position], view.channels)
+        return self.arrays[f"frame_{tag}_{event}"][position].astype(np.float64)
+
+
+@pytest.fixture(
+    name="case", scope="module", params=CHAIN_CASES, ids=[f"{name}-{ident}" for name, ident in CHAIN_CASES]
+)
+def fixture_case(
+    request: pytest.FixtureRequest, unpacked: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Case:
+    """Process two events of an anode without the network: charge with noise, and one point without noise."""
+    name, ident = request.param
+    anode = described(name, ident, unpacked)
+    folder = tmp_path_factory.mktemp(f"{name}-{ident}")
+    (charge, points), single = some_charge(anode), alone(anode)
+    events = synthetic.frame(anode, charge, TICKS, SIGMA_TICKS, noise_counts(anode), ident=CHARGE)
+    events |= synthetic.frame(anode, single, TICKS, SIGMA_TICKS, ident=ONE_PLANE)
+    wire_cell.write_arrays(folder / "adc.npz", events)
+    arrays = wire_cell.job(
+        folder,
+        *search_flags(anode),
+        input="adc.npz",
+        detname=name,
+        tpcid=ident,
+        model="none",
+        tags="signal,mp2,mp3",
+        dump="adc",
+    )
+    dumps = folder.glob("output-adc-*.npz")
+    groups = {path.stem.removeprefix("output-adc-"): wire_cell.read_arrays(path) for path in dumps}
+    ids = {group: dumped[f"{group}_ids_0"] for group, dumped in groups.items()}
+    return Case(anode, charge, points, single, arrays, ids)
 
 
 class TestDescriptions:
     """Checks that need no charge."""
 
-    @pytest.mark.parametrize("name, ident", CASES)
+    @pytest.mark.parametrize("name, ident", CHECKED_CASES)
     def test_is_valid(self, name: str, ident: int, unpacked: Path, tmp_path: Path) -> None:
+        """The other anodes are those of `case`, whose jobs run."""
         anode = described(name, ident, unpacked)
         done = wire_cell.run(
             "-c",
@@ -140,24 +196,17 @@ class TestDescriptions:
         assert done.returncode == 0, done.stderr
         assert "valid" in done.stdout
 
-    @pytest.mark.parametrize("name, ident", CHAIN_CASES)
-    def test_rows_are_neighbours_in_space(
-        self, name: str, ident: int, unpacked: Path, tmp_path: Path
-    ) -> None:
+    def test_rows_are_neighbours_in_space(self, case: Case) -> None:
         """Compare the channels of the program's tensors; neighbouring rows must be neighbouring wires on some face."""
-        anode = described(name, ident, unpacked)
-        ticks = 400  # the shortest readout that is longer than the response
-        blank = wire_cell.event(np.full((len(anode.channels), ticks), 900, np.int16), anode.channels)
-        wire_cell.write_arrays(tmp_path / "adc.npz", blank)
-        arguments = {"input": "adc.npz", "detname": name, "tpcid": ident, "model": "none", "dump": "adc"}
-        wire_cell.job(tmp_path, *search_flags(anode), **arguments)
+        anode = case.anode
         wires = anode.planes()
         u, v, *w = anode.views
         groups = {"induction": [u, v], "collection": w}
         if (anode.name, anode.anode) == SPECIAL:
             groups = {"induction": [u], "weak": w, "collection": [v]}
+        assert set(case.ids) == set(groups)
         for group, views in groups.items():
-            ids = wire_cell.read_arrays(tmp_path / f"output-adc-{group}.npz")[f"{group}_ids_0"]
+            ids = case.ids[group]
             np.testing.assert_array_equal(ids, np.stack([view.channels for view in views]))
             for view, channels in zip(views, ids):
                 pairs = np.stack([channels, np.roll(channels, -1)])[:, : None if view.is_cyclic else -1]
@@ -173,26 +222,12 @@ class TestDescriptions:
 class TestChain:
     """From raw counts to charge, without the network, which was trained on the noise of one experiment."""
 
-    @pytest.mark.parametrize("name, ident", CHAIN_CASES)
-    def test_charge_comes_back(self, name: str, ident: int, unpacked: Path, tmp_path: Path) -> None:
-        anode = described(name, ident, unpacked)
-        charge, points = some_charge(anode)
-        wire_cell.write_arrays(
-            tmp_path / "adc.npz", synthetic.frame(anode, charge, TICKS, SIGMA_TICKS, noise_counts(anode))
-        )
-        arrays = wire_cell.job(
-            tmp_path,
-            *search_flags(anode),
-            input="adc.npz",
-            detname=name,
-            tpcid=ident,
-            model="none",
-            tags="signal,mp3",
-        )
-        np.testing.assert_array_equal(arrays["channels_signal_0"], anode.channels)
+    def test_charge_comes_back(self, case: Case) -> None:
+        anode = case.anode
+        np.testing.assert_array_equal(case.arrays[f"channels_signal_{CHARGE}"], anode.channels)
         for view in anode.views:
-            signal = rows(arrays, "signal", view)
-            truth = synthetic.charge_image(view, charge, TICKS, SIGMA_TICKS, anode.delay_ticks)
+            signal = case.rows("signal", view, CHARGE)
+            truth = synthetic.charge_image(view, case.charge, TICKS, SIGMA_TICKS, anode.delay_ticks)
             assert signal.sum() / truth.sum() == pytest.approx(1, abs=total_tolerance(anode, view)), view.name
             # Aligned as a whole: no shift of either axis overlaps better.
             overlap = {
@@ -202,10 +237,10 @@ class TestChain:
             }
             best = max(overlap, key=overlap.__getitem__)
             assert best[0] == 0 and abs(best[1]) <= 1, (view.name, best)
-            for point in points:
+            for point in case.points:
                 self.check_point(anode, view, signal, point)
-        for point in points:
-            self.check_coincidence(anode, arrays, point)
+        for point in case.points:
+            self.check_coincidence(case, point)
 
     def check_point(self, anode: Detector, view: View, signal: np.ndarray, point: Charge) -> None:
         """Check that an isolated point appears on its channel, at its tick."""
@@ -221,45 +256,28 @@ class TestChain:
         assert channel == 3, where
         assert abs(first + peak - tick) <= 1, where
 
-    def check_coincidence(self, anode: Detector, arrays: wire_cell.Arrays, point: Charge) -> None:
+    def check_coincidence(self, case: Case, point: Charge) -> None:
         """Check that all planes coincide where the three wires meet, but not 30 ticks away."""
+        anode = case.anode
         tick = round(point.tick[0] + anode.delay_ticks)
         for view in anode.views:
             row = view.channels == point.channel[view.plane, 0]
             if kind(anode, view) == "collection" or not row.any():
                 continue  # no coincidence is made for it, or the point is on the other face
-            agree = rows(arrays, "mp3", view)[row][0]
+            agree = case.rows("mp3", view, CHARGE)[row][0]
             assert agree[tick] == 1, (anode.name, view.name, point.channel[:, 0])
             assert not agree[[tick - 30, tick + 30]].any(), (anode.name, view.name, point.channel[:, 0])
 
-    @pytest.mark.parametrize("name, ident", OF_EACH_KIND)
-    def test_one_plane_alone_is_no_coincidence(
-        self, name: str, ident: int, unpacked: Path, tmp_path: Path
-    ) -> None:
+    def test_one_plane_alone_is_no_coincidence(self, case: Case) -> None:
         """A point seen by plane U alone, without noise, gives charge but neither MP2 nor MP3."""
-        anode = described(name, ident, unpacked)
-        planes = anode.planes()
-        cells = detector.face_cells(planes, 0)
-        point = synthetic.at_cell(planes, 0, cells[len(cells) // 2], 300.0, POINT_ELECTRONS)
-        wire_cell.write_arrays(
-            tmp_path / "adc.npz", synthetic.frame(anode, point.of_plane(0), TICKS, SIGMA_TICKS)
-        )
-        arrays = wire_cell.job(
-            tmp_path,
-            *search_flags(anode),
-            input="adc.npz",
-            detname=name,
-            tpcid=ident,
-            model="none",
-            tags="signal,mp2,mp3",
-        )
-        assert not arrays["frame_mp2_0"].any()
-        assert not arrays["frame_mp3_0"].any()
-        for view in anode.views:
-            signal = rows(arrays, "signal", view)
+        for tag in ("mp2", "mp3"):
+            assert case.arrays[f"frame_{tag}_{CHARGE}"].any()
+            assert not case.arrays[f"frame_{tag}_{ONE_PLANE}"].any()
+        for view in case.anode.views:
+            signal = case.rows("signal", view, ONE_PLANE)
             if view.plane == 0:
                 channel, tick = np.unravel_index(signal.argmax(), signal.shape)
-                assert view.channels[channel] == point.channel[0, 0]
-                assert abs(tick - 300 - anode.delay_ticks) <= 1
+                assert view.channels[channel] == case.alone.channel[0, 0]
+                assert abs(tick - 300 - case.anode.delay_ticks) <= 1
             else:
                 assert not signal.any(), view.name

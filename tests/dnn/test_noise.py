@@ -18,6 +18,7 @@ from tests.support.noisy_frames import EMPTY_BASELINE, PLANES, counts, noise, no
 
 pytestmark = wire_cell.needs_program
 
+SHORT_TICKS = 3000  # enough for the noise of a view
 MODEL = wire_cell.DATA / "dnnroi.ts"
 INDUCTION = ("U", "V")
 # Events of one job, by index.
@@ -64,6 +65,12 @@ def warnings_of(log: str) -> list[tuple[str, float]]:
     ]
 
 
+def short_and_noisy(seed: int) -> np.ndarray:
+    """Return the first ticks of the default event with three times its noise: (channel, tick) [ADC counts]."""
+    tracks, extra = wire_cell.default_adc()[0], noise(np.random.default_rng(seed))
+    return noisier(tracks[:, :SHORT_TICKS].astype(np.float64), 3, extra[:, :SHORT_TICKS])
+
+
 @pytest.fixture(name="truth", scope="module")
 def fixture_truth() -> np.ndarray:
     """True charge of the default event. -> (channel, tick) electrons."""
@@ -76,11 +83,12 @@ def fixture_noisy(tmp_path_factory: pytest.TempPathFactory) -> Run:
     rng = np.random.default_rng(11)
     tracks = wire_cell.default_adc()[0].astype(np.float64)
     empty, extra = EMPTY_BASELINE + noise(rng), noise(rng)
+    short_empty, short_extra = empty[:, :SHORT_TICKS], extra[:, :SHORT_TICKS]
     frames = {
         DOUBLE: noisier(tracks, 2, extra),
         HOT: with_hot_channels(tracks, extra, rng),
-        NOISE_DOUBLE: noisier(empty, 2, extra),
-        NOISE_HOT: with_hot_channels(empty, extra, rng),
+        NOISE_DOUBLE: noisier(short_empty, 2, short_extra),
+        NOISE_HOT: with_hot_channels(short_empty, short_extra, rng),
     }
     return run(tmp_path_factory.mktemp("noisy"), [frames[event] for event in sorted(frames)])
 
@@ -119,17 +127,12 @@ class TestWarnings:
 
     def test_beyond_the_range(self, tmp_path: Path) -> None:
         """Two events with three times the noise give one warning per view."""
-        rng = np.random.default_rng(3)
-        tracks = wire_cell.default_adc()[0].astype(np.float64)
-        extra = noise(rng)
-        seen = warnings_of(run(tmp_path, [noisier(tracks, 3, extra)] * 2).log)
+        seen = warnings_of(run(tmp_path, [short_and_noisy(3)] * 2).log)
         assert [view for view, _ in seen] == ["U", "V"]
         assert all(ratio == pytest.approx(3, rel=0.05) for _, ratio in seen)
 
     def test_of_single_views_and_in_the_parallel_engine(self, tmp_path: Path) -> None:
-        rng = np.random.default_rng(4)
-        frames = [noisier(wire_cell.default_adc()[0].astype(np.float64), 3, noise(rng))]
-        seen = warnings_of(run(tmp_path, frames, batch="false", engine="TbbFlow", dump="").log)
+        seen = warnings_of(run(tmp_path, [short_and_noisy(4)], batch="false", engine="TbbFlow", dump="").log)
         assert sorted(view for view, _ in seen) == ["U", "V"]
 
 

@@ -36,7 +36,7 @@ RULE = TrainingRule(
 )
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture(autouse=True, scope="module")
 def fixture_one_thread() -> None:
     """Use one thread: these networks are small, and sums depend on the number of threads."""
     before = torch.get_num_threads()
@@ -77,6 +77,12 @@ def trained(events: EventSet, folder: Path, steps: int | None = None) -> Trainin
         for _ in range(steps):
             training.advance(events)
     return training
+
+
+@pytest.fixture(name="whole", scope="module")
+def fixture_whole(events: EventSet, tmp_path_factory: pytest.TempPathFactory) -> Training:
+    """A training to its end."""
+    return trained(events, tmp_path_factory.mktemp("whole"))
 
 
 class TestTarget:
@@ -204,15 +210,13 @@ class TestNetwork:
 class TestTraining:
     """A tiny training."""
 
-    def test_loss_falls(self, events: EventSet, tmp_path: Path) -> None:
+    def test_loss_falls(self, whole: Training) -> None:
         """The loss falls to less than half of its value without training."""
-        training = trained(events, tmp_path)
-        assert len(training.losses) == RULE.steps
-        assert np.mean(training.losses[-5:]) < 0.5 * training.losses[0]
+        assert len(whole.losses) == RULE.steps
+        assert np.mean(whole.losses[-5:]) < 0.5 * whole.losses[0]
 
-    def test_goes_on_as_if_never_stopped(self, events: EventSet, tmp_path: Path) -> None:
+    def test_goes_on_as_if_never_stopped(self, whole: Training, events: EventSet, tmp_path: Path) -> None:
         """Weights and losses are equal bit for bit."""
-        whole = trained(events, tmp_path)
         half = trained(events, tmp_path, steps=17)
         half.save(tmp_path / "half.pt")
         resumed = Training(RULE, torch.device("cpu"))
@@ -239,9 +243,9 @@ class TestTraining:
             and rates[-1] < 0.01 * RULE.rate
         )
 
-    def test_figures(self, events: EventSet, tmp_path: Path) -> None:
+    def test_figures(self, whole: Training, events: EventSet, tmp_path: Path) -> None:
         """Compare the counts with direct ones; write ROC and picture."""
-        network = trained(events, tmp_path).network
+        network = whole.network
         counts = evaluation.count(network, events)
         found = np.concatenate([evaluation.probabilities(network, events, view) for view in (0, 2, 4)]) >= 0.5
         true = np.concatenate(events.truth[::2]) > 500
@@ -312,7 +316,9 @@ class TestExport:
     @wire_cell.needs_program
     def test_wire_cell_uses_it(self, file: tuple[Path, DNNROINet], tmp_path: Path) -> None:
         """The ROIs of the program equal those of the network on the dumped inputs."""
-        arrays = wire_cell.job(tmp_path, model=file[0], tags="roi", dump="coincidence,loose")
+        samples, numbers, _ = wire_cell.default_adc()
+        given = wire_cell.write_arrays(tmp_path / "adc.npz", wire_cell.event(samples[:, :1500], numbers))
+        arrays = wire_cell.job(tmp_path, input=given, model=file[0], tags="roi", dump="coincidence,loose")
         read = {
             name: wire_cell.read_arrays(tmp_path / f"output-{name}-induction.npz")
             for name in ("coincidence", "loose")

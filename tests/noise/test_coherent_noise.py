@@ -5,6 +5,7 @@ on the charge.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -42,49 +43,61 @@ def shared_noise(rng: np.random.Generator, amplitude: np.ndarray, rms: float) ->
     return np.concatenate(waves)
 
 
-def run(folder: Path, name: str, added: np.ndarray, **arguments: str) -> np.ndarray:
-    """Return the charge of the default event with added noise: (channel, tick) [electrons]."""
+def run(folder: Path, added: list[np.ndarray], **arguments: str) -> wire_cell.Arrays:
+    """Process the default event with added noise, an event for each entry of `added`."""
     samples, channels, start = wire_cell.default_adc()
-    counts = np.clip(samples + np.rint(added), 0, 2**14 - 1).astype(np.int16)
-    event = wire_cell.event(counts, channels, start_ns=start)
-    given = wire_cell.write_arrays(folder / f"{name}-adc.npz", event)
-    return wire_cell.job(folder, input=given, output=f"{name}.npz", **arguments)["frame_signal_0"]
+    arrays: wire_cell.Arrays = {}
+    for ident, noise in enumerate(added):
+        counts = np.clip(samples + np.rint(noise), 0, 2**14 - 1).astype(np.int16)
+        arrays |= wire_cell.event(counts, channels, ident, start_ns=start)
+    given = wire_cell.write_arrays(folder / "adc.npz", arrays)
+    return wire_cell.job(folder, input=given, **arguments)
 
 
-def cleaned(folder: Path, name: str) -> np.ndarray:
-    """Return the filtered waveforms of a run with dump=adc, by channel id: (channel, tick) [counts]."""
-    result = np.zeros((2560, TICKS))
-    for group in ("induction", "collection"):
-        tap = wire_cell.read_arrays(folder / f"{name}-adc-{group}.npz")
-        result[tap[f"{group}_ids_0"].reshape(-1)] = tap[f"{group}_0"].reshape(-1, TICKS)
-    return result
+@dataclass(frozen=True)
+class Filtered:
+    """Events of a run with the filter: `added` noise, charge [electrons] and filtered waveforms [counts], by the noise's name.
+
+    All are (channel, tick) by channel id.
+    """
+
+    added: dict[str, np.ndarray]
+    charge: dict[str, np.ndarray]
+    waveforms: dict[str, np.ndarray]
 
 
 @pytest.fixture(scope="module")
-def clean_run(tmp_path_factory: pytest.TempPathFactory) -> tuple[np.ndarray, np.ndarray]:
-    """Filter the default event without added noise; return its charge and its filtered waveforms."""
-    folder = tmp_path_factory.mktemp("clean")
-    charge = run(folder, "clean", np.zeros((2560, TICKS)), noise_filter="coherent", dump="adc")
-    return charge, cleaned(folder, "clean")
+def filtered(tmp_path_factory: pytest.TempPathFactory) -> Filtered:
+    """Filter the default event without added noise (`clean`) and with each kind of shared noise."""
+    folder = tmp_path_factory.mktemp("filtered")
+    added = {"clean": np.zeros((2560, TICKS))} | {
+        name: np.rint(shared_noise(np.random.default_rng(1), shape, SHARED_RMS))
+        for name, shape in shapes().items()
+    }
+    output = run(folder, list(added.values()), noise_filter="coherent", dump="adc")
+    charge = {name: output[f"frame_signal_{ident}"] for ident, name in enumerate(added)}
+    waveforms = {name: np.zeros((2560, TICKS)) for name in added}
+    for group in ("induction", "collection"):
+        tap = wire_cell.read_arrays(folder / f"output-adc-{group}.npz")
+        for ident, rows in enumerate(waveforms.values()):
+            rows[tap[f"{group}_ids_{ident}"].reshape(-1)] = tap[f"{group}_{ident}"].reshape(-1, TICKS)
+    return Filtered(added, charge, waveforms)
 
 
-def test_without_shared_noise_nothing_is_lost(
-    clean_run: tuple[np.ndarray, np.ndarray], tmp_path: Path
-) -> None:
-    unfiltered = run(tmp_path, "unfiltered", np.zeros((2560, TICKS)))
+def test_without_shared_noise_nothing_is_lost(filtered: Filtered, tmp_path: Path) -> None:
+    unfiltered = run(tmp_path, [filtered.added["clean"]])["frame_signal_0"]
     for view in VIEWS:
-        assert clean_run[0][view].sum() / unfiltered[view].sum() == pytest.approx(1, abs=0.005), view
+        assert filtered.charge["clean"][view].sum() / unfiltered[view].sum() == pytest.approx(1, abs=0.005), (
+            view
+        )
 
 
 @pytest.mark.parametrize("shape", shapes())
-def test_noise_goes_and_charge_stays(
-    clean_run: tuple[np.ndarray, np.ndarray], tmp_path: Path, shape: str
-) -> None:
-    added = np.rint(shared_noise(np.random.default_rng(1), shapes()[shape], SHARED_RMS))
-    charge = run(tmp_path, "noisy", added, noise_filter="coherent", dump="adc")
-    left = cleaned(tmp_path, "noisy") - clean_run[1]
+def test_noise_goes_and_charge_stays(filtered: Filtered, shape: str) -> None:
+    charge, added = filtered.charge, filtered.added[shape]
+    left = filtered.waveforms[shape] - filtered.waveforms["clean"]
     for view, (_, boards, channels) in zip(VIEWS, BOARDS, strict=True):
-        assert charge[view].sum() / clean_run[0][view].sum() == pytest.approx(1, abs=0.02), view
+        assert charge[shape][view].sum() / charge["clean"][view].sum() == pytest.approx(1, abs=0.02), view
         # Share of the wave that is left on each board, by regression on the wave.
         share = (left[view] * added[view]).sum(axis=1) / (added[view] ** 2).sum(axis=1)
         assert np.abs(share.reshape(boards, channels).mean(axis=1)).max() < 0.10, view

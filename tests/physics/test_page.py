@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import re
 from typing import Any
@@ -66,8 +67,8 @@ def measured(sample: settings.Sample, variant: settings.Variant, view: int, seed
 def result_of(model: str | None, only: str = "") -> dict[str, Any]:
     """Return two events of each sample."""
     plan = settings.plan(sizes.QUICK, 900_000, model)
-    plan = settings.Plan(
-        [sample for sample in plan.samples if sample.name.startswith(only)], plan.main, model, plan.variants
+    plan = dataclasses.replace(
+        plan, samples=[sample for sample in plan.samples if sample.name.startswith(only)]
     )
     found = study.Results(
         [
@@ -104,6 +105,12 @@ def with_model() -> dict[str, Any]:
     return result_of("dnnroi.ts")
 
 
+@pytest.fixture(scope="module")
+def sections(with_model: dict[str, Any]) -> list[Section]:
+    """Return all sections, with their pictures."""
+    return sections_of(with_model, OSP)
+
+
 def bar(result: dict[str, Any], *words: str) -> dict[str, Any]:
     """Return the only bar whose text has all these words."""
     (found,) = (one for one in result["bars"] if all(word in one["what"] for word in words))
@@ -136,8 +143,7 @@ def test_statistical_errors(with_model: dict[str, Any]) -> None:
     assert row["theta_xz_deg"] == 0
 
 
-def test_every_section_is_there(with_model: dict[str, Any]) -> None:
-    sections = sections_of(with_model, OSP)
+def test_every_section_is_there(with_model: dict[str, Any], sections: list[Section]) -> None:
     assert [section.anchor for section in sections] == [
         "bars",
         "activity",
@@ -178,10 +184,12 @@ def test_the_result_is_json_without_nan(with_model: dict[str, Any]) -> None:
     assert len(curve["threshold"]) == len(curve["efficiency"]) == len(curve["purity"]) == len(roc.THRESHOLDS)
 
 
-def test_markdown_keeps_what_people_wrote(with_model: dict[str, Any], tmp_path) -> None:
+def test_markdown_keeps_what_people_wrote(
+    with_model: dict[str, Any], sections: list[Section], tmp_path
+) -> None:
     path = tmp_path / "physics.md"
     path.write_text("# Old\n\nold tables\n" + page.MARKER + "\n## Why\n\nBecause.\n", encoding="utf-8")
-    text = page.to_markdown(with_model, sections_of(with_model, OSP), path)
+    text = page.to_markdown(with_model, sections, path)
     assert text.endswith(page.MARKER + "\n## Why\n\nBecause.\n") and "old tables" not in text
     assert "## Line scan" in text
     rows = [line for line in text.splitlines() if line.startswith("| charge |")]
@@ -215,3 +223,15 @@ def test_seeds_are_those_of_physics() -> None:
     seeds = [sample.seed + event for sample in plan.samples for event in range(sample.events)]
     assert min(seeds) >= 900_000 and len(seeds) == len(set(seeds))
     assert sum(batch.count for batch in study.batches(plan)) == len(seeds)
+
+
+def test_samples_of_the_same_muons_share_a_run_of_the_simulation() -> None:
+    """The quick study simulates the muons of three samples once and runs each of their variants once."""
+    shared = [
+        batch for batch in study.batches(settings.plan(sizes.QUICK, 900_000, "m.ts")) if batch.samples[1:]
+    ]
+    (batch,) = shared
+    assert [sample.name for sample in batch.samples] == ["muons-10", "dead", "roc"]
+    names = [variant.name for variant in batch.variants()]
+    assert len(names) == len(set(names))
+    assert set(names) == {variant.name for sample in batch.samples for variant in sample.variants}

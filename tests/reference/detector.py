@@ -68,8 +68,11 @@ def _store(path: str) -> dict:
         return json.load(stream)["Store"]
 
 
+@lru_cache(maxsize=16)
 def load_planes(path: str | Path, anode: int) -> dict[tuple[int, int], WirePlane]:
-    """Return the planes of one anode by (face, plane).  The file's x coordinate (drift) is not needed here."""
+    """Return the planes of one anode by (face, plane), the same object for every call.  The file's x coordinate (drift) is
+    not needed here.
+    """
     store = _store(str(path))
     points = np.array([[entry["Point"]["z"], entry["Point"]["y"]] for entry in store["points"]])
     planes: dict[tuple[int, int], WirePlane] = {}

@@ -10,6 +10,7 @@ import bz2
 import json
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -38,10 +39,15 @@ class Deposition:
     across: float
 
 
+@lru_cache(maxsize=1)
+def _plane_responses(path: Path) -> list[dict]:
+    with bz2.open(path) as stream:
+        return json.load(stream)["FieldResponse"]["planes"]
+
+
 def impact_kernel(path: Path, plane: int) -> np.ndarray:
     """Return ADC counts per electron at the impact positions: (region = -10..10, position = -5..5, tick)."""
-    with bz2.open(path) as stream:
-        planes = json.load(stream)["FieldResponse"]["planes"]
+    planes = _plane_responses(path)
     response = next(p["PlaneResponse"] for p in planes if p["PlaneResponse"]["planeid"] == plane)
     current = {}
     for entry in response["paths"]:

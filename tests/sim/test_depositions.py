@@ -97,15 +97,21 @@ def fail(folder: Path, arrays: Arrays) -> str:
 
 @pytest.mark.parametrize("ending", ENDINGS)
 def test_every_container_either_orientation_either_order(tmp_path: Path, ending: str) -> None:
-    arrays = depositions(50)
-    expected = arrays["depo_data_0"].T
-    for turn, order in ((False, "C"), (True, "C"), (True, "F")):
-        given = {name: np.asarray(array.T if turn else array, order=order) for name, array in arrays.items()}
-        seen, said = copy(tmp_path, given, ending)
-        np.testing.assert_array_equal(seen["depo_data_0"], expected)
-        np.testing.assert_array_equal(seen["depo_info_0"], arrays["depo_info_0"].T)
-        assert seen["depo_data_0"].dtype == np.float32 and seen["depo_info_0"].dtype == np.int32
-        assert "depositions" not in said
+    """An event for each orientation and order."""
+    forms = ((False, "C"), (True, "C"), (True, "F"))
+    arrays: Arrays = {}
+    given: Arrays = {}
+    for event, (turn, order) in enumerate(forms):
+        of_event = depositions(50 + event, event)
+        arrays |= of_event
+        given |= {name: np.asarray(each.T if turn else each, order=order) for name, each in of_event.items()}
+    seen, said = copy(tmp_path, given, ending)
+    for event in range(len(forms)):
+        data, info = seen[f"depo_data_{event}"], seen[f"depo_info_{event}"]
+        np.testing.assert_array_equal(data, arrays[f"depo_data_{event}"].T)
+        np.testing.assert_array_equal(info, arrays[f"depo_info_{event}"].T)
+        assert data.dtype == np.float32 and info.dtype == np.int32
+    assert "depositions" not in said
 
 
 def test_several_events_and_foreign_members(tmp_path: Path) -> None:
@@ -208,12 +214,17 @@ def test_generated_events_depend_on_the_seed(tmp_path: Path, kind: str) -> None:
         assert event.shape != first["depo_data_0"].shape or not np.array_equal(event, first["depo_data_0"])
 
 
+@pytest.fixture(scope="module")
+def wire_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return description("protodunehd-wires-larsoft-v1", tmp_path_factory.mktemp("wires"))
+
+
 @pytest.mark.parametrize("plane", [0, 1, 2])
-def test_ideal_lines_equal_the_reference(tmp_path: Path, plane: int) -> None:
+def test_ideal_lines_equal_the_reference(tmp_path: Path, wire_file: Path, plane: int) -> None:
     """End points agree, up to the random slot along the pitch direction and the random drift distance."""
     angles = [0, 1, 3, 5, 10, 20, 30, 45, 60, 75, 80, 82, 84, 89]
     seen, _ = job(tmp_path, MAKE, kind="line", output="line.npz", plane=plane)
-    wires = detector.load_planes(description("protodunehd-wires-larsoft-v1", tmp_path), 0)[0, plane]
+    wires = detector.load_planes(wire_file, 0)[0, plane]
     expected = linescan.lines(np.random.default_rng(1), wires, angles)  # (line, end, x y z)
     data, info = seen["depo_data_0"].astype(float), seen["depo_info_0"]
     slots = []

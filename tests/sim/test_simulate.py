@@ -16,7 +16,16 @@ from tests.reference import detector
 from tests.reference.metrics import best_shift
 from tests.sim import signal_reference as reference
 from tests.support.shared import shared_folder
-from tests.support.wire_cell import Arrays, description, difference, needs_program, read_arrays, rejected, run
+from tests.support.wire_cell import (
+    Arrays,
+    description,
+    difference,
+    job,
+    needs_program,
+    read_arrays,
+    rejected,
+    run,
+)
 
 pytestmark = needs_program
 
@@ -29,28 +38,33 @@ SHARED = shared_folder()
 needs_shared = pytest.mark.skipif(SHARED is None, reason="../shared/data is absent")
 
 
-def simulate(folder: Path, *flags: str, **arguments: object) -> dict[str, Arrays]:
-    """Run the job; return the arrays of adc, truth and signal."""
-    files = {name: folder / f"{name}.npz" for name in ("adc", "truth", "signal")}
+def simulate(
+    folder: Path, *flags: str, products: tuple[str, ...] = ("adc", "truth", "signal"), **arguments: object
+) -> dict[str, Arrays]:
+    """Run the job; return the arrays of its products."""
+    files = {name: folder / f"{name}.npz" for name in products}
     given = {
-        "output": files["adc"],
-        "truth": files["truth"],
-        "signal": files["signal"],
+        **{"output" if name == "adc" else name: path for name, path in files.items()},
         "device": "cpu",
         **arguments,
     }
+    if "adc" not in products:
+        given["output"] = ""
     words = [word for name, value in given.items() for word in ("-A", f"{name}={value}")]
     done = run("-c", JOB, *flags, *words)
     assert done.returncode == 0, done.stderr
     return {name: read_arrays(path) for name, path in files.items()}
 
 
-def write_depositions(path: Path, depositions: list[reference.Deposition]) -> Path:
+def write_depositions(path: Path, *events: list[reference.Deposition]) -> Path:
     """Write a file of drifted depositions in the format of WCT."""
-    rows = [[d.time, -d.electrons, RESPONSE_PLANE, d.y, d.z, d.along, d.across] for d in depositions]
-    info = np.zeros((len(rows), 4), dtype=np.int32)
-    info[:, 0] = np.arange(len(rows))
-    np.savez(path, depo_data_0=np.array(rows, dtype=np.float32), depo_info_0=info)
+    arrays: Arrays = {}
+    for ident, depositions in enumerate(events):
+        rows = [[d.time, -d.electrons, RESPONSE_PLANE, d.y, d.z, d.along, d.across] for d in depositions]
+        info = np.zeros((len(rows), 4), dtype=np.int32)
+        info[:, 0] = np.arange(len(rows))
+        arrays |= {f"depo_data_{ident}": np.array(rows, dtype=np.float32), f"depo_info_{ident}": info}
+    np.savez(path, **arrays)
     return path
 
 
@@ -77,11 +91,47 @@ def some_depositions() -> list[reference.Deposition]:
     ]
 
 
-def test_a_few_depositions(tmp_path: Path) -> None:
-    """Channels agree within 1e-5 of the largest pulse of the view (float32, response samples below 1e-6)."""
+# Events of the job without noise, by index.
+ALL, INSIDE, FIRST_PART, SECOND_PART = range(4)
+
+
+def noise_free_events() -> list[list[reference.Deposition]]:
+    """Return all depositions, those inside the readout, and all in two parts."""
     depositions = some_depositions()
-    depos = write_depositions(tmp_path / "depos.npz", depositions)
-    signal = simulate(tmp_path, depos=depos, drift="false", noise="false")["signal"]["frame_signal_0"]
+    inside = [each for each in depositions if -250e3 < each.time < 2.6e6]
+    return [depositions, inside, depositions[::2], depositions[1::2]]
+
+
+@pytest.fixture(scope="module")
+def noise_free(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Arrays]:
+    """Truth and signal of all of noise_free_events()."""
+    folder = tmp_path_factory.mktemp("noise-free")
+    depos = write_depositions(folder / "depos.npz", *noise_free_events())
+    return simulate(folder, products=("truth", "signal"), depos=depos, drift="false", noise="false")
+
+
+@pytest.fixture(scope="module")
+def noisy_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Folder of a job with noise, seed 3 and one thread, and the chain after it; with the file of depositions."""
+    folder = tmp_path_factory.mktemp("noisy")
+    depos = write_depositions(folder / "depos.npz", some_depositions())
+    simulate(
+        folder,
+        products=("adc", "signal"),
+        depos=depos,
+        drift="false",
+        seed=3,
+        threads=1,
+        model="none",
+        process=folder / "joined.npz",
+    )
+    return folder
+
+
+def test_a_few_depositions(noise_free: dict[str, Arrays], tmp_path: Path) -> None:
+    """Channels agree within 1e-5 of the largest pulse of the view (float32, response samples below 1e-6)."""
+    depositions = noise_free_events()[ALL]
+    signal = noise_free["signal"][f"frame_signal_{ALL}"]
     field = description("dune-garfield-1d565", tmp_path)
     planes = detector.load_planes(description("protodunehd-wires-larsoft-v1", tmp_path), 0)
     for index, (view, rows) in enumerate(VIEWS.items()):
@@ -100,12 +150,10 @@ def test_a_few_depositions(tmp_path: Path) -> None:
         )
 
 
-def test_truth_is_the_charge(tmp_path: Path) -> None:
+def test_truth_is_the_charge(noise_free: dict[str, Arrays]) -> None:
     """Each view has all charge in the readout, 100 mm / (1.565 mm/us) after the response plane; ROIs too."""
-    depositions = [d for d in some_depositions() if -250e3 < d.time < 2.6e6]
-    depos = write_depositions(tmp_path / "depos.npz", depositions)
-    truth = simulate(tmp_path, depos=depos, drift="false", noise="false")["truth"]
-    charge, roi = truth["frame_truth_0"], truth["frame_roi_0"]
+    depositions = noise_free_events()[INSIDE]
+    charge, roi = (noise_free["truth"][f"frame_{tag}_{INSIDE}"] for tag in ("truth", "roi"))
     total = sum(d.electrons for d in depositions)
     ticks = np.arange(reference.TICKS) + 0.5
     mean_time = sum(d.electrons * d.time for d in depositions) / total + 100 / 1.565e-3
@@ -120,11 +168,10 @@ def test_truth_is_the_charge(tmp_path: Path) -> None:
     assert pixels.sum() > 50
 
 
-def test_adc_is_signal_with_noise(tmp_path: Path) -> None:
+def test_adc_is_signal_with_noise(noisy_folder: Path, tmp_path: Path) -> None:
     """14 bits, baselines and spectrum; the result depends on the seed, but not on threads and engines."""
-    depos = write_depositions(tmp_path / "depos.npz", some_depositions())
-    arguments = {"depos": depos, "drift": "false"}
-    made = simulate(tmp_path, seed=3, threads=1, **arguments)
+    arguments = {"products": ("adc", "signal"), "depos": noisy_folder / "depos.npz", "drift": "false"}
+    made = {name: read_arrays(noisy_folder / f"{name}.npz") for name in ("adc", "signal")}
     adc, signal = made["adc"]["frame_*_0"], made["signal"]["frame_signal_0"]
     assert adc.dtype == np.int16 and adc.shape == (2560, 6000)
     assert made["adc"]["tickinfo_*_0"] == pytest.approx([reference.START_NS, 500, 0])
@@ -143,7 +190,7 @@ def test_adc_is_signal_with_noise(tmp_path: Path) -> None:
 
 def test_coherent_noise(tmp_path: Path) -> None:
     """Channels of a board share a waveform of the configured RMS across the planes; boards do not."""
-    made = simulate(tmp_path, kind="none", coherent=6)
+    made = simulate(tmp_path, products=("adc",), kind="none", coherent=6)
     adc = made["adc"]["frame_*_0"].astype(np.float64)
     boards = {"U": 40, "V": 40, "W": 48}
     common = {
@@ -158,25 +205,20 @@ def test_coherent_noise(tmp_path: Path) -> None:
     assert np.abs(others).max() < 0.3
 
 
-def test_charge_adds_up(tmp_path: Path) -> None:
+def test_charge_adds_up(noise_free: dict[str, Arrays]) -> None:
     """The sum of the waveforms of two events equals the waveforms of all their depositions."""
-    depositions = some_depositions()[2:5]
-    parts = [depositions[::2], depositions[1::2], depositions]
-    signals = []
-    for index, part in enumerate(parts):
-        depos = write_depositions(tmp_path / f"depos{index}.npz", part)
-        signals.append(
-            simulate(tmp_path, depos=depos, drift="false", noise="false")["signal"]["frame_signal_0"]
-        )
-    assert (
-        difference(signals[0] + signals[1], signals[2]) < 1e-3
-    )  # of the RMS, which is a hundredth of a pulse
+    first, second, together = (
+        noise_free["signal"][f"frame_signal_{event}"] for event in (FIRST_PART, SECOND_PART, ALL)
+    )
+    assert first.any() and second.any()
+    assert difference(first + second, together) < 1e-3  # of the RMS, which is a hundredth of a pulse
 
 
 def test_generated_tracks(tmp_path: Path) -> None:
     """Several events of generated tracks, with files of the generated and of the drifted depositions."""
     made = simulate(
         tmp_path,
+        products=("truth",),
         kind="tracks",
         tracks=1,
         nevents=2,
@@ -195,22 +237,10 @@ def test_generated_tracks(tmp_path: Path) -> None:
     assert not np.array_equal(made["truth"]["frame_truth_0"], made["truth"]["frame_truth_1"])
 
 
-def test_with_the_pipeline_in_one_job(tmp_path: Path) -> None:
+def test_with_the_pipeline_in_one_job(noisy_folder: Path, tmp_path: Path) -> None:
     """The pipeline after the simulation gives the same output as for the file of waveforms."""
-    depos = write_depositions(tmp_path / "depos.npz", some_depositions())
-    simulate(tmp_path, depos=depos, drift="false", process=tmp_path / "joined.npz")
-    done = run(
-        "-c",
-        "cfg/pipeline.jsonnet",
-        "-A",
-        f"input={tmp_path / 'adc.npz'}",
-        "-A",
-        f"output={tmp_path / 'apart.npz'}",
-        "-A",
-        "device=cpu",
-    )
-    assert done.returncode == 0, done.stderr
-    joined, apart = read_arrays(tmp_path / "joined.npz"), read_arrays(tmp_path / "apart.npz")
+    apart = job(tmp_path, input=noisy_folder / "adc.npz", model="none", threads=1)
+    joined = read_arrays(noisy_folder / "joined.npz")
     assert np.array_equal(joined["frame_signal_0"], apart["frame_signal_0"])
     assert joined["frame_signal_0"].any()
 

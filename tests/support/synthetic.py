@@ -241,8 +241,9 @@ def frame(
     sigma_ticks: float = 2.0,
     noise_counts: float = 0.0,
     seed: int = 20261121,
+    ident: int = 0,
 ) -> wire_cell.Arrays:
-    """Return the arrays of a frame file with one event: digitised with white noise, or real numbers without
+    """Return the arrays of an event of a frame file: digitised with white noise, or real numbers without
     noise.
 
     noise_counts: RMS of the noise; 0 leaves out noise and digitiser.
@@ -253,7 +254,7 @@ def frame(
         counts = waveforms(view, anode.kernel(view.plane), charge_image(view, charge, ticks, sigma_ticks))
         samples[[row_of[int(channel)] for channel in view.channels]] = counts + BASELINE_COUNTS[view.plane]
     if noise_counts == 0:
-        return wire_cell.event(samples.astype(np.float32), anode.channels)
+        return wire_cell.event(samples.astype(np.float32), anode.channels, ident)
     samples += np.random.default_rng(seed).normal(0, noise_counts, samples.shape)
     digitised = np.clip(np.floor(samples + 0.5), 0, 2**anode.bits - 1).astype(np.int16)
-    return wire_cell.event(digitised, anode.channels)
+    return wire_cell.event(digitised, anode.channels, ident)
