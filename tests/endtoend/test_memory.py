@@ -37,10 +37,10 @@ READOUT = (
 
 @pytest.fixture(name="adc", scope="module")
 def fixture_adc(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Four events of TICKS, each moved by some ticks. For jobs with READOUT."""
+    """Six events of TICKS, each moved by some ticks. For jobs with READOUT."""
     samples, channels, _ = wire_cell.default_adc()
     arrays: wire_cell.Arrays = {}
-    for ident in range(EVENTS):
+    for ident in range(6):
         first = FIRST_TICK + 100 * ident
         arrays.update(wire_cell.event(samples[:, first : first + TICKS], channels, ident))
     return wire_cell.write_arrays(tmp_path_factory.mktemp("adc") / "adc.tar", arrays)
@@ -140,7 +140,7 @@ class TestPlan:
 
 
 def in_flight(folder: Path, adc: Path, **arguments: Any) -> dict[str, Any]:
-    """Run the four events on the parallel engine, which has two in flight; what --timing says."""
+    """Run all events on the parallel engine, which has two in flight; what --timing says."""
     return timed(folder, *READOUT, "-t", "2", input=adc, engine="TbbFlow", threads=1, **arguments)
 
 
