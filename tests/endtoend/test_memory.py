@@ -15,11 +15,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 from tests.endtoend.long_readout import Site
-from tests.support import synthetic, wire_cell
+from tests.support import wire_cell
 
 pytestmark = wire_cell.needs_program
 
@@ -50,15 +49,7 @@ def fixture_adc(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def fixture_site(tmp_path_factory: pytest.TempPathFactory) -> Site:
     """The small detector, for tests that compare no amounts of memory, and small.tar: four events with a track each."""
     site = Site.at(tmp_path_factory.mktemp("small"))
-    ends = np.array([[30.0, 40.0], [160.0, 150.0]])
-    starts = SMALL_TICKS * np.arange(EVENTS) + 200 - site.anode.delay_ticks
-    tracks = [
-        synthetic.straight_track(site.anode.planes(), 0, ends, (start, start + 100), 20_000.0)
-        for start in starts
-    ]
-    samples = site.samples(synthetic.joined(tracks), EVENTS * SMALL_TICKS)
-    arrays = site.frames(samples, [SMALL_TICKS * count for count in range(1, EVENTS + 1)])
-    wire_cell.write_arrays(site.folder / "small.tar", arrays)
+    wire_cell.write_arrays(site.folder / "small.tar", site.busy_frames(EVENTS, SMALL_TICKS))
     return site
 
 
