@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import bz2
 import json
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +21,12 @@ FULL_SCALE_V = 1.4
 ADC_BITS = 14
 
 
+@lru_cache(maxsize=2)
+def _plane_responses(path: str) -> list[dict]:
+    with bz2.open(path) as stream:
+        return json.load(stream)["FieldResponse"]["planes"]
+
+
 def wire_region_average(path: str | Path, plane: int) -> np.ndarray:
     """Return the field response averaged over each wire's region: (wire = -10..10, sample) current in 1/ns per
     electron.
@@ -28,8 +35,7 @@ def wire_region_average(path: str | Path, plane: int) -> np.ndarray:
     its mirror image.  Each path covers the interval half way to its neighbours, and a wire's region is
     half a pitch either way.
     """
-    with bz2.open(path) as stream:
-        planes = json.load(stream)["FieldResponse"]["planes"]
+    planes = _plane_responses(str(path))
     response = next(p["PlaneResponse"] for p in planes if p["PlaneResponse"]["planeid"] == plane)
     collected: dict[int, list[np.ndarray]] = {}
     for entry in response["paths"]:
