@@ -50,6 +50,17 @@ class Site:
             )
         return np.clip(np.floor(samples + 0.5), 0, 2**self.anode.bits - 1).astype(np.int16)
 
+    def busy_frames(self, count: int, ticks: int) -> wire_cell.Arrays:
+        """Frames of `ticks` that a track crosses in each, `count` of them."""
+        ends = np.array([[30.0, 40.0], [160.0, 150.0]])
+        starts = ticks * np.arange(count) + 200 - self.anode.delay_ticks
+        planes = self.anode.planes()
+        tracks = [
+            synthetic.straight_track(planes, 0, ends, (start, start + 100), 20_000.0) for start in starts
+        ]
+        samples = self.samples(synthetic.joined(tracks), count * ticks)
+        return self.frames(samples, [ticks * number for number in range(1, count + 1)])
+
     def frames(self, samples: np.ndarray, ends: list[int]) -> wire_cell.Arrays:
         """A readout in frames that end at these ticks."""
         arrays: wire_cell.Arrays = {}

@@ -10,22 +10,27 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.wire_cell import ROOT, default_adc, event, job, needs_program, rejected, run, write_arrays
+from tests.endtoend.long_readout import Site
+from tests.support.wire_cell import ROOT, job, needs_program, rejected, run, write_arrays
 
 pytestmark = needs_program
 
 EVENTS = 2
+TICKS, FREQUENCIES = 6000, 3151
 PUSH_POP, START_END = 59, 60
 
 
 @pytest.fixture(scope="module")
-def adc(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The default event twice, under two numbers."""
-    samples, channels, start = default_adc()
-    arrays = {}
-    for ident in range(EVENTS):
-        arrays |= event(samples, channels, ident=ident, start_ns=start)
-    return write_arrays(tmp_path_factory.mktemp("adc") / "adc.npz", arrays)
+def site(tmp_path_factory: pytest.TempPathFactory) -> Site:
+    """The small detector, and adc.npz with two of its events."""
+    site = Site.at(tmp_path_factory.mktemp("small"))
+    write_arrays(site.folder / "adc.npz", site.busy_frames(EVENTS, TICKS))
+    return site
+
+
+def small_job(site: Site, folder: Path, *flags: str, **arguments: object) -> None:
+    """Run the main job in `folder` on the small detector's events."""
+    job(folder, *site.flags, *flags, input=site.folder / "adc.npz", **arguments)
 
 
 def has_recorder() -> bool:
@@ -35,13 +40,15 @@ def has_recorder() -> bool:
 
 @pytest.fixture(scope="module", params=["Pgrapher", "TbbFlow"])
 def recorded(
-    request: pytest.FixtureRequest, adc: Path, tmp_path_factory: pytest.TempPathFactory
+    request: pytest.FixtureRequest, site: Site, tmp_path_factory: pytest.TempPathFactory
 ) -> list[tuple]:
     """Rows (domain, name, category, kind, payload, start, end, thread) of a job at level 3, without the whole run."""
     if not has_recorder():
         pytest.skip("a build without NVTX or without the recorder")
     folder = tmp_path_factory.mktemp("recorded")
-    job(folder, "--record", "run.sqlite", "--nvtx-level", "3", "-a", request.param, input=adc)
+    small_job(
+        site, folder, "--record", "run.sqlite", "--nvtx-level", "3", "-a", request.param, model="dnnroi.ts"
+    )
     with sqlite3.connect(folder / "run.sqlite") as database:
         rows = database.execute("""
             SELECT d.text, COALESCE(e.text, s.value), c.text, e.eventType, e.uint64Value, e.start, e.end, e.globalTid
@@ -63,12 +70,16 @@ def test_each_node_is_called_once_for_each_event(recorded: list[tuple]) -> None:
     )
 
 
-def test_steps_lie_in_node_calls_of_their_thread_and_files_beside_them(recorded: list[tuple]) -> None:
+def test_steps_lie_in_node_calls_of_their_thread_and_files_beside_them(
+    site: Site, recorded: list[tuple]
+) -> None:
     nodes = [row for row in recorded if row[0] == "spng" and row[2] not in {"step", "service"}]
     inner = [row for row in recorded if (row[0] == "spng" and row[2] == "step") or row[0] == "spng.io"]
     assert {name for _, name, *_ in inner} >= {"Decon::fft", "FrameReader::next", "FrameWriter::write"}
     written = [row[4] for row in inner if row[1] == "ArchiveWriter::add"]
-    assert written.count(2560 * 6000 * 4) == EVENTS, "payload: bytes of the samples, float32"
+    assert written.count(len(site.anode.channels) * TICKS * 4) == EVENTS, (
+        "payload: bytes of the samples, float32"
+    )
     read = [row[4] for row in inner if row[1] == "NpyReader::read"]
     assert len(read) == 3 * EVENTS, "samples, channels, tick information"
     # Files are read ahead and written behind, on threads that call no node and in one range for each event.
@@ -112,10 +123,10 @@ def test_scheduling_is_in_its_own_domain(recorded: list[tuple]) -> None:
     "level, domains",
     [("0", set()), ("1", {"spng", "spng.sched"}), ("4", {"spng", "spng.sched", "spng.io", "spng.torch"})],
 )
-def test_levels(level: str, domains: set[str], adc: Path, tmp_path: Path) -> None:
+def test_levels(level: str, domains: set[str], site: Site, tmp_path: Path) -> None:
     if not has_recorder():
         pytest.skip("a build without NVTX or without the recorder")
-    job(tmp_path, "--record", "run.sqlite", "--nvtx-level", level, input=adc, nevents=1, model="none")
+    small_job(site, tmp_path, "--record", "run.sqlite", "--nvtx-level", level, nevents=1)
     with sqlite3.connect(tmp_path / "run.sqlite") as database:
         found = {
             text
@@ -136,8 +147,8 @@ def test_a_level_that_is_none_is_rejected(tmp_path: Path) -> None:
     assert "--nvtx-level" in text and "'5'" not in text.splitlines()[0]
 
 
-def test_states_of_every_call(adc: Path, tmp_path: Path) -> None:
-    job(tmp_path, "--trace-states", "states.json", "--timing", "timing.json", input=adc, model="none")
+def test_states_of_every_call(site: Site, tmp_path: Path) -> None:
+    small_job(site, tmp_path, "--trace-states", "states.json", "--timing", "timing.json")
     states = json.loads((tmp_path / "states.json").read_text(encoding="utf-8"))
     timing = json.loads((tmp_path / "timing.json").read_text(encoding="utf-8"))
     assert states["schema"] == "spng-states-1"
@@ -146,8 +157,10 @@ def test_states_of_every_call(adc: Path, tmp_path: Path) -> None:
         (node["name"], call["event"]) for node in timing["nodes"] for call in node["per_call"]
     )
     decon = next(call for call in states["calls"] if call["node"] == "SPNGDecon:induction")
-    assert [(one["shape"], one["dtype"]) for one in decon["inputs"]] == [([2, 800, 6000], "Short")]
-    assert [(one["shape"], one["dtype"]) for one in decon["outputs"]] == [([2, 800, 3151], "ComplexFloat")]
+    rows = len(site.anode.views[0].channels)
+    assert [(one["shape"], one["dtype"]) for one in decon["inputs"]] == [([2, rows, TICKS], "Short")]
+    spectra = [2, rows, FREQUENCIES]
+    assert [(one["shape"], one["dtype"]) for one in decon["outputs"]] == [(spectra, "ComplexFloat")]
     walls = {
         (node["name"], call["event"]): call["wall_ns"]
         for node in timing["nodes"]
@@ -159,22 +172,21 @@ def test_states_of_every_call(adc: Path, tmp_path: Path) -> None:
         assert 0 < memory["allocated_bytes"] < memory["reserved_bytes"] < 4e9
         assert memory["call_peak_bytes"] <= memory["call_allocated_bytes"]
     # The deconvolved spectra of both induction views are alive when the node ends.
-    assert decon["memory"]["allocated_bytes"] > 2 * 800 * 3151 * 8
+    assert decon["memory"]["allocated_bytes"] > 2 * rows * FREQUENCIES * 8
 
 
-def test_a_folder_that_is_not_there_is_named(adc: Path, tmp_path: Path) -> None:
+def test_a_folder_that_is_not_there_is_named(site: Site, tmp_path: Path) -> None:
     missing = tmp_path / "none" / "states.json"
     done = run(
         "-c",
         "cfg/pipeline.jsonnet",
+        *site.flags,
         "-A",
-        f"input={adc}",
+        f"input={site.folder / 'adc.npz'}",
         "-A",
         "output=x.npz",
         "-A",
         "nevents=1",
-        "-A",
-        "model=none",
         "--trace-states",
         missing,
         folder=tmp_path,

@@ -29,11 +29,15 @@ Kernels = Callable[[int], np.ndarray]
 
 @dataclass(frozen=True)
 class Site:
-    """A folder with the small detector's files."""
+    """A folder with the small detector's files.
+
+    images  electrons of four tracks across the face, (channel, tick) of each view
+    """
 
     folder: Path
     flags: list[str]
     anode: Detector
+    images: list[np.ndarray]
 
     def rows(self, plane: int) -> np.ndarray:
         """Rows of frames with the channels of a plane."""
@@ -42,20 +46,12 @@ class Site:
     def samples(
         self, kernels: Kernels | None = None, noise: float = NOISE_COUNTS, seed: int = 1
     ) -> np.ndarray:
-        """Four tracks across the face as the planes see them with these kernels (wire, tick); int16 (channel, tick)."""
-        planes = self.anode.planes()
-        ends = np.array([[0.04 * WIDTH_MM, 0.45 * HEIGHT_MM], [0.96 * WIDTH_MM, 0.55 * HEIGHT_MM]])
-        tracks = [
-            synthetic.straight_track(planes, 0, ends, (tick, tick + 20), ELECTRONS_PER_MM)
-            for tick in (50, 450, 850, 1250)
-        ]
-        charge = synthetic.joined(tracks)
+        """The tracks as the planes see them with these kernels (wire, tick); int16 (channel, tick)."""
         samples = (
             np.random.default_rng(seed).normal(0, noise, (len(self.anode.channels), TICKS)) if noise else 0
         )
         samples = samples + np.zeros((len(self.anode.channels), TICKS))
-        for view in self.anode.views:
-            image = synthetic.charge_image(view, charge, TICKS, sigma_ticks=1.5)
+        for view, image in zip(self.anode.views, self.images, strict=True):
             kernel = (kernels or self.anode.kernel)(view.plane)
             samples[self.rows(view.plane)] += synthetic.waveforms(view, kernel, image) + 8000
         return np.clip(np.floor(samples + 0.5), 0, 2**14 - 1).astype(np.int16)
@@ -111,7 +107,24 @@ class Site:
 def fixture_site(tmp_path_factory: pytest.TempPathFactory) -> Site:
     """The detector, with its files."""
     folder = tmp_path_factory.mktemp("input-check")
-    return Site(folder, write_description(folder), small_detector(folder))
+    flags, anode = write_description(folder), small_detector(folder)
+    ends = np.array([[0.04 * WIDTH_MM, 0.45 * HEIGHT_MM], [0.96 * WIDTH_MM, 0.55 * HEIGHT_MM]])
+    tracks = [
+        synthetic.straight_track(anode.planes(), 0, ends, (tick, tick + 20), ELECTRONS_PER_MM)
+        for tick in (50, 450, 850, 1250)
+    ]
+    charge = synthetic.joined(tracks)
+    images = [synthetic.charge_image(view, charge, TICKS, sigma_ticks=1.5) for view in anode.views]
+    return Site(folder, flags, anode, images)
+
+
+@pytest.fixture(name="with_nan", scope="module")
+def fixture_with_nan(site: Site) -> tuple[np.ndarray, int, wire_cell.Arrays]:
+    """Samples in float32, a channel of U with a sample that is not a number, and what the job makes of them."""
+    samples, channel = site.samples().astype(np.float32), int(site.rows(U)[10])
+    samples[channel, 500] = np.nan
+    site.run(samples)
+    return samples, channel, site.output()
 
 
 def plane_of(report: dict, plane: int) -> dict:
@@ -206,13 +219,11 @@ def test_a_readout_without_pulses_says_nothing(site: Site) -> None:
 
 
 @pytest.mark.parametrize("value", [3e38, -1e9])
-def test_a_sample_beyond_the_digitiser_empties_its_channel_only(site: Site, value: float) -> None:
+def test_a_sample_beyond_the_digitiser_empties_its_channel_only(
+    site: Site, with_nan: tuple[np.ndarray, int, wire_cell.Arrays], value: float
+) -> None:
     """As NaN does: the same output to the byte, and a mask of its own."""
-    samples = site.samples().astype(np.float32)
-    channel = int(site.rows(U)[10])
-    samples[channel, 500] = np.nan
-    site.run(samples)
-    expected = site.output()
+    samples, channel, expected = with_nan[0].copy(), *with_nan[1:]
     samples[channel, 500] = value
     _, report = site.run(samples)
     seen = site.output()

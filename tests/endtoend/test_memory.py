@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import fcntl
+import itertools
 import json
 import os
 import resource
@@ -14,37 +15,42 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
+from tests.endtoend.long_readout import Site
 from tests.support import wire_cell
 
 pytestmark = wire_cell.needs_program
 
-TICKS = 6000
+COPY = wire_cell.ROOT / "tests" / "app" / "jobs" / "copy.jsonnet"
+
+FIRST_TICK, TICKS = 900, 1500  # of the default event, where tracks cross
 EVENTS = 4
-SHORT_FIRST_TICK, SHORT_TICKS = 900, 600  # where tracks cross the frame
+SMALL_TICKS = 600
+# The detector of the main job with a readout of TICKS, by which memory is planned.
+READOUT = (
+    "--tla-code",
+    f"detname=(import 'detectors/pdhd.jsonnet') + {{ readout+: {{ nticks: {TICKS} }} }}",
+)
 
 
 @pytest.fixture(name="adc", scope="module")
 def fixture_adc(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The default event, four times, each moved by some ticks."""
+    """Six events of TICKS, each moved by some ticks. For jobs with READOUT."""
     samples, channels, _ = wire_cell.default_adc()
     arrays: wire_cell.Arrays = {}
-    for ident in range(EVENTS):
-        arrays.update(wire_cell.event(np.roll(samples, 100 * ident, axis=1), channels, ident))
+    for ident in range(6):
+        first = FIRST_TICK + 100 * ident
+        arrays.update(wire_cell.event(samples[:, first : first + TICKS], channels, ident))
     return wire_cell.write_arrays(tmp_path_factory.mktemp("adc") / "adc.tar", arrays)
 
 
-@pytest.fixture(name="short", scope="module")
-def fixture_short(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Four short events, for tests that compare no amounts of memory."""
-    samples, channels, _ = wire_cell.default_adc()
-    arrays: wire_cell.Arrays = {}
-    for ident in range(EVENTS):
-        first = SHORT_FIRST_TICK + 100 * ident
-        arrays.update(wire_cell.event(samples[:, first : first + SHORT_TICKS], channels, ident))
-    return wire_cell.write_arrays(tmp_path_factory.mktemp("short") / "adc.tar", arrays)
+@pytest.fixture(name="site", scope="module")
+def fixture_site(tmp_path_factory: pytest.TempPathFactory) -> Site:
+    """The small detector, for tests that compare no amounts of memory, and small.tar: four events with a track each."""
+    site = Site.at(tmp_path_factory.mktemp("small"))
+    wire_cell.write_arrays(site.folder / "small.tar", site.busy_frames(EVENTS, SMALL_TICKS))
+    return site
 
 
 def timed(folder: Path, *flags: str, **arguments: Any) -> dict[str, Any]:
@@ -67,15 +73,17 @@ class TestPlan:
         ],
     )
     def test_one_event_at_a_time(self, adc: Path, tmp_path: Path, arguments: dict[str, str]) -> None:
-        report = timed(tmp_path, input=adc, nevents=2, **arguments)
+        report = timed(tmp_path, *READOUT, input=adc, nevents=2, **arguments)
         planned = report["settings"]["memory"]["total_bytes"]
         measured = report["run"]["host_tensor_peak_bytes"]
         assert measured <= planned <= 1.3 * measured, (planned / 1e6, measured / 1e6)
 
     @pytest.mark.parametrize("model", ["none", "default"])
-    def test_two_events_in_flight(self, adc: Path, tmp_path: Path, model: str) -> None:
+    def test_two_events_in_flight(
+        self, adc: Path, expected: tuple[bytes, dict[str, Any]], tmp_path: Path, model: str
+    ) -> None:
         """The plan is for the case that both are where they take most."""
-        report = timed(tmp_path, "-t", "2", input=adc, model=model, engine="TbbFlow", threads=1)
+        report = expected[1] if model == "default" else in_flight(tmp_path, adc, model=model)
         memory = report["settings"]["memory"]
         measured = report["run"]["host_tensor_peak_bytes"]
         assert memory["events_in_flight"] == 2
@@ -88,7 +96,7 @@ class TestPlan:
         done = wire_cell.run(
             "--check",
             "-c",
-            "cfg/pipeline.jsonnet",
+            wire_cell.PIPELINE,
             "-A",
             "device=cpu,cpu",
             "-A",
@@ -104,28 +112,35 @@ class TestPlan:
             "memory: of a long readout each readout window of 18000 ticks is an event: "
         ), lines
 
-    def test_windows_of_a_long_readout(self, adc: Path, tmp_path: Path) -> None:
-        """A readout window of 12000 ticks is planned for as an event of twice the ticks."""
+    def test_windows_of_a_long_readout(self, tmp_path: Path) -> None:
+        """A readout window of two frames is planned for as an event of twice the ticks."""
         samples, channels, _ = wire_cell.default_adc()
         frames: wire_cell.Arrays = {}
         for ident in range(3):
-            frames.update(wire_cell.event(samples, channels, ident, start_ns=500.0 * TICKS * ident))
+            piece = samples[:, TICKS * ident : TICKS * (ident + 1)]
+            frames.update(wire_cell.event(piece, channels, ident, start_ns=500.0 * TICKS * ident))
         series = wire_cell.write_arrays(tmp_path / "series.tar", frames)
-        report = timed(tmp_path, input=series, series="true", window="8000,1000,3000", model="none")
+        window = f"{2 * TICKS - 1000},252,748"
+        report = timed(tmp_path, *READOUT, input=series, series="true", window=window, model="none")
         memory = report["settings"]["memory"]
-        assert (report["run"]["events"], memory["ticks"], memory["window_ticks"]) == (2, TICKS, 12000)
+        assert (report["run"]["events"], memory["ticks"], memory["window_ticks"]) == (2, TICKS, 2 * TICKS)
         assert 1.9 < memory["window_event_bytes"] / memory["event_bytes"] < 2.1
         planned = memory["constant_bytes"] + 2 * (memory["event_bytes"] + memory["file_bytes"])
         measured = report["run"]["host_tensor_peak_bytes"]
         assert 0.8 * planned <= measured <= 1.1 * planned, (planned / 1e6, measured / 1e6)
 
 
+def in_flight(folder: Path, adc: Path, **arguments: Any) -> dict[str, Any]:
+    """Run all events on the parallel engine, which has two in flight; what --timing says."""
+    return timed(folder, *READOUT, "-t", "2", input=adc, engine="TbbFlow", threads=1, **arguments)
+
+
 @pytest.fixture(name="expected", scope="module")
 def fixture_expected(adc: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[bytes, dict[str, Any]]:
-    """Output of two events without a budget, both in flight, and its plan."""
+    """Output of the events without a budget, two in flight, and what --timing says."""
     folder = tmp_path_factory.mktemp("expected")
-    report = timed(folder, "-t", "2", input=adc, engine="TbbFlow", threads=1, nevents=2)
-    return (folder / "output.tar").read_bytes(), report["settings"]["memory"]
+    report = in_flight(folder, adc)
+    return (folder / "output.tar").read_bytes(), report
 
 
 class TestBudget:
@@ -135,34 +150,32 @@ class TestBudget:
         self, adc: Path, expected: tuple[bytes, dict[str, Any]], tmp_path: Path
     ) -> None:
         """Three quarters are enough for one event instead of two."""
-        output, plan = expected
+        output, plan = expected[0], expected[1]["settings"]["memory"]
         budget = int(0.75 * plan["total_bytes"])
-        report = timed(
-            tmp_path, "-t", "2", input=adc, engine="TbbFlow", threads=1, nevents=2, memory_budget=budget
-        )
+        report = in_flight(tmp_path, adc, memory_budget=budget)
         memory = report["settings"]["memory"]
         assert memory["events_in_flight"] == 1 and report["settings"]["events_in_flight"] == 1
         assert memory["network_budget_bytes"] is None and memory["budget_bytes"] == budget
         assert report["run"]["host_tensor_peak_bytes"] <= budget
         assert (tmp_path / "output.tar").read_bytes() == output
 
-    def test_windows_of_the_network(
-        self, adc: Path, expected: tuple[bytes, dict[str, Any]], tmp_path: Path
-    ) -> None:
-        """30 MB less than one event takes."""
-        output, plan = expected
-        budget = plan["event_bytes"] + plan["constant_bytes"] + plan["file_bytes"] - 30_000_000
-        report = timed(tmp_path, input=adc, threads=1, nevents=2, memory_budget=budget)
+    def test_windows_of_the_network(self, tmp_path: Path) -> None:
+        """10 MB less than one event takes. An event of 6000 ticks: the network alone takes 67 MB for a few ticks."""
+        whole = timed(tmp_path, threads=1)
+        output, plan = (tmp_path / "output.tar").read_bytes(), whole["settings"]["memory"]
+        budget = plan["event_bytes"] + plan["constant_bytes"] + plan["file_bytes"] - 10_000_000
+        report = timed(tmp_path, threads=1, memory_budget=budget)
         assert 0 < report["settings"]["memory"]["network_budget_bytes"] < 100_000_000
         forwards = next(node for node in report["nodes"] if node["type"] == "SPNGTorchService")
-        assert forwards["leaf_operations"] > 200 * 2  # several forwards for each event
+        assert forwards["leaf_operations"] > 200  # several forwards; 67 operations are one
         assert report["run"]["host_tensor_peak_bytes"] <= budget
+        assert report["run"]["host_tensor_peak_bytes"] < whole["run"]["host_tensor_peak_bytes"]
         assert (tmp_path / "output.tar").read_bytes() == output
 
     def test_too_small(self, tmp_path: Path) -> None:
         block = wire_cell.rejected(
             "-c",
-            "cfg/pipeline.jsonnet",
+            wire_cell.PIPELINE,
             "-A",
             "device=cpu",
             "-A",
@@ -175,18 +188,16 @@ class TestBudget:
 
     @pytest.mark.parametrize("budget", ["much", "-1", "4XB", "1e30TB"])
     def test_no_amount(self, tmp_path: Path, budget: str) -> None:
-        block = wire_cell.rejected(
-            "--check",
-            "-c",
-            "cfg/pipeline.jsonnet",
-            "-A",
-            f"memory_budget={budget}",
-            folder=tmp_path,
-            status=2,
-        )
+        words: list[str | Path] = ["-c", wire_cell.PIPELINE, "-A", f"memory_budget={budget}"]
+        if budget != "much":  # the component alone, without the main job around it
+            context = {"type": "SPNGContext", "data": {"device": "cpu", "memory_budget": budget}}
+            job = [{"type": "wire-cell", "data": {"plugins": ["WireCellSpng"]}}, context]
+            words = [tmp_path / "job.json"]
+            words[0].write_text(json.dumps(job), encoding="utf-8")
+        block = wire_cell.rejected("--check", *words, folder=tmp_path, status=2)
         assert "invalid amount of memory" in block and "SPNGContext, key memory_budget" in block
 
-    def test_out_of_memory(self, adc: Path, tmp_path: Path) -> None:
+    def test_out_of_memory(self, tmp_path: Path) -> None:
         """An address space that suffices to start, but not for an event."""
 
         def limit() -> None:
@@ -194,11 +205,11 @@ class TestBudget:
 
         words = [
             "-c",
-            "cfg/pipeline.jsonnet",
+            wire_cell.PIPELINE,
             "-A",
             "device=cpu",
             "-A",
-            f"input={adc}",
+            f"input={wire_cell.default_input()}",
             "-A",
             "output=o.npz",
             "-A",
@@ -213,7 +224,7 @@ class TestBudget:
 class TestDevices:
     """Two device replicas on the CPU stand in for two devices."""
 
-    def test_same_bytes_and_order(self, short: Path, tmp_path: Path) -> None:
+    def test_same_bytes_and_order(self, site: Site, tmp_path: Path) -> None:
         for name, devices, engine in [
             ("one", "cpu", "Pgrapher"),
             ("two", "cpu,cpu", "TbbFlow"),
@@ -222,10 +233,10 @@ class TestDevices:
             (tmp_path / name).mkdir()
             report = timed(
                 tmp_path / name,
+                *site.flags,
                 "-t",
                 "2",
-                input=short,
-                model="none",
+                input=site.folder / "small.tar",
                 engine=engine,
                 threads=1,
                 device=devices,
@@ -234,6 +245,9 @@ class TestDevices:
             decon = next(node for node in report["nodes"] if node["name"] == "SPNGDecon:induction")
             assert decon["calls"] == EVENTS
             assert [share["calls"] for share in decon["per_device"]] == ([2, 2] if "," in devices else [4])
+        arrays = wire_cell.read_arrays(tmp_path / "one" / "output.tar")
+        events = [arrays[f"frame_signal_{ident}"] for ident in range(EVENTS)]
+        assert all(first.any() and (first != second).any() for first, second in itertools.pairwise(events))
         expected = (tmp_path / "one" / "output.tar").read_bytes()
         assert (tmp_path / "two" / "output.tar").read_bytes() == expected
         assert (tmp_path / "serial" / "output.tar").read_bytes() == expected
@@ -241,7 +255,7 @@ class TestDevices:
     @pytest.mark.parametrize("devices", ["cpu,cuda:0", "cpu,", "auto,auto"])
     def test_lists_that_are_none(self, tmp_path: Path, devices: str) -> None:
         block = wire_cell.rejected(
-            "--check", "-c", "cfg/pipeline.jsonnet", "-A", f"device={devices}", folder=tmp_path, status=2
+            "--check", COPY, "-A", "input=adc.npz", "-A", f"device={devices}", folder=tmp_path, status=2
         )
         assert "SPNGContext, key device" in block
 
@@ -276,13 +290,12 @@ class TestPermits:
     """Processes that share a machine's memory."""
 
     @staticmethod
-    def words(adc: Path, folder: Path, output: str, budget: str = "2GB", **arguments: Any) -> list[str]:
+    def words(site: Site, folder: Path, output: str, budget: str = "2GB", **arguments: Any) -> list[str]:
         """Command line of a short job that takes a reservation."""
         given = {
             "device": "cpu",
-            "input": adc,
+            "input": site.folder / "small.tar",
             "output": output,
-            "model": "none",
             "nevents": 1,
             "threads": 1,
             "memory_budget": budget,
@@ -291,17 +304,18 @@ class TestPermits:
         }
         return [
             "-c",
-            "cfg/pipeline.jsonnet",
+            wire_cell.PIPELINE,
+            *site.flags,
             *(word for name, value in given.items() for word in ("-A", f"{name}={value}")),
         ]
 
-    def test_never_more_than_fit(self, short: Path, tmp_path: Path) -> None:
+    def test_never_more_than_fit(self, site: Site, tmp_path: Path) -> None:
         folder = tmp_path / "reservations"
         folder.mkdir()
         (folder / "limits").write_text("bytes 4GB\n", encoding="utf-8")
         jobs = [
             subprocess.Popen(
-                [wire_cell.PROGRAM, *map(str, self.words(short, folder, f"{i}.npz"))],
+                [wire_cell.PROGRAM, *map(str, self.words(site, folder, f"{i}.npz"))],
                 cwd=tmp_path,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.PIPE,
@@ -317,15 +331,15 @@ class TestPermits:
         assert len({(tmp_path / f"{i}.npz").read_bytes() for i in range(4)}) == 1
         assert not list(folder.glob("*/*.reservation"))
 
-    def test_waits_visibly_and_gives_up(self, short: Path, claim: Path, tmp_path: Path) -> None:
-        done = wire_cell.run(*self.words(short, claim, "o.npz", share_timeout=1), folder=tmp_path)
+    def test_waits_visibly_and_gives_up(self, site: Site, claim: Path, tmp_path: Path) -> None:
+        done = wire_cell.run(*self.words(site, claim, "o.npz", share_timeout=1), folder=tmp_path)
         assert done.returncode == 1
         assert f"waiting for 2.00 GB on host; in front: holds 3.00 GB, process {os.getpid()}" in done.stderr
         assert "timeout while waiting for memory of other jobs" in done.stderr
 
-    def test_interrupted_while_it_waits(self, short: Path, claim: Path, tmp_path: Path) -> None:
+    def test_interrupted_while_it_waits(self, site: Site, claim: Path, tmp_path: Path) -> None:
         with subprocess.Popen(
-            [wire_cell.PROGRAM, *map(str, self.words(short, claim, "o.npz"))],
+            [wire_cell.PROGRAM, *map(str, self.words(site, claim, "o.npz"))],
             cwd=tmp_path,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
@@ -339,25 +353,25 @@ class TestPermits:
             assert job.wait(5) == 130
         assert len(list(claim.glob("host/*.reservation"))) == 1
 
-    def test_pipe_with_the_name_of_a_reservation(self, short: Path, tmp_path: Path) -> None:
+    def test_pipe_with_the_name_of_a_reservation(self, site: Site, tmp_path: Path) -> None:
         """It made every job hang."""
         folder = tmp_path / "reservations"
         (folder / "host").mkdir(parents=True)
         (folder / "host" / "lock").touch()
         os.mkfifo(folder / "host" / "000000000001-5-3000000000-holding.reservation")
-        done = wire_cell.run(*self.words(short, folder, "o.npz"), folder=tmp_path, seconds=60)
+        done = wire_cell.run(*self.words(site, folder, "o.npz"), folder=tmp_path, seconds=60)
         assert done.returncode == 0, done.stderr
         assert "is not a reservation (not a regular file); ignored" in done.stderr
         assert "no job holds or waits" in wire_cell.run(f"--reservations={folder}", seconds=60).stdout
 
-    def test_killed_holder_lets_the_next_in(self, short: Path, tmp_path: Path) -> None:
+    def test_killed_holder_lets_the_next_in(self, site: Site, tmp_path: Path) -> None:
         folder = tmp_path / "reservations"
         folder.mkdir()
         (folder / "limits").write_text("slots 1\n", encoding="utf-8")
         fifo = tmp_path / "never.npz"
         os.mkfifo(fifo)  # a job that holds its reservation and waits for input for ever
         with subprocess.Popen(
-            [wire_cell.PROGRAM, *map(str, self.words(fifo, folder, "o.npz"))],
+            [wire_cell.PROGRAM, *map(str, self.words(site, folder, "o.npz", input=fifo))],
             cwd=tmp_path,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
@@ -366,7 +380,7 @@ class TestPermits:
                 assert first.poll() is None
                 time.sleep(0.01)
             with subprocess.Popen(
-                [wire_cell.PROGRAM, *map(str, self.words(short, folder, "next.npz"))],
+                [wire_cell.PROGRAM, *map(str, self.words(site, folder, "next.npz"))],
                 cwd=tmp_path,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.PIPE,
@@ -384,11 +398,11 @@ class TestPermits:
                     time.sleep(0.01)
                 assert second.wait(60) == 0
 
-    def test_waiting_time_is_reported(self, short: Path, tmp_path: Path) -> None:
+    def test_waiting_time_is_reported(self, site: Site, tmp_path: Path) -> None:
         report = timed(
             tmp_path,
-            input=short,
-            model="none",
+            *site.flags,
+            input=site.folder / "small.tar",
             nevents=1,
             share=tmp_path / "reservations",
             memory_budget="1GB",
@@ -401,7 +415,7 @@ class TestPermits:
         (tmp_path / "file").write_text("", encoding="utf-8")
         block = wire_cell.rejected(
             "-c",
-            "cfg/pipeline.jsonnet",
+            wire_cell.PIPELINE,
             "-A",
             "device=cpu",
             "-A",

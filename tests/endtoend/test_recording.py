@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.endtoend.long_readout import Site
 from tests.recorder import recorded
 from tests.recorder.recorded import PUSH_POP, START_END, Range, Recorded
 from tests.support import wire_cell
@@ -31,6 +32,20 @@ def write_input(folder: Path, events: int = EVENTS) -> None:
     for ident in range(events):
         arrays |= wire_cell.event(samples, channels, ident)
     wire_cell.write_arrays(folder / "adc.npz", arrays)
+
+
+@pytest.fixture(name="site", scope="module")
+def fixture_site(tmp_path_factory: pytest.TempPathFactory) -> Site:
+    """The small detector, for tests of which events are recorded."""
+    return Site.at(tmp_path_factory.mktemp("small"))
+
+
+def write_noise(site: Site, folder: Path, events: int) -> None:
+    """adc.npz: events of the small detector with noise alone."""
+    shape = len(site.anode.channels), events * TICKS
+    samples = np.random.default_rng(3).normal(2000, 12, shape).astype(np.int16)
+    ends = [TICKS * count for count in range(1, events + 1)]
+    wire_cell.write_arrays(folder / "adc.npz", site.frames(samples, ends))
 
 
 def record(folder: Path, *flags: str, engine: str = "Pgrapher") -> Recorded:
@@ -203,11 +218,11 @@ class TestWindow:
         ],
     )
     def test_only_these_events(
-        self, tmp_path: Path, engine: str, flags: tuple[str, str], wanted: list[int]
+        self, site: Site, tmp_path: Path, engine: str, flags: tuple[str, str], wanted: list[int]
     ) -> None:
         """Each node once for each wanted event and never for another, also with several events in flight."""
-        write_input(tmp_path, 6)
-        file = record(tmp_path, *flags, engine=engine)
+        write_noise(site, tmp_path, 6)
+        file = record(tmp_path, *site.flags, *flags, engine=engine)
         [(nodes,)] = file.sql("SELECT COUNT(*) FROM SPNG_NODE")
         calls = file.sql("SELECT node, event FROM SPNG_CALL")
         assert (
@@ -224,10 +239,10 @@ class TestWindow:
             f"frame_signal_{ident}" for ident in range(6)
         }
 
-    def test_parallel_engine_on_every_thread(self, tmp_path: Path) -> None:
+    def test_parallel_engine_on_every_thread(self, site: Site, tmp_path: Path) -> None:
         """Ranges nest on each of the threads that worked."""
-        write_input(tmp_path)
-        file = record(tmp_path, "-t", "2", engine="TbbFlow")
+        write_noise(site, tmp_path, EVENTS)
+        file = record(tmp_path, *site.flags, "-t", "2", engine="TbbFlow")
         times = exclusive(list(file.ranges(PUSH_POP)))
         assert len(times) >= 2
         [(calls, events)] = file.sql("SELECT COUNT(*), COUNT(DISTINCT event) FROM SPNG_CALL")
@@ -239,10 +254,10 @@ class TestWindow:
 class TestTorchProfiler:
     """Traces of LibTorch's own profiler beside a recording."""
 
-    def test_a_window_of_events(self, tmp_path: Path) -> None:
+    def test_a_window_of_events(self, site: Site, tmp_path: Path) -> None:
         """Operators of the two wanted events with their shapes; the recording continues beside."""
-        write_input(tmp_path, 4)
-        file = record(tmp_path, "--torch-profiler", "traces", "--profile-events", "1-2")
+        write_noise(site, tmp_path, 4)
+        file = record(tmp_path, *site.flags, "--torch-profiler", "traces", "--profile-events", "1-2")
         [path] = (tmp_path / "traces").iterdir()
         assert path.name.endswith(".0.pt.trace.json")
         operators = [
@@ -255,10 +270,11 @@ class TestTorchProfiler:
         assert all(each["args"]["Input Dims"] for each in transforms)
         assert {event for (event,) in file.sql("SELECT event FROM SPNG_CALL")} == {1, 2}
 
-    def test_one_trace_per_window(self, tmp_path: Path) -> None:
-        write_input(tmp_path, 4)
+    def test_one_trace_per_window(self, site: Site, tmp_path: Path) -> None:
+        write_noise(site, tmp_path, 4)
         wire_cell.job(
             tmp_path,
+            *site.flags,
             "--torch-profiler",
             "traces",
             "--profile-schedule",
@@ -270,10 +286,20 @@ class TestTorchProfiler:
             "1.pt.trace.json",
         ]
 
-    def test_rejected(self, tmp_path: Path) -> None:
+    def test_rejected(self, site: Site, tmp_path: Path) -> None:
         """Never together with CUDA in the recording; not with an engine whose threads it does not see; not where it cannot write."""
-        write_input(tmp_path, 1)
-        job = ("-c", wire_cell.PIPELINE, "-A", "input=adc.npz", "-A", "output=out.npz", "-A", "device=cpu")
+        write_noise(site, tmp_path, 1)
+        job = (
+            "-c",
+            wire_cell.PIPELINE,
+            *site.flags,
+            "-A",
+            "input=adc.npz",
+            "-A",
+            "output=out.npz",
+            "-A",
+            "device=cpu",
+        )
         both = wire_cell.rejected(
             *job,
             "--torch-profiler",
