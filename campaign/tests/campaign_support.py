@@ -25,6 +25,17 @@ from wirecell_campaign.process import die_with_parent
 
 HERE = Path(__file__).resolve().parent
 COMMAND = [sys.executable, "-m", "wirecell_campaign"]
+MEMORY = Path("/dev/shm")  # a file system on which fsync does not wait for the disk
+
+# A scheduler at a port and two workers of one thread in one process, so that the engine is imported once.
+CLUSTER = """
+import sys, threading
+from distributed import LocalCluster
+options = dict(threads_per_worker=1, memory_limit=0, dashboard_address=None, worker_dashboard_address=None)
+with LocalCluster(n_workers=2, processes=False, protocol="tcp://", host="127.0.0.1", scheduler_port=int(sys.argv[1]),
+                  local_directory=sys.argv[2], **options):
+    threading.Event().wait()
+"""
 
 
 def environment() -> dict[str, str]:
@@ -173,19 +184,30 @@ class Servers:
         """Start a scheduler; return its address when it listens."""
         port = port or free_port()
         self._start(
-            ["distributed.cli.dask_scheduler", "--host", "127.0.0.1", "--port", str(port), "--no-dashboard"],
+            [
+                "-m",
+                "distributed.cli.dask_scheduler",
+                "--host",
+                "127.0.0.1",
+                "--port",
+                str(port),
+                "--no-dashboard",
+            ],
             variables,
         )
-        deadline = time.monotonic() + 240
-        while not listens(port):
-            assert time.monotonic() < deadline
-            time.sleep(0.05)
-        return f"tcp://127.0.0.1:{port}"
+        return wait_for_scheduler(port)
+
+    def cluster(self) -> str:
+        """Start a scheduler with two workers in a single process; return its address when it listens."""
+        port = free_port()
+        self._start(["-c", CLUSTER, str(port), str(self._folder)], {})
+        return wait_for_scheduler(port)
 
     def worker(self, address: str, prefix: list[str] | None = None, **variables: str) -> subprocess.Popen:
         """Start a worker with one thread. prefix: command that starts it; variables: of its environment."""
         return self._start(
             [
+                "-m",
                 "distributed.cli.dask_worker",
                 address,
                 "--host",
@@ -220,7 +242,7 @@ class Servers:
             "DASK_DISTRIBUTED__ADMIN__SYSTEM_MONITOR__INTERVAL": "10s",
         }
         process = subprocess.Popen(
-            [*(prefix or []), sys.executable, "-m", *words],
+            [*(prefix or []), sys.executable, *words],
             env=environment() | quiet | variables,
             start_new_session=True,
             preexec_fn=die_with_parent,
@@ -246,6 +268,15 @@ def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return probe.getsockname()[1]
+
+
+def wait_for_scheduler(port: int) -> str:
+    """Wait until a scheduler of this machine listens; return its address."""
+    deadline = time.monotonic() + 240
+    while not listens(port):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    return f"tcp://127.0.0.1:{port}"
 
 
 def listens(port: int) -> bool:

@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import os
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,7 +14,19 @@ import pytest
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent), str(HERE.parents[1] / "profiling"), str(HERE)]
 
-from campaign_support import Bench, Servers  # noqa: E402  after the path
+from campaign_support import MEMORY, Bench, Servers  # noqa: E402  after the path
+
+
+@pytest.fixture
+def tmp_path(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A folder in memory where there is one, because a campaign waits for the disk after each of its many small files."""
+    if not os.access(MEMORY, os.W_OK):
+        yield tmp_path_factory.mktemp("campaign")
+        return
+    with tempfile.TemporaryDirectory(
+        prefix="spng-campaign-", dir=MEMORY, ignore_cleanup_errors=True
+    ) as folder:
+        yield Path(folder)
 
 
 @pytest.fixture
@@ -26,9 +40,7 @@ def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Bench:
 def cluster_address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """A scheduler with two workers shared by the tests of a file; tests must not end the workers."""
     with Servers(tmp_path_factory.mktemp("servers")) as servers:
-        address = servers.scheduler()
-        for _ in range(2):
-            servers.worker(address)
+        address = servers.cluster()
         servers.wait_for_workers(address, 2)
         yield address
 

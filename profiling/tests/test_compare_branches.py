@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -14,6 +15,8 @@ import pytest
 from wirecell_profile import cli
 from wirecell_profile.commands import compare_branches
 from wirecell_profile.compare.measurements import WHOLE_EVENT
+
+from tests.support import small_detector, wire_cell
 
 # Writes build/bin/wire-cell: a program that writes a timing file with the time given in time.txt, and appends to a list.
 WCB = """
@@ -205,14 +208,21 @@ def test_the_environment_is_padded(repository: Path) -> None:
 
 
 ROOT = Path(__file__).resolve().parents[2]
+TICKS = 500
 
 
 @pytest.mark.skipif(
     not (ROOT / "build" / "bin" / "wire-cell").exists(), reason="wire-cell is not built (./wcb)"
 )
 def test_the_program_against_itself(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
-    """New runs of the pipeline on three events have equal conditions and equal counts, and give no verdict."""
+    """New runs of the pipeline on three events of a small detector have equal conditions and equal counts, and
+    give no verdict.
+    """
     build, result = str(ROOT / "build"), tmp_path / "result.json"
+    channels = np.concatenate(small_detector.channels_of_planes())
+    samples = wire_cell.default_adc()[0][: len(channels), :TICKS]
+    source = wire_cell.write_arrays(tmp_path / "adc.tar", wire_cell.event(samples, channels))
+    detector = small_detector.write_description(tmp_path)
     status = cli.main(
         [
             "compare-branches",
@@ -224,8 +234,10 @@ def test_the_program_against_itself(tmp_path: Path, capsys: pytest.CaptureFixtur
             "2",
             "--events",
             "3",
+            "--input",
+            str(source),
             "--job",
-            "-c cfg/pipeline.jsonnet -A threads=1 -A model=none",
+            f"{shlex.join(detector)} -c cfg/pipeline.jsonnet -A threads=1 -A model=none",
             "--repository",
             str(ROOT),
             "--folder",

@@ -27,6 +27,7 @@ from wirecell_profile.errors import UsageError
 
 RECORDED = Path(__file__).parent / "data" / "pipeline-runs.json"
 QUICK = Criteria(resamples=400)
+TRIALS = 50
 PER_SIDE = (
     24  # about one run in five was disturbed by other programs: that takes more runs than a quiet machine
 )
@@ -55,13 +56,13 @@ def judged_nodes(runs: list[Run]) -> list[str]:
 
 
 def test_equal_code_gives_no_evidence(recorded: list[Run]) -> None:
-    """At least 95 of 100 comparisons of runs of one build give no verdict on any node."""
-    found = equal_code.equal_code_trials(recorded, PER_SIDE, 100, QUICK)
-    assert sum(not rows for rows in found) >= 95
+    """At least 48 of 50 comparisons of runs of one build give no verdict on any node."""
+    found = equal_code.equal_code_trials(recorded, PER_SIDE, TRIALS, QUICK)
+    assert sum(not rows for rows in found) >= 48
 
 
 def test_a_slowdown_of_one_node_is_found_and_named(recorded: list[Run]) -> None:
-    """Slow one node by max(5 %, 3 x A/A noise), another one in each of 100 trials: it is named in nine of
+    """Slow one node by max(5 %, 3 x A/A noise), another one in each of 50 trials: it is named in nine of
     ten, and hardly ever another node. From the 2 x noise that a verdict needs to 3 x noise is one half width
     of the 95 % band.
     """
@@ -70,7 +71,7 @@ def test_a_slowdown_of_one_node_is_found_and_named(recorded: list[Run]) -> None:
     assert len(nodes) >= 15
     random = np.random.default_rng(2)
     right = others = 0
-    for trial in range(100):
+    for trial in range(TRIALS):
         node = nodes[trial % len(nodes)]
         a, b = ([recorded[index] for index in random.choice(len(recorded), PER_SIDE)] for _ in range(2))
         sides = [time_rows.steady(side, "wall", node, 1) for side in (a, b)]
@@ -80,7 +81,7 @@ def test_a_slowdown_of_one_node_is_found_and_named(recorded: list[Run]) -> None:
         others += any(
             row.node != node and row.verdict in (time_rows.SLOWER, time_rows.FASTER) for row in rows
         )
-    assert right >= 90 and others <= 5
+    assert right >= 45 and others <= 2
 
 
 def test_faster_is_the_mirror_of_slower(recorded: list[Run]) -> None:

@@ -19,8 +19,10 @@ from wirecell_profile.model.window import find_window
 from wirecell_profile.tables import device_use, node_use, range_use
 
 from tests.support.shared import shared_folder
-from tests.support.wire_cell import ADC, PIPELINE, ROOT, job, needs_program, read_arrays
+from tests.support.wire_cell import PIPELINE, ROOT, default_adc, event, job, needs_program, write_arrays
 
+TICKS = 1000
+CLOSING = ("FrameFileSink::close", "ArchiveWriter::close")
 CUT = Path(__file__).parent / "data" / "radar-a100.sqlite.xz"
 
 
@@ -74,10 +76,8 @@ def recording(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scope]:
     folder = tmp_path_factory.mktemp("recording")
     path = folder / "run.sqlite"
     with_two = folder / "two.npz"
-    first = dict(read_arrays(ADC).items())
-    np.savez(
-        with_two, **first, **{name[:-1] + "1": array for name, array in first.items() if name.endswith("_0")}
-    )
+    samples, channels, _ = default_adc()
+    write_arrays(with_two, event(samples[:, :TICKS], channels, 0) | event(samples[:, :TICKS], channels, 1))
     job(folder, "--record", str(path), job_file=ROOT / PIPELINE, input=with_two, overlap_files="false")
     with Profile.open(path) as profile:
         yield Scope(profile)
@@ -85,8 +85,9 @@ def recording(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scope]:
 
 @needs_program
 def test_exclusive_times_add_up_to_the_run(recording: Scope) -> None:
-    """On each thread the exclusive times of all ranges add up to the run, and those of the nodes to within 1
-    %.
+    """The exclusive times of the ranges add up to the run, and those of the nodes to the time in which a node is
+    called. Ranges outside of the calls are those of the run, the events, the nodes themselves and the end of
+    the output.
     """
     window = find_window(recording)
     assert window.what == "range run"
@@ -94,9 +95,25 @@ def test_exclusive_times_add_up_to_the_run(recording: Scope) -> None:
     inside = (ranges.start >= window.start) & (ranges.end <= window.end) & ranges.on_one_thread
     threads = np.unique(ranges.thread[inside])
     assert len(threads) == 1
-    assert abs(int(exclusive[inside].sum()) - window.length) < 0.01 * window.length
+    assert int(exclusive[inside].sum()) == window.length
     use = node_use.NodeUse.of(recording)
-    assert abs(int(use.exclusive.sum()) - window.length) < 0.01 * window.length
+    calls = use.calls
+    assert np.unique(calls.thread).tolist() == threads.tolist()
+    assert calls.start.min() >= window.start and calls.end.max() <= window.end
+    called, until = 0, window.start
+    for start, end in sorted(zip(calls.start.tolist(), calls.end.tolist(), strict=True)):
+        called += max(0, end - max(start, until))
+        until = max(until, end)
+    assert int(use.exclusive.sum()) == called
+    outside = {
+        text
+        for text, start, end in zip(ranges.text.to_list(), ranges.start, ranges.end, strict=True)
+        if window.start <= start
+        and end <= window.end
+        and not np.any((calls.start <= start) & (end <= calls.end))
+    }
+    assert {"run", "event"} <= outside
+    assert outside <= {"run", "event", *CLOSING, *calls.node.to_list()}
 
 
 @needs_program

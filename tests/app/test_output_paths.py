@@ -16,6 +16,7 @@ import socket
 import subprocess
 import zipfile
 from collections.abc import Callable
+from contextlib import ExitStack, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -53,54 +54,63 @@ class Option:
 
     name: str
     ending: str
-    words: Callable[[str], list[str]]
+    words: Callable[[str], list[str]]  # behind those of the job
     is_right: Callable[[bytes], bool]
+    job: tuple[str, ...] = (str(COPY), "-A", "input=adc.npz")
     streams: bool = True  # can be written in place
     appends: bool = False
 
 
-def copying(*words: str) -> list[str]:
-    return [str(COPY), "-A", "input=adc.npz", *words]
-
-
 OPTIONS = [
-    Option("frames", ".npz", lambda path: copying("-A", f"output={path}"), is_archive),
+    Option("frames", ".npz", lambda path: ["-A", f"output={path}"], is_archive),
     Option(
         "depositions",
         ".npz",
-        lambda path: ["depos.jsonnet", "-A", "input=depos.npz", "-A", f"output={path}"],
+        lambda path: ["-A", f"output={path}"],
         is_archive,
+        job=("depos.jsonnet", "-A", "input=depos.npz"),
     ),
-    Option("--timing", ".json", lambda path: copying("--timing", path), is_json),
-    Option("--trace-states", ".json", lambda path: copying("--trace-states", path), is_json),
-    Option(
-        "--dot", ".dot", lambda path: copying("--dot", path), lambda content: content.startswith(b"digraph")
-    ),
+    Option("--timing", ".json", lambda path: ["--timing", path], is_json),
+    Option("--trace-states", ".json", lambda path: ["--trace-states", path], is_json),
+    Option("--dot", ".dot", lambda path: ["--dot", path], lambda content: content.startswith(b"digraph")),
     Option(
         "--record",
         ".sqlite",
-        lambda path: copying("--record", path),
+        lambda path: ["--record", path],
         lambda content: content.startswith(b"SQLite format 3"),
         streams=False,
     ),
     Option(
         "-l",
         ".log",
-        lambda path: copying("-l", path, "-L", "debug"),
+        lambda path: ["-l", path, "-L", "debug"],
         lambda content: b"[ wire-cell ]" in content,
         appends=True,
     ),
 ]
+HAS_RECORDER = (wire_cell.PROGRAM.parents[1] / "lib" / "libSpngRecorder.so").exists()
 
 
 @pytest.fixture(name="option", params=OPTIONS, ids=[option.name for option in OPTIONS])
 def fixture_option(request: pytest.FixtureRequest) -> Option:
-    if (
-        request.param.name == "--record"
-        and not (wire_cell.PROGRAM.parents[1] / "lib" / "libSpngRecorder.so").exists()
-    ):
+    """Return one option, for outputs that are rejected: the first of them ends the program."""
+    if request.param.name == "--record" and not HAS_RECORDER:
         pytest.skip("built without the recorder")
     return request.param
+
+
+# Options that one run of a job can have together. A job with --dot only draws.
+TOGETHER = {
+    "job": [option for option in OPTIONS if option.name not in ("depositions", "--dot")],
+    "depositions": [option for option in OPTIONS if option.name == "depositions"],
+    "--dot": [option for option in OPTIONS if option.name == "--dot"],
+}
+
+
+@pytest.fixture(name="options", params=TOGETHER.values(), ids=list(TOGETHER))
+def fixture_options(request: pytest.FixtureRequest) -> list[Option]:
+    """Return options of one run, for outputs that are accepted."""
+    return [option for option in request.param if HAS_RECORDER or option.name != "--record"]
 
 
 @pytest.fixture(name="folder")
@@ -117,8 +127,15 @@ def fixture_folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def run(option: Option, path: Path, folder: Path) -> subprocess.CompletedProcess:
-    return wire_cell.run(*option.words(str(path)), folder=folder)
+def path_of(option: Option, folder: Path) -> Path:
+    """Return the path of the output of an option."""
+    return folder / "results" / f"out-{option.name.strip('-')}{option.ending}"
+
+
+def run(options: list[Option], folder: Path) -> subprocess.CompletedProcess:
+    """Run one job with all these outputs."""
+    words = [word for option in options for word in option.words(str(path_of(option, folder)))]
+    return wire_cell.run(*options[0].job, *words, folder=folder)
 
 
 def require_rejected(done: subprocess.CompletedProcess, path: Path) -> None:
@@ -129,65 +146,83 @@ def require_rejected(done: subprocess.CompletedProcess, path: Path) -> None:
 class TestKinds:
     """Kinds of files at the path of an output."""
 
-    def test_regular_file(self, option: Option, folder: Path) -> None:
-        path = folder / "results" / f"out{option.ending}"
-        path.write_bytes(OLD)
-        done = run(option, path, folder)
+    def test_regular_file(self, options: list[Option], folder: Path) -> None:
+        paths = {option: path_of(option, folder) for option in options}
+        for path in paths.values():
+            path.write_bytes(OLD)
+        done = run(options, folder)
         assert done.returncode == 0, done.stderr
-        content = path.read_bytes()
-        assert option.is_right(content) and content.startswith(OLD) == option.appends
-        require_only(folder / "results", path.name)
+        for option, path in paths.items():
+            content = path.read_bytes()
+            assert option.is_right(content) and content.startswith(OLD) == option.appends, option.name
+        require_only(folder / "results", *(path.name for path in paths.values()))
 
     @pytest.mark.parametrize("exists", [True, False])
-    def test_link_to_a_file(self, option: Option, folder: Path, exists: bool) -> None:
+    def test_link_to_a_file(self, options: list[Option], folder: Path, exists: bool) -> None:
         """The link stays; its target is replaced or made."""
-        (folder / "results" / "there").mkdir()
-        target, link = (
-            folder / "results" / "there" / f"target{option.ending}",
-            folder / "results" / f"out{option.ending}",
-        )
-        link.symlink_to(f"there/{target.name}")
-        if exists:
-            target.write_bytes(OLD)
-        done = run(option, link, folder)
+        there = folder / "results" / "there"
+        there.mkdir()
+        links = {option: path_of(option, folder) for option in options}
+        for link in links.values():
+            link.symlink_to(f"there/{link.name}")
+            if exists:
+                (there / link.name).write_bytes(OLD)
+        done = run(options, folder)
         assert done.returncode == 0, done.stderr
-        assert link.is_symlink() and not target.is_symlink() and option.is_right(target.read_bytes())
-        require_only(folder / "results", link.name, "there")
-        assert [path.name for path in target.parent.iterdir()] == [target.name]
+        for option, link in links.items():
+            target = there / link.name
+            assert link.is_symlink() and not target.is_symlink(), option.name
+            assert option.is_right(target.read_bytes()), option.name
+        require_only(folder / "results", *(link.name for link in links.values()), "there")
+        assert {path.name for path in there.iterdir()} == {link.name for link in links.values()}
 
     @pytest.mark.parametrize("is_link", [False, True])
-    def test_device(self, option: Option, folder: Path, is_link: bool) -> None:
-        """A device is written in place or rejected."""
-        path = folder / "results" / f"out{option.ending}"
-        device = folder / "device" if is_link else path
-        before = make_null_device(device)
-        if is_link:
-            path.symlink_to(device)
-        done = run(option, path, folder)
-        assert same(before, device) and path.is_symlink() == is_link
-        require_only(folder / "results", path.name)
-        if option.streams:
-            assert done.returncode == 0, done.stderr
-        else:
-            require_rejected(done, path)
+    def test_device(self, options: list[Option], folder: Path, is_link: bool) -> None:
+        """A device is written in place."""
+        devices = {}
+        for option in (option for option in options if option.streams):
+            path = path_of(option, folder)
+            device = folder / f"device-{path.name}" if is_link else path
+            devices[option] = (device, make_null_device(device))
+            if is_link:
+                path.symlink_to(device)
+        done = run(list(devices), folder)
+        assert done.returncode == 0, done.stderr
+        for option, (device, before) in devices.items():
+            assert same(before, device) and path_of(option, folder).is_symlink() == is_link, option.name
+        require_only(folder / "results", *(path_of(option, folder).name for option in devices))
 
-    def test_pipe(self, option: Option, folder: Path) -> None:
+    def test_pipe(self, options: list[Option], folder: Path) -> None:
         """The reader of a pipe gets the whole output."""
-        path = folder / "results" / f"out{option.ending}"
-        with reader_of_pipe(path) as got:
-            before = path.lstat()
-            done = run(option, path, folder)
-        assert same(before, path)
+        pipes = [path_of(option, folder) for option in options if option.streams]
+        with ExitStack() as readers:
+            got = [readers.enter_context(reader_of_pipe(path)) for path in pipes]
+            before = [path.lstat() for path in pipes]
+            done = run([option for option in options if option.streams], folder)
+        assert all(same(state, path) for state, path in zip(before, pipes, strict=True))
+        require_only(folder / "results", *(path.name for path in pipes))
+        assert done.returncode == 0, done.stderr
+        streams = [option for option in options if option.streams]
+        for option, blocks in zip(streams, got, strict=True):
+            assert option.is_right(b"".join(blocks)), option.name
+
+    @pytest.mark.skipif(not HAS_RECORDER, reason="built without the recorder")
+    @pytest.mark.parametrize("kind", ["device", "link to a device", "pipe"])
+    def test_a_recording_is_not_written_in_place(self, folder: Path, kind: str) -> None:
+        [option] = [option for option in OPTIONS if not option.streams]
+        path = path_of(option, folder)
+        device = folder / "device" if kind == "link to a device" else path
+        with reader_of_pipe(path) if kind == "pipe" else nullcontext():
+            before = path.lstat() if kind == "pipe" else make_null_device(device)
+            if kind == "link to a device":
+                path.symlink_to(device)
+            require_rejected(run([option], folder), path)
+        assert same(before, device) and path.is_symlink() == (kind == "link to a device")
         require_only(folder / "results", path.name)
-        if option.streams:
-            assert done.returncode == 0, done.stderr
-            assert option.is_right(b"".join(got))
-        else:
-            require_rejected(done, path)
 
     @pytest.mark.parametrize("kind", ["folder", "socket", "loop"])
     def test_rejected(self, option: Option, folder: Path, kind: str) -> None:
-        path = folder / "results" / f"out{option.ending}"
+        path = path_of(option, folder)
         if kind == "folder":
             path.mkdir()
         elif kind == "loop":
@@ -201,17 +236,17 @@ class TestKinds:
             finally:
                 os.chdir(here)
         before = path.lstat()
-        require_rejected(run(option, path, folder), path)
+        require_rejected(run([option], folder), path)
         assert same(before, path)
         require_only(folder / "results", path.name)
 
     def test_device_of_a_job_that_fails(self, folder: Path) -> None:
         """A job that fails does not remove the device."""
-        path = folder / "results" / "out.npz"
+        path = path_of(OPTIONS[0], folder)
         before = make_null_device(path)
         whole = (folder / "adc.npz").read_bytes()
         (folder / "adc.npz").write_bytes(whole[: len(whole) // 2])
-        done = run(OPTIONS[0], path, folder)
+        done = run(OPTIONS[:1], folder)
         assert done.returncode == 1 and same(before, path)
         require_only(folder / "results", path.name)
 
@@ -219,7 +254,7 @@ class TestKinds:
         """Earlier output of the file stays."""
         with (folder / "printed").open("wb") as stream:
             done = subprocess.run(
-                [wire_cell.PROGRAM, *copying("--timing", "/dev/stdout")],
+                [wire_cell.PROGRAM, *OPTIONS[0].job, "--timing", "/dev/stdout"],
                 cwd=folder,
                 stdout=stream,
                 stderr=subprocess.PIPE,
@@ -263,10 +298,13 @@ class TestFilesOfTheJob:
             assert flag in block and name in block
             assert (folder / victim).read_bytes() == before and sorted(folder.iterdir()) == there
 
-    @pytest.mark.parametrize("flag", FLAGS)
-    @pytest.mark.parametrize("victim", ["model", "wires"])
+    @pytest.mark.parametrize(
+        ("victim", "flag"), [*(("model", flag) for flag in FLAGS), ("wires", "-l"), ("wires", "--timing")]
+    )
     def test_model_and_detector(self, folder: Path, flag: str, victim: str) -> None:
-        """Files that components find on the data path cannot be outputs."""
+        """Files that components find on the data path cannot be outputs. One function compares all flags with all
+        files, -l before the job is made and the others after it.
+        """
         source = "dnnroi-standin.ts" if victim == "model" else "protodunehd-wires-larsoft-v1.json.gz"
         copied = folder / source
         copied.write_bytes((wire_cell.DATA / source).read_bytes())

@@ -15,6 +15,7 @@ import pytest
 
 from scripts.wcb import virtual_environment
 from scripts.wcb.checkout import build_folder
+from tests.support import wire_cell
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -49,21 +50,30 @@ def make_bundle(target: Path) -> Path:
     return target
 
 
+TICKS = 1500
 JOB = ("-c", "pipeline.jsonnet", "-A", "device=cpu", "-A", "threads=1")
+
+
+def write_input(folder: Path) -> None:
+    """Write adc.npz, the first TICKS ticks of the default event. The demo runs on the whole event."""
+    samples, channels, _ = wire_cell.default_adc()
+    wire_cell.write_arrays(folder / "adc.npz", wire_cell.event(samples[:, :TICKS], channels))
 
 
 @cache
 def built_output(*words: str) -> bytes:
-    """Return the output file of JOB on the default event, by the built program."""
+    """Return the output file of JOB on write_input()'s file, by the built program."""
     with tempfile.TemporaryDirectory() as folder:
+        write_input(Path(folder))
         done = subprocess.run(
-            [program(), *JOB, "-A", "output=signal.npz", *words],
+            [program(), *JOB, "-A", "input=adc.npz", "-A", "output=signal.npz", *words],
             cwd=folder,
             capture_output=True,
             text=True,
             check=False,
         )
         assert done.returncode == 0, done.stderr
+        assert wire_cell.read_arrays(Path(folder) / "signal.npz")["frame_signal_0"].any()
         return (Path(folder) / "signal.npz").read_bytes()
 
 

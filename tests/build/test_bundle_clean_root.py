@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.build.bundle_support import JOB, built_output, rejection, torch_folder
+from tests.build.bundle_support import JOB, built_output, rejection, torch_folder, write_input
 from tests.support import clean_root
 from tests.support.clean_root import CleanRoot
 
@@ -46,7 +46,9 @@ def folder(root: CleanRoot) -> Iterator[str]:
 
 def same_as_the_build(root: CleanRoot, folder: str, *words: str) -> subprocess.CompletedProcess:
     """Run the same job here and inside; the outputs must have the same bytes."""
-    done = root.run(f"{HOME}/bin/wire-cell", *JOB, "-A", "output=signal.npz", *words, folder=folder)
+    write_input(root.path_of(folder))
+    given = ("-A", "input=adc.npz", "-A", "output=signal.npz", *words)
+    done = root.run(f"{HOME}/bin/wire-cell", *JOB, *given, folder=folder)
     assert done.returncode == 0, done.stderr
     outputs = [
         word for word in words if word.startswith(("-A", "model="))

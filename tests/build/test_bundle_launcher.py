@@ -14,7 +14,14 @@ from pathlib import Path
 import pytest
 
 from scripts.wcb.bundle import contents
-from tests.build.bundle_support import JOB, built_output, fingerprint, rejection, torch_folder
+from tests.build.bundle_support import (
+    JOB,
+    built_output,
+    fingerprint,
+    rejection,
+    torch_folder,
+    write_input,
+)
 
 OLD_ABI = b"_ZN3c105ErrorC1ENS_14SourceLocationESs"
 SHELL = {"PATH": "/usr/bin:/bin"}
@@ -292,7 +299,9 @@ def test_a_run_elsewhere_with_the_libraries_of_others_in_the_way(bundle: Path, t
     for library in bundle.glob("lib/*.so*"):
         if library.name != "libacl.so.1":  # of the system's own commands
             (others / library.name).write_bytes(b"")
-    words = [*JOB, "-A", "output=signal.npz", "-A", "model=none", "--torch", torch_folder()]
+    write_input(tmp_path)
+    given = ("-A", "input=adc.npz", "-A", "output=signal.npz", "-A", "model=none")
+    words = [*JOB, *given, "--torch", torch_folder()]
     done = subprocess.run(
         [moved / "bin" / "wire-cell", *words],
         cwd=tmp_path,

@@ -16,7 +16,16 @@ import pytest
 
 from scripts.wcb import command_line, help_text, waf
 from tests.checks.test_tree import ORDER
-from tests.support.wire_cell import PROGRAM, ROOT, job, needs_program, run
+from tests.support.wire_cell import (
+    PROGRAM,
+    ROOT,
+    default_adc,
+    event,
+    job,
+    needs_program,
+    run,
+    write_arrays,
+)
 
 sys.path.insert(0, str(ROOT / "waf"))
 import spng_example_node  # noqa: E402  (a tool of waf, which finds it by this folder too)
@@ -35,6 +44,9 @@ JOBS = sorted((ROOT / "cfg").glob("*.jsonnet"))
 DETECTORS = re.findall(
     r"^    (\w+): import", (ROOT / "cfg/detectors/all.jsonnet").read_text(encoding="utf-8"), re.MULTILINE
 )
+BENCHMARKS = "docs/benchmarks/"  # ./wcb bench writes the commands that it ran
+TICKS = 2000  # of the event with all tags
+COUNTS = ("-t", "threads", "events_in_flight", "nevents")
 NOT_RUN = ("--check", "--dot", "--list", "--describe", "--schema", "--reservations", "--version", "--help")
 
 
@@ -81,9 +93,41 @@ def program_arguments(words: list[str]) -> list[str] | None:
     return None
 
 
-WIRE_CELL_COMMANDS = sorted(
-    {(where, *found) for where, words in commands() if (found := program_arguments(words))}
-)
+def settings_of(words: tuple[str, ...]) -> frozenset[tuple[str, str]]:
+    """Return options and arguments with their values. Names of files and counts are left out, since they do not
+    matter to --check: of a file the ending and placeholders remain.
+    """
+    found, option = set(), ""
+    for word in words:
+        if word.startswith("-"):
+            option = word
+            found.add((option, ""))
+            continue
+        name, _, value = word.rpartition("=") if option == "-A" else (option, "", word)
+        value = re.sub(r"^[\w/-]+(?=\.(npz|tar|json|sqlite|dot)\b)", "FILE", value)
+        found.add((name, "N" if name in COUNTS else value))
+    return frozenset(found)
+
+
+def different_commands() -> list[tuple[str, ...]]:
+    """Return the commands of wire-cell with different settings. Of the benchmarks, which have run, only those with
+    a setting that no other command has.
+    """
+    every = sorted({(where, *found) for where, words in commands() if (found := program_arguments(words))})
+    by_settings: dict[frozenset, tuple[str, ...]] = {}
+    for command in every:
+        if not command[0].startswith(BENCHMARKS):
+            by_settings.setdefault(settings_of(command[1:]), command)
+    benchmarks = {settings_of(command[1:]): command for command in every if command[0].startswith(BENCHMARKS)}
+    seen = set().union(*by_settings)
+    for settings in sorted(benchmarks, key=len, reverse=True):
+        if settings - seen:
+            by_settings[settings] = benchmarks[settings]
+            seen |= settings
+    return sorted(by_settings.values())
+
+
+WIRE_CELL_COMMANDS = different_commands()
 WCB_COMMANDS = sorted({(where, *words[1:]) for where, words in commands() if words[0] == "./wcb"})
 
 
@@ -174,21 +218,18 @@ def test_jobs_run_with_their_defaults(path: Path, tmp_path: Path) -> None:
 
 @needs_program
 @pytest.mark.parametrize(
-    "argument",
+    "arguments",
     [
         *(f"detname={name}" for name in DETECTORS),
-        "batch=false",
-        "model=standin",
-        "engine=TbbFlow",
-        "filters=pdsp",
+        "batch=false dump=adc,decon,gauss,loose,images,regions,coincidence,roi,signal",
+        "model=standin engine=TbbFlow tags=signal,gauss,wiener,loose,mp2,mp3,roi",
+        "filters=pdsp tags=roi",
         "filters=pdhd",
-        "tags=signal,gauss,wiener,loose,mp2,mp3,roi",
-        "tags=roi",
-        "dump=adc,decon,gauss,loose,images,regions,coincidence,roi,signal",
     ],
 )
-def test_main_job_with(argument: str, tmp_path: Path) -> None:
-    done = run("--check", "-c", "cfg/pipeline.jsonnet", "-A", argument, folder=tmp_path)
+def test_main_job_with(arguments: str, tmp_path: Path) -> None:
+    words = [word for argument in arguments.split() for word in ("-A", argument)]
+    done = run("--check", "-c", "cfg/pipeline.jsonnet", *words, folder=tmp_path)
     assert done.returncode == 0, done.stderr
 
 
@@ -333,10 +374,13 @@ def test_all_code_of_the_page_is_built() -> None:
 def test_every_tag_is_written_as_the_guide_says(tmp_path: Path) -> None:
     """One run with all tags has the types, sizes, summary of `wiener` and masks that the guide describes."""
     tags = ("signal", "gauss", "wiener", "loose", "mp2", "mp3", "roi")
-    written = job(tmp_path, tags=",".join(tags))
+    samples, channels, _ = default_adc()
+    frame = event(samples[:, :TICKS], channels)
+    write_arrays(tmp_path / "adc.npz", frame)
+    written = job(tmp_path, tags=",".join(tags), input="adc.npz")
     for tag in tags:
         samples = written[f"frame_{tag}_0"]
-        assert samples.shape == (2560, 6000) and samples.any(), tag
+        assert samples.shape == (2560, TICKS) and samples.any(), tag
         assert samples.dtype == ("int16" if tag in ("mp2", "mp3", "roi") else "float32"), tag
         assert samples.dtype != "int16" or set(np.unique(samples)) == {0, 1}, tag
     assert written["summary_wiener_0"].shape == (2560,) and (written["summary_wiener_0"] > 0).all()
