@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.endtoend.long_readout import Site
 from tests.support import wire_cell
 
 pytestmark = wire_cell.needs_program
@@ -145,20 +146,28 @@ def test_saturated_samples_are_kept_and_listed(output: wire_cell.Arrays) -> None
     assert signal(output, AT_RAIL)[channel, begin:end].max() > signal(output, CLEAN)[channel, begin:end].max()
 
 
-def quiet() -> tuple[np.ndarray, np.ndarray]:
-    """A small frame that holds nothing."""
-    return np.tile(np.array([2000, 2001], dtype=np.int16), (2560, 50)), np.arange(2560)
+@pytest.fixture(name="site", scope="module")
+def fixture_site(tmp_path_factory: pytest.TempPathFactory) -> Site:
+    return Site.at(tmp_path_factory.mktemp("small"))
+
+
+@pytest.fixture(name="quiet")
+def fixture_quiet(site: Site) -> tuple[np.ndarray, np.ndarray]:
+    """A frame of the small detector that holds nothing: samples, channels."""
+    channels = site.anode.channels
+    return np.tile(np.array([2000, 2001], dtype=np.int16), (len(channels), 50)), channels
 
 
 class TestUnusable:
     """Frames that end the job: one block, status 1, no output."""
 
     @staticmethod
-    def fails(folder: Path, arrays: wire_cell.Arrays, *flags: str) -> str:
+    def fails(site: Site, folder: Path, arrays: wire_cell.Arrays, *flags: str) -> str:
         wire_cell.write_arrays(folder / "adc.npz", arrays)
         block = wire_cell.rejected(
             "-c",
             wire_cell.PIPELINE,
+            *site.flags,
             *flags,
             "-A",
             "device=cpu",
@@ -172,36 +181,48 @@ class TestUnusable:
         assert sorted(path.name for path in folder.iterdir()) == ["adc.npz"]
         return block
 
-    def test_channels_of_another_anode(self, tmp_path: Path) -> None:
-        samples, channels = quiet()
-        block = self.fails(tmp_path, wire_cell.event(samples, channels + 2560))
-        assert "do not belong to the anode" in block and "2560 of 2560" in block and "tpcid" in block
+    def test_channels_of_another_anode(
+        self, site: Site, quiet: tuple[np.ndarray, np.ndarray], tmp_path: Path
+    ) -> None:
+        samples, channels = quiet
+        block = self.fails(site, tmp_path, wire_cell.event(samples, channels + len(channels)))
+        assert (
+            "do not belong to the anode" in block
+            and f"{len(channels)} of {len(channels)}" in block
+            and "tpcid" in block
+        )
 
-    def test_duplicate_channel(self, tmp_path: Path) -> None:
-        samples, channels = quiet()
+    def test_duplicate_channel(
+        self, site: Site, quiet: tuple[np.ndarray, np.ndarray], tmp_path: Path
+    ) -> None:
+        samples, channels = quiet
         channels = channels.copy()
-        channels[7] = channels[1900]
-        block = self.fails(tmp_path, wire_cell.event(samples, channels))
-        assert "1900" in block
+        channels[7] = channels[130]
+        block = self.fails(site, tmp_path, wire_cell.event(samples, channels))
+        assert "130" in block
 
-    def test_zero_ticks(self, tmp_path: Path) -> None:
-        samples, channels = quiet()
-        block = self.fails(tmp_path, wire_cell.event(samples[:, :0], channels))
+    def test_zero_ticks(self, site: Site, quiet: tuple[np.ndarray, np.ndarray], tmp_path: Path) -> None:
+        samples, channels = quiet
+        block = self.fails(site, tmp_path, wire_cell.event(samples[:, :0], channels))
         assert "tick" in block
 
-    def test_fewer_channel_numbers_than_rows(self, tmp_path: Path) -> None:
-        samples, channels = quiet()
-        block = self.fails(tmp_path, wire_cell.event(samples, channels[:-1]))
-        assert "2559" in block and "2560" in block
+    def test_fewer_channel_numbers_than_rows(
+        self, site: Site, quiet: tuple[np.ndarray, np.ndarray], tmp_path: Path
+    ) -> None:
+        samples, channels = quiet
+        block = self.fails(site, tmp_path, wire_cell.event(samples, channels[:-1]))
+        assert str(len(channels) - 1) in block and str(len(channels)) in block
 
-    def test_wrong_type(self, tmp_path: Path) -> None:
-        samples, channels = quiet()
-        block = self.fails(tmp_path, wire_cell.event(samples.astype(np.complex64), channels))
+    def test_wrong_type(self, site: Site, quiet: tuple[np.ndarray, np.ndarray], tmp_path: Path) -> None:
+        samples, channels = quiet
+        block = self.fails(site, tmp_path, wire_cell.event(samples.astype(np.complex64), channels))
         assert "c8" in block or "complex" in block
 
-    def test_another_sampling_period(self, tmp_path: Path) -> None:
-        samples, channels = quiet()
-        block = self.fails(tmp_path, wire_cell.event(samples, channels, tick_ns=512.0))
+    def test_another_sampling_period(
+        self, site: Site, quiet: tuple[np.ndarray, np.ndarray], tmp_path: Path
+    ) -> None:
+        samples, channels = quiet
+        block = self.fails(site, tmp_path, wire_cell.event(samples, channels, tick_ns=512.0))
         assert "512" in block and "500" in block
 
     def test_missing_file_is_wrong_use(self, tmp_path: Path) -> None:
@@ -210,9 +231,11 @@ class TestUnusable:
         )
         assert "absent.npz" in block and not list(tmp_path.iterdir())
 
-    def test_skipped_event_leaves_the_others(self, tmp_path: Path) -> None:
+    def test_skipped_event_leaves_the_others(
+        self, site: Site, quiet: tuple[np.ndarray, np.ndarray], tmp_path: Path
+    ) -> None:
         """--on-error skip: the bad one is reported and left out, as was asked for, so the job did not fail."""
-        samples, channels = quiet()
+        samples, channels = quiet
         arrays: wire_cell.Arrays = {}
         for ident, rows in enumerate((samples, samples[:, :0], samples)):
             arrays.update(wire_cell.event(rows, channels, ident))
@@ -220,6 +243,7 @@ class TestUnusable:
         done = wire_cell.run(
             "-c",
             wire_cell.PIPELINE,
+            *site.flags,
             "--on-error",
             "skip",
             "-A",

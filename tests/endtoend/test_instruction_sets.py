@@ -16,12 +16,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.endtoend.long_readout import Site
 from tests.support.wire_cell import (
     PROGRAM,
     ROOT,
     Arrays,
-    default_adc,
-    event,
     needs_program,
     read_arrays,
     run,
@@ -35,7 +34,7 @@ VERSIONS = {
     "arch_x86_64_v3": "avx2",
     "arch_x86_64_v4": "avx512f",
 }  # and a flag of processors that can run it
-FIRST, TICKS = 900, 400  # of the default event, where tracks cross
+TICKS = 600
 # Sums in another order differ in the last digits of float32; ten transforms and a line between two samples are behind it.
 CHARGE = 1e-3  # of the RMS of the samples with charge
 
@@ -94,11 +93,8 @@ def fixture_forcing(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def fixture_results(forcing: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Arrays]:
     """Output of the chain for each version that this processor can run, and as the loader chooses ("")."""
     folder = tmp_path_factory.mktemp("versions")
-    samples, channels, start = default_adc()
-    write_arrays(
-        folder / "adc.tar",
-        event(np.ascontiguousarray(samples[:, FIRST : FIRST + TICKS]), channels, start_ns=start),
-    )
+    site = Site.at(folder)
+    write_arrays(folder / "adc.tar", site.busy_frames(4, TICKS))
     flags = Path("/proc/cpuinfo").read_text(encoding="utf-8").split()
     found = {}
     for version in ["", *(name for name, flag in VERSIONS.items() if flag in flags)]:
@@ -111,13 +107,13 @@ def fixture_results(forcing: Path, tmp_path_factory: pytest.TempPathFactory) -> 
         arguments = {
             "input": folder / "adc.tar",
             "output": output,
-            "model": "none",
             "tags": "signal,wiener,roi,mp2,mp3",
             "device": "cpu",
         }
         done = run(
             "-c",
             "cfg/pipeline.jsonnet",
+            *site.flags,
             *(word for name, value in arguments.items() for word in ("-A", f"{name}={value}")),
             folder=folder,
             env={**os.environ, **environment},

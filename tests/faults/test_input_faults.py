@@ -21,12 +21,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.endtoend.long_readout import Site
 from tests.support import wire_cell
 
 pytestmark = wire_cell.needs_program
 
 COPY = wire_cell.ROOT / "tests" / "app" / "jobs" / "copy.jsonnet"
-FIRST_TICK, TICKS = 900, 400  # of the default event, where tracks cross
 EVENTS = 4
 
 
@@ -97,26 +97,26 @@ class TestDamagedArchive:
 class TestDamagedEvent:
     """The second of four events has too few rows."""
 
-    @pytest.fixture(name="folder", scope="class")
+    @pytest.fixture(name="site", scope="class")
     @staticmethod
-    def fixture_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-        """A folder with adc.npz."""
-        samples, channels, _ = wire_cell.default_adc()
-        samples = np.ascontiguousarray(samples[:, FIRST_TICK : FIRST_TICK + TICKS])
+    def fixture_site(tmp_path_factory: pytest.TempPathFactory) -> Site:
+        """The small detector with adc.npz."""
+        site = Site.at(tmp_path_factory.mktemp("damaged-event"))
+        samples, channels = site.busy_frames(1, 600)["frame_*_0"], site.anode.channels
         arrays: wire_cell.Arrays = {}
         for ident in range(EVENTS):
             arrays.update(wire_cell.event(samples[:100] if ident == 1 else samples, channels, ident))
-        folder = tmp_path_factory.mktemp("damaged-event")
-        wire_cell.write_arrays(folder / "adc.npz", arrays)
-        return folder
+        wire_cell.write_arrays(site.folder / "adc.npz", arrays)
+        return site
 
     @pytest.mark.parametrize("engine", ["Pgrapher", "TbbFlow"])
-    def test_stop(self, folder: Path, engine: str) -> None:
+    def test_stop(self, site: Site, engine: str) -> None:
         """The event before it is kept."""
         output = f"stop-{engine}.npz"
         block = wire_cell.rejected(
             "-c",
             wire_cell.PIPELINE,
+            *site.flags,
             "-A",
             "device=cpu",
             "-A",
@@ -125,21 +125,22 @@ class TestDamagedEvent:
             f"output={output}",
             "-A",
             f"engine={engine}",
-            folder=folder,
+            folder=site.folder,
             status=1,
         )
         assert "event 1" in block and "100, the rows of frame_*_1.npy" in block
-        kept = wire_cell.read_arrays(folder / output)
+        kept = wire_cell.read_arrays(site.folder / output)
         assert {name for name in kept if name.startswith("frame_")} == {"frame_signal_0"}
         assert kept["frame_signal_0"].any()
 
     @pytest.mark.parametrize("engine", ["Pgrapher", "TbbFlow"])
-    def test_skip(self, folder: Path, engine: str) -> None:
+    def test_skip(self, site: Site, engine: str) -> None:
         """It is told about, the others are done, and the job succeeds."""
         output = f"skip-{engine}.npz"
         done = wire_cell.run(
             "-c",
             wire_cell.PIPELINE,
+            *site.flags,
             "--on-error",
             "skip",
             "-A",
@@ -150,12 +151,12 @@ class TestDamagedEvent:
             f"output={output}",
             "-A",
             f"engine={engine}",
-            folder=folder,
+            folder=site.folder,
         )
         assert done.returncode == 0, done.stderr
         assert "event 1 skipped" in done.stderr and "100, the rows of frame_*_1.npy" in done.stderr
         assert "1 events skipped, 3 completed" in done.stderr
-        kept = wire_cell.read_arrays(folder / output)
+        kept = wire_cell.read_arrays(site.folder / output)
         signals = [array for name, array in kept.items() if name.startswith("frame_")]
         assert [name for name in kept if name.startswith("frame_")] == [
             f"frame_signal_{ident}" for ident in (0, 2, 3)

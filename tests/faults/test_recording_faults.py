@@ -15,9 +15,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.endtoend.long_readout import Site
 from tests.recorder import recorded
 from tests.recorder.recorded import PUSH_POP, Recorded
 from tests.support import wire_cell
+from tests.support.paced_input import EVENTS_TO_START, PacedInput
 
 pytestmark = wire_cell.needs_program
 
@@ -137,23 +139,26 @@ class TestVariables:
         assert names(folder) == ["adc.npz"]
 
 
-def write_events(path: Path, count: int) -> None:
-    samples, channels, _ = wire_cell.default_adc()
-    piece = np.ascontiguousarray(samples[:, 900:1300])
-    arrays: wire_cell.Arrays = {}
-    for ident in range(count):
-        arrays |= wire_cell.event(piece, channels, ident)
-    wire_cell.write_arrays(path, arrays)
+@pytest.fixture(name="site", scope="module")
+def fixture_site(tmp_path_factory: pytest.TempPathFactory) -> Site:
+    return Site.at(tmp_path_factory.mktemp("small"))
+
+
+@pytest.fixture(name="event", scope="module")
+def fixture_event(site: Site) -> wire_cell.Arrays:
+    """An event of the small detector."""
+    return site.busy_frames(1, 600)
 
 
 @recorded.needs_recorder
 class TestEarlyEnds:
-    def start(self, folder: Path) -> subprocess.Popen:
+    @staticmethod
+    def start(site: Site, event: wire_cell.Arrays, folder: Path) -> subprocess.Popen:
         """The pipeline with 60 events, of which the first is done."""
-        write_events(folder / "adc.npz", 60)
-        words = [word for each in ("device=cpu", "input=adc.npz", "output=out.npz") for word in ("-A", each)]
+        feeder = PacedInput(folder / "adc.tar", event, 60)
+        words = [word for each in ("device=cpu", "input=adc.tar", "output=out.npz") for word in ("-A", each)]
         process = subprocess.Popen(
-            [wire_cell.PROGRAM, "-c", wire_cell.PIPELINE, "--record", "run.sqlite", *words],
+            [wire_cell.PROGRAM, "-c", wire_cell.PIPELINE, *site.flags, "--record", "run.sqlite", *words],
             cwd=folder,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
@@ -161,7 +166,7 @@ class TestEarlyEnds:
             preexec_fn=wire_cell.default_signals,
         )
         deadline = time.monotonic() + 120
-        while not any(path.stat().st_size > 0 for path in folder.glob(".out.npz.*.partial")):
+        while feeder.written < EVENTS_TO_START:
             assert time.monotonic() < deadline and process.poll() is None
             time.sleep(0.01)
         time.sleep(1.2)  # twice the period in which rows go to the disk
@@ -170,28 +175,32 @@ class TestEarlyEnds:
     @pytest.mark.parametrize(
         "sent, status", [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGUSR1, 138)]
     )
-    def test_stopped(self, tmp_path: Path, sent: signal.Signals, status: int) -> None:
+    def test_stopped(
+        self, site: Site, event: wire_cell.Arrays, tmp_path: Path, sent: signal.Signals, status: int
+    ) -> None:
         """The completed events and the recording of them are kept."""
-        process = self.start(tmp_path)
+        process = self.start(site, event, tmp_path)
         process.send_signal(sent)
         _, errors = process.communicate(timeout=120)
         assert process.returncode == status, errors
-        assert names(tmp_path) == ["adc.npz", "out.npz", "run.sqlite"]
+        assert names(tmp_path) == ["adc.tar", "out.npz", "run.sqlite"]
         file = Recorded(tmp_path / "run.sqlite")
         assert 0 < int(file.run()["events"]) < 60 and file.run()["end"] == "stop"
 
     @pytest.mark.parametrize("sent, end", [(signal.SIGABRT, "signal 6"), (signal.SIGSEGV, "signal 11")])
-    def test_crashed(self, tmp_path: Path, sent: signal.Signals, end: str) -> None:
-        process = self.start(tmp_path)
+    def test_crashed(
+        self, site: Site, event: wire_cell.Arrays, tmp_path: Path, sent: signal.Signals, end: str
+    ) -> None:
+        process = self.start(site, event, tmp_path)
         process.send_signal(sent)
         _, errors = process.communicate(timeout=120)
         assert process.returncode == -sent, errors
         file = Recorded(tmp_path / "run.sqlite")
         assert file.run()["end"] == end and len(file.sql("SELECT 1 FROM SPNG_CALL WHERE event = 0")) > 20
 
-    def test_killed(self, tmp_path: Path) -> None:
+    def test_killed(self, site: Site, event: wire_cell.Arrays, tmp_path: Path) -> None:
         """Lose at most the calls since the last spill; the .part file becomes a whole one."""
-        process = self.start(tmp_path)
+        process = self.start(site, event, tmp_path)
         process.kill()
         process.communicate(timeout=120)
         [part] = tmp_path.glob("run.sqlite.*.part")

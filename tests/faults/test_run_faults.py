@@ -17,37 +17,44 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.endtoend.long_readout import Site
 from tests.support import wire_cell
+from tests.support.paced_input import EVENTS_TO_START, PacedInput
 
 pytestmark = wire_cell.needs_program
 
 COPY = wire_cell.ROOT / "tests" / "app" / "jobs" / "copy.jsonnet"
-FIRST_TICK, TICKS = 900, 400  # of the default event, where tracks cross
 SECONDS_TO_STOP = 20  # a node call takes well under a second; the machine may be busy with other tests
 
 
-def write_events(path: Path, count: int) -> None:
-    """Copies of a piece of the default event under different numbers."""
-    samples, channels, _ = wire_cell.default_adc()
-    samples = np.ascontiguousarray(samples[:, FIRST_TICK : FIRST_TICK + TICKS])
-    arrays: wire_cell.Arrays = {}
-    for ident in range(count):
-        arrays.update(wire_cell.event(samples, channels, ident))
-    wire_cell.write_arrays(path, arrays)
+@pytest.fixture(name="site", scope="module")
+def fixture_site(tmp_path_factory: pytest.TempPathFactory) -> Site:
+    return Site.at(tmp_path_factory.mktemp("small"))
 
 
-def words(*arguments: str) -> list[str]:
-    return ["-c", wire_cell.PIPELINE, *[word for each in ("device=cpu", *arguments) for word in ("-A", each)]]
+@pytest.fixture(name="event", scope="module")
+def fixture_event(site: Site) -> wire_cell.Arrays:
+    """An event of the small detector with a track."""
+    return site.busy_frames(1, 600)
+
+
+def words(site: Site, *arguments: str) -> list[str]:
+    return [
+        "-c",
+        wire_cell.PIPELINE,
+        *site.flags,
+        *[word for each in ("device=cpu", *arguments) for word in ("-A", each)],
+    ]
 
 
 class TestOutput:
     """One block; neither the output nor a temporary file stays."""
 
-    def test_full_disk(self, tmp_path: Path) -> None:
-        write_events(tmp_path / "adc.npz", 3)
+    def test_full_disk(self, site: Site, tmp_path: Path) -> None:
+        wire_cell.write_arrays(tmp_path / "adc.npz", site.busy_frames(3, 6000))
         limit = 10_000
         done = wire_cell.run(
-            *words("input=adc.npz", "output=out.npz"),
+            *words(site, "input=adc.npz", "output=out.npz"),
             folder=tmp_path,
             preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)),
         )
@@ -56,12 +63,14 @@ class TestOutput:
         assert [path.name for path in tmp_path.iterdir()] == ["adc.npz"]
 
     @pytest.mark.parametrize("overlap", ["true", "false"])
-    def test_full_disk_where_failed_events_are_skipped(self, tmp_path: Path, overlap: str) -> None:
+    def test_full_disk_where_failed_events_are_skipped(
+        self, site: Site, tmp_path: Path, overlap: str
+    ) -> None:
         """Without its file no event is done: the job fails, and names the event at which writing stopped."""
-        write_events(tmp_path / "adc.npz", 4)
+        wire_cell.write_arrays(tmp_path / "adc.npz", site.busy_frames(4, 6000))
         limit = 10_000
         done = wire_cell.run(
-            *words("input=adc.npz", "output=out.tar", "model=none", f"overlap_files={overlap}"),
+            *words(site, "input=adc.npz", "output=out.tar", f"overlap_files={overlap}"),
             "--on-error",
             "skip",
             folder=tmp_path,
@@ -99,8 +108,8 @@ class TestFilesThatMeet:
     """Two names of one file, of which one is written."""
 
     @pytest.mark.parametrize("output", ["adc.npz", "here/../adc.npz", "link.npz"])
-    def test_the_input_is_not_replaced(self, tmp_path: Path, output: str) -> None:
-        write_events(tmp_path / "adc.npz", 1)
+    def test_the_input_is_not_replaced(self, event: wire_cell.Arrays, tmp_path: Path, output: str) -> None:
+        wire_cell.write_arrays(tmp_path / "adc.npz", event)
         (tmp_path / "here").mkdir()
         (tmp_path / "link.npz").symlink_to("adc.npz")
         before = (tmp_path / "adc.npz").read_bytes()
@@ -110,8 +119,8 @@ class TestFilesThatMeet:
         assert "FrameFileSink" in block and "FrameFileSource" in block and output in block
         assert (tmp_path / "adc.npz").read_bytes() == before
 
-    def test_outputs_do_not_replace_each_other(self, tmp_path: Path) -> None:
-        write_events(tmp_path / "adc.npz", 1)
+    def test_outputs_do_not_replace_each_other(self, event: wire_cell.Arrays, tmp_path: Path) -> None:
+        wire_cell.write_arrays(tmp_path / "adc.npz", event)
         block = wire_cell.rejected(
             COPY,
             "-A",
@@ -140,11 +149,17 @@ class TestSignals:
         ],
     )
     def test_completed_events_are_kept(
-        self, tmp_path: Path, engine: str, sent: signal.Signals, status: int
+        self,
+        site: Site,
+        event: wire_cell.Arrays,
+        tmp_path: Path,
+        engine: str,
+        sent: signal.Signals,
+        status: int,
     ) -> None:
         count = 60
-        write_events(tmp_path / "adc.npz", count)
-        arguments = words("input=adc.npz", "output=out.npz", f"engine={engine}")
+        feeder = PacedInput(tmp_path / "adc.tar", event, count)
+        arguments = words(site, "input=adc.tar", "output=out.npz", f"engine={engine}")
         process = subprocess.Popen(
             [wire_cell.PROGRAM, *arguments],
             cwd=tmp_path,
@@ -155,7 +170,7 @@ class TestSignals:
         )
         try:
             deadline = time.monotonic() + 120
-            while not any(path.stat().st_size > 0 for path in tmp_path.glob(".out.npz.*.partial")):
+            while feeder.written < EVENTS_TO_START:
                 assert time.monotonic() < deadline and process.poll() is None
                 time.sleep(0.01)
             process.send_signal(sent)
@@ -167,7 +182,7 @@ class TestSignals:
         assert time.monotonic() - began < SECONDS_TO_STOP
         completed = int(re.search(rf"stopped by {sent.name} after (\d+) completed events", errors)[1])
         assert 0 < completed < count
-        assert sorted(path.name for path in tmp_path.iterdir()) == ["adc.npz", "out.npz"]
+        assert sorted(path.name for path in tmp_path.iterdir()) == ["adc.tar", "out.npz"]
         kept = wire_cell.read_arrays(tmp_path / "out.npz")
         signals = [array for name, array in kept.items() if name.startswith("frame_")]
         assert [name for name in kept if name.startswith("frame_")] == [
