@@ -91,12 +91,14 @@ OPTIONS = [
 HAS_RECORDER = (wire_cell.PROGRAM.parents[1] / "lib" / "libSpngRecorder.so").exists()
 
 
-@pytest.fixture(name="option", params=OPTIONS, ids=[option.name for option in OPTIONS])
-def fixture_option(request: pytest.FixtureRequest) -> Option:
-    """Return one option, for outputs that are rejected: the first of them ends the program."""
-    if request.param.name == "--record" and not HAS_RECORDER:
-        pytest.skip("built without the recorder")
-    return request.param
+# The first rejected output ends the program. One function finds the kind of a file for all options but -l and
+# --record (spng/core/files/temporary_files.cxx), so that these and the frames have every kind.
+REJECTED = [(option, "folder") for option in OPTIONS] + [
+    (option, kind)
+    for option in OPTIONS
+    if option.name in ("frames", "-l", "--record")
+    for kind in ("socket", "loop")
+]
 
 
 # Options that one run of a job can have together. A job with --dot only draws.
@@ -220,8 +222,12 @@ class TestKinds:
         assert same(before, device) and path.is_symlink() == (kind == "link to a device")
         require_only(folder / "results", path.name)
 
-    @pytest.mark.parametrize("kind", ["folder", "socket", "loop"])
+    @pytest.mark.parametrize(
+        ("option", "kind"), REJECTED, ids=[f"{option.name}-{kind}" for option, kind in REJECTED]
+    )
     def test_rejected(self, option: Option, folder: Path, kind: str) -> None:
+        if option.name == "--record" and not HAS_RECORDER:
+            pytest.skip("built without the recorder")
         path = path_of(option, folder)
         if kind == "folder":
             path.mkdir()
