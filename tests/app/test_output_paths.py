@@ -91,12 +91,14 @@ OPTIONS = [
 HAS_RECORDER = (wire_cell.PROGRAM.parents[1] / "lib" / "libSpngRecorder.so").exists()
 
 
-@pytest.fixture(name="option", params=OPTIONS, ids=[option.name for option in OPTIONS])
-def fixture_option(request: pytest.FixtureRequest) -> Option:
-    """Return one option, for outputs that are rejected: the first of them ends the program."""
-    if request.param.name == "--record" and not HAS_RECORDER:
-        pytest.skip("built without the recorder")
-    return request.param
+# The first rejected output ends the program. One function finds the kind of a file for all options but -l and
+# --record (spng/core/files/temporary_files.cxx), so that these and the frames have every kind.
+REJECTED = [(option, "folder") for option in OPTIONS] + [
+    (option, kind)
+    for option in OPTIONS
+    if option.name in ("frames", "-l", "--record")
+    for kind in ("socket", "loop")
+]
 
 
 # Options that one run of a job can have together. A job with --dot only draws.
@@ -220,8 +222,12 @@ class TestKinds:
         assert same(before, device) and path.is_symlink() == (kind == "link to a device")
         require_only(folder / "results", path.name)
 
-    @pytest.mark.parametrize("kind", ["folder", "socket", "loop"])
+    @pytest.mark.parametrize(
+        ("option", "kind"), REJECTED, ids=[f"{option.name}-{kind}" for option, kind in REJECTED]
+    )
     def test_rejected(self, option: Option, folder: Path, kind: str) -> None:
+        if option.name == "--record" and not HAS_RECORDER:
+            pytest.skip("built without the recorder")
         path = path_of(option, folder)
         if kind == "folder":
             path.mkdir()
@@ -268,7 +274,7 @@ class TestKinds:
 
 class TestFilesOfTheJob:
     """An output that the job also reads, or writes for another option, is rejected before anything is
-    written.
+    written. One function compares every output with every file (spng/io/file_user.h).
     """
 
     FLAGS = ("-l", "--timing", "--trace-states", "--record", "--dot")
@@ -284,13 +290,15 @@ class TestFilesOfTheJob:
         os.link(folder / name, folder / "hard")
         return [name, f"results/../{name}", "soft", "hard"]
 
-    @pytest.mark.parametrize("flag", FLAGS)
-    @pytest.mark.parametrize("victim", ["adc.npz", "job.jsonnet"])
+    @pytest.mark.parametrize(
+        ("victim", "flag"),
+        [*(("adc.npz", flag) for flag in FLAGS), ("job.jsonnet", "-l"), ("job.jsonnet", "--timing")],
+    )
     def test_input_and_configuration(self, folder: Path, flag: str, victim: str) -> None:
         (folder / "job.jsonnet").write_text(COPY.read_text(encoding="utf-8"), encoding="utf-8")
         before = (folder / victim).read_bytes()
         names = self.other_names(folder, victim)
-        for name in names if flag == "-l" else names[2:3]:
+        for name in names if (victim, flag) == ("adc.npz", "-l") else names[2:3]:
             there = sorted(folder.iterdir())
             block = wire_cell.rejected(
                 "job.jsonnet", "-A", "input=adc.npz", *self.words(flag, name), folder=folder, status=2
@@ -302,9 +310,7 @@ class TestFilesOfTheJob:
         ("victim", "flag"), [*(("model", flag) for flag in FLAGS), ("wires", "-l"), ("wires", "--timing")]
     )
     def test_model_and_detector(self, folder: Path, flag: str, victim: str) -> None:
-        """Files that components find on the data path cannot be outputs. One function compares all flags with all
-        files, -l before the job is made and the others after it.
-        """
+        """Files that components find on the data path cannot be outputs."""
         source = "dnnroi-standin.ts" if victim == "model" else "protodunehd-wires-larsoft-v1.json.gz"
         copied = folder / source
         copied.write_bytes((wire_cell.DATA / source).read_bytes())

@@ -27,6 +27,7 @@ pytestmark = wire_cell.needs_program
 
 COPY = wire_cell.ROOT / "tests" / "app" / "jobs" / "copy.jsonnet"
 EVENTS = 1500
+FEW_EVENTS = 20
 CHANNELS, TICKS = 64, 2000
 EVENT_BYTES = CHANNELS * TICKS * 2
 PATIENCE = 60  # seconds
@@ -66,14 +67,25 @@ def until(condition: Callable[[], bool]) -> None:
         time.sleep(0.01)
 
 
-@pytest.fixture(scope="module")
-def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Write many small events, which take some seconds."""
+def write_events(path: Path, count: int) -> Path:
+    """Write small events."""
     arrays: wire_cell.Arrays = {}
     samples = np.zeros((CHANNELS, TICKS), np.int16)
-    for ident in range(EVENTS):
+    for ident in range(count):
         arrays |= wire_cell.event(samples, np.arange(CHANNELS), ident)
-    return wire_cell.write_arrays(tmp_path_factory.mktemp("source") / "adc.tar", arrays)
+    return wire_cell.write_arrays(path, arrays)
+
+
+@pytest.fixture(scope="module")
+def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Write many events, for requests while they are processed."""
+    return write_events(tmp_path_factory.mktemp("source") / "adc.tar", EVENTS)
+
+
+@pytest.fixture(scope="module")
+def short(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Write few events, for requests at any time: the job waits at its end."""
+    return write_events(tmp_path_factory.mktemp("short") / "adc.tar", FEW_EVENTS)
 
 
 @contextmanager
@@ -212,12 +224,12 @@ class TestWindow:
         ]
         assert events[0] == 0 and events[-1] < EVENTS - 1
 
-    def test_events_and_control(self, source: Path, tmp_path: Path) -> None:
+    def test_events_and_control(self, short: Path, tmp_path: Path) -> None:
         """With --profile-events the control cannot open the capture window."""
         path = tmp_path / "job.sock"
         with running(
             tmp_path,
-            source,
+            short,
             "--record",
             "run.sqlite",
             "--profile-events",
@@ -232,12 +244,12 @@ class TestWindow:
 
 
 class TestTimings:
-    def test_equal_the_report(self, source: Path, tmp_path: Path) -> None:
+    def test_equal_the_report(self, short: Path, tmp_path: Path) -> None:
         """The values equal those of the report to the nanosecond at the end of the run, also without
         --record.
         """
         path = tmp_path / "job.sock"
-        with running(tmp_path, source, "--profile-control", f"unix:{path}") as job:
+        with running(tmp_path, short, "--profile-control", f"unix:{path}") as job:
             until(path.exists)
             assert ask(UnixConnection(path), "POST", "/start_profile") == (
                 409,
@@ -247,7 +259,7 @@ class TestTimings:
             def read() -> dict[tuple[str, str], str]:
                 return samples(ask(UnixConnection(path), "GET", "/timings")[1])
 
-            until(lambda: read().get(("spng_node_calls_total", "FrameFileSink:out")) == str(EVENTS))
+            until(lambda: read().get(("spng_node_calls_total", "FrameFileSink:out")) == str(FEW_EVENTS))
             time.sleep(0.5)  # the end of the stream
             now = read()
             timing, _ = finish(job, tmp_path)
@@ -269,9 +281,9 @@ class TestTimings:
 
 
 class TestTcp:
-    def test_token(self, source: Path, tmp_path: Path) -> None:
+    def test_token(self, short: Path, tmp_path: Path) -> None:
         """A request without the right token gets 401, and the server listens on 127.0.0.1 only."""
-        with running(tmp_path, source, "--profile-control", "tcp:0", SPNG_PROFILE_TOKEN=TOKEN) as job:
+        with running(tmp_path, short, "--profile-control", "tcp:0", SPNG_PROFILE_TOKEN=TOKEN) as job:
             said = job.stderr.readline()
             port = int(re.fullmatch(r"wire-cell: listening at http://127\.0\.0\.1:(\d+)\n", said)[1])
 
@@ -341,14 +353,14 @@ class TestRefused:
         )
         assert said in block
 
-    def test_a_file_is_not_replaced_but_a_dead_socket_is(self, source: Path, tmp_path: Path) -> None:
+    def test_a_file_is_not_replaced_but_a_dead_socket_is(self, short: Path, tmp_path: Path) -> None:
         path = tmp_path / "job.sock"
         path.write_text("mine", encoding="utf-8")
         wire_cell.rejected(
             "-c",
             COPY,
             "-A",
-            f"input={source}",
+            f"input={short}",
             "-A",
             "output=out.tar",
             "--profile-control",
@@ -360,7 +372,7 @@ class TestRefused:
         path.unlink()
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as dead:
             dead.bind(str(path))
-        with running(tmp_path, source, "--profile-control", f"unix:{path}") as job:
+        with running(tmp_path, short, "--profile-control", f"unix:{path}") as job:
             until(lambda: job.poll() is not None or "listening" in job.stderr.readline())
             assert ask(UnixConnection(path), "GET", "/health")[0] == 200
             finish(job, tmp_path)

@@ -48,25 +48,16 @@ def test_the_line_of_the_talk_works_unchanged(configure, torch_folder, tmp_path)
     assert "Next: ./wcb" in done.out
 
 
-@pytest.mark.usefixtures("torch_folder")
-def test_the_usual_case_needs_no_option(configure):
+def test_the_usual_case_needs_no_option(configure, torch_folder, tmp_path):
+    """Headers of another fmt are not seen: the torch wheel has fmt too, and spdlog's own fmt must be found first."""
     done = configure()
     assert done.status == 0, done.err
     assert re.match(r"2\.\d\d", found(done.out, "LibTorch"))
     assert found(done.out, "NVTX ranges") == "left out (--with-nvtx)"
     assert "note" not in done.out
-
-
-def test_the_headers_of_another_fmt_are_not_seen(configure, torch_folder, tmp_path):
-    """The torch wheel has fmt too: spdlog's own fmt must be found first."""
-    if not (torch_folder / "include" / "fmt").exists():
-        pytest.skip("this LibTorch has no fmt")
-    assert configure().status == 0
-    links = sorted(path.name for path in (tmp_path / "build" / "parts" / "include").iterdir())
-    assert {"fmt", "spdlog", "boost", "nlohmann", "archive.h"} <= set(links)
-    assert (tmp_path / "build" / "parts" / "include" / "fmt").resolve() != (
-        torch_folder / "include" / "fmt"
-    ).resolve()
+    parts = tmp_path / "build" / "parts" / "include"
+    assert {"fmt", "spdlog", "boost", "nlohmann", "archive.h"} <= {path.name for path in parts.iterdir()}
+    assert (parts / "fmt").resolve() != (torch_folder / "include" / "fmt").resolve()
 
 
 def test_a_libtorch_without_cuda_is_enough(configure, made_up_torch):

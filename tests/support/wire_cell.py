@@ -102,7 +102,7 @@ def read_arrays(path: Path) -> Arrays:
         with np.load(path) as archive:
             return {name: archive[name] for name in archive.files}
     with tarfile.open(path) as archive:
-        return {member.name.removesuffix(".npy"): _array(archive, member) for member in archive.getmembers()}
+        return {member.name.removesuffix(".npy"): _array(archive, member) for member in archive}
 
 
 def _array(archive: tarfile.TarFile, member: tarfile.TarInfo) -> np.ndarray:
