@@ -32,7 +32,9 @@ def fixture_models(tmp_path_factory: pytest.TempPathFactory) -> tuple[DNNROINet,
     about = export.metadata(network, {}, {}, {"training_noise": [400.0, 450.0], "noise_range": [0.5, 2.0]})
     script, package = folder / "network.ts", folder / "network.pt2"
     export.write_torch_script(script, network, about)
-    write_package(package, network, about)
+    # One process compiles faster than a pool of processes that each load LibTorch.
+    with torch._inductor.config.patch({"compile_threads": 1, "aot_inductor.compile_wrapper_opt_level": "O0"}):
+        write_package(package, network, about)
     return network, script, package
 
 
