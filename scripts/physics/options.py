@@ -18,7 +18,7 @@ def command_line(description: str | None) -> argparse.Namespace:
     parser.add_argument(
         "--quick",
         action="store_true",
-        help="one event of each kind and fewer variants: a minute instead of half an hour, larger errors",
+        help="one event of each kind and fewer variants: an eighth of the time, larger errors",
     )
     parser.add_argument(
         "--seeds", type=int, metavar="N", help=f"noise seeds of the line scan (default {FULL.lines})"

@@ -75,9 +75,9 @@ def test_own_simulation(detector: str, anode: int, tmp_path: Path) -> None:
                 "tracks": 10,
                 "seed": 910000,
                 "device": "cpu",
-                "output": "adc.npz",
-                "truth": "truth.npz",
-                "process": "signal.npz",
+                "output": "adc.tar",
+                "truth": "truth.tar",
+                "process": "signal.tar",
                 "model": "none",
             }.items()
             for word in ("-A", f"{name}={value}")
@@ -86,7 +86,7 @@ def test_own_simulation(detector: str, anode: int, tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stderr
     adc, truth, signal = (
-        wire_cell.read_arrays(tmp_path / f"{name}.npz") for name in ("adc", "truth", "signal")
+        wire_cell.read_arrays(tmp_path / f"{name}.tar") for name in ("adc", "truth", "signal")
     )
     check_polarity(by_channel(adc, "*", anode), roles(detector, anode))
     check_charge(

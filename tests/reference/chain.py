@@ -27,11 +27,12 @@ GAUSS_SCALE_MHZ = 0.12
 
 @dataclass(frozen=True)
 class Chain:
-    """The tables that are prepared once for an anode."""
+    """The tables that are prepared once for an anode, and for readouts of up to padded_ticks - 299 ticks."""
 
     wires: Path
     field: Path
     anode: int = 0
+    padded_ticks: int = decon.PADDED_TICKS
 
     @cached_property
     def order(self) -> list[np.ndarray]:
@@ -48,7 +49,7 @@ class Chain:
         """Return the response of each view: (padded channel, padded tick//2 + 1) complex [ADC/electron]."""
         kernels = [response.response_kernel(self.field, view) for view in range(3)]
         return [
-            response.response_spectrum(kernel, channels, decon.PADDED_TICKS)
+            response.response_spectrum(kernel, channels, self.padded_ticks)
             for kernel, channels in zip(kernels, PADDED_CHANNELS)
         ]
 
@@ -65,7 +66,8 @@ class Chain:
             weights = filters.channel_filter(PADDED_CHANNELS[view], channel_scale[view])
             edges = np.cumsum(GROUP_SIZES[view])[:-1]
             groups = [
-                decon.deconvolve(group, self.responses[view], weights) for group in np.split(samples, edges)
+                decon.deconvolve(group, self.responses[view], weights, self.padded_ticks)
+                for group in np.split(samples, edges)
             ]
             out.append(np.concatenate(groups))
         return out

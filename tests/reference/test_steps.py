@@ -29,6 +29,7 @@ STEP = 1e-5  # all others
 DOUBLE = 1e-9  # both, in float64
 MARGIN = 1e-4  # sigmas
 TICKS = 6000
+DOUBLE_TICKS, DOUBLE_PADDED = 2724, 3024  # of the run in float64: the first ticks of the event
 CYCLIC = {"induction": True, "collection": False}
 
 RULE = regions.RegionRule()
@@ -90,8 +91,12 @@ def fixture_single(tmp_path_factory: pytest.TempPathFactory) -> Run:
 
 @pytest.fixture(name="double", scope="module")
 def fixture_double(tmp_path_factory: pytest.TempPathFactory) -> Run:
-    """Run the same job in float64, up to the filters."""
-    return run_with_dumps(tmp_path_factory.mktemp("double"), "decon,gauss,images", dtype="float64")
+    """Run the same job in float64 on the first ticks of the event, up to the filters."""
+    folder = tmp_path_factory.mktemp("double")
+    samples, channels, start = wire_cell.default_adc()
+    event = wire_cell.event(samples[:, :DOUBLE_TICKS], channels, start_ns=start)
+    given = wire_cell.write_arrays(folder / "adc.npz", event)
+    return run_with_dumps(folder, "decon,gauss,images", dtype="float64", input=str(given))
 
 
 @pytest.fixture(name="expected_chain", scope="module")
@@ -104,11 +109,24 @@ def fixture_expected_chain(tmp_path_factory: pytest.TempPathFactory) -> chain.Ch
     )
 
 
+@pytest.fixture(name="double_spectra", scope="module")
+def fixture_double_spectra(expected_chain: chain.Chain) -> dict[str, np.ndarray]:
+    """Return the spectra that the reference deconvolves from the first ticks of the event, by group."""
+    short = replace(expected_chain, padded_ticks=DOUBLE_PADDED)
+    samples, channels, _ = wire_cell.default_adc()
+    position = np.argsort(channels)
+    return by_group(short.spectra([samples[position[order], :DOUBLE_TICKS] for order in short.order]))
+
+
 @pytest.fixture(name="spectra", scope="module")
 def fixture_spectra(single: Run, expected_chain: chain.Chain) -> dict[str, np.ndarray]:
     """Return the spectra that the reference deconvolves from the dumped ADC counts, by group."""
     induction, collection = (single.tensor(group, group) for group in GROUPS)
-    views = expected_chain.spectra([induction[0], induction[1], np.concatenate(collection)])
+    return by_group(expected_chain.spectra([induction[0], induction[1], np.concatenate(collection)]))
+
+
+def by_group(views: list[np.ndarray]) -> dict[str, np.ndarray]:
+    """Return the spectra of U, V and W as the tensors of the groups have them."""
     return {"induction": np.stack(views[:2]), "collection": views[2].reshape(2, 480, -1)}
 
 
@@ -129,14 +147,14 @@ def assert_follows(seen: np.ndarray, rule: Masks, what: str) -> None:
     )
 
 
-def high(cut: float) -> np.ndarray:
+def high(cut: float, padded_ticks: int = decon.PADDED_TICKS) -> np.ndarray:
     """Return the high pass of the time axis."""
-    return filters.high_pass(filters.time_frequencies(decon.PADDED_TICKS), cut)
+    return filters.high_pass(filters.time_frequencies(padded_ticks), cut)
 
 
-def low(shape: tuple[float, float]) -> np.ndarray:
+def low(shape: tuple[float, float], padded_ticks: int = decon.PADDED_TICKS) -> np.ndarray:
     """Return the low pass of the time axis."""
-    return filters.low_pass(filters.time_frequencies(decon.PADDED_TICKS), *shape)
+    return filters.low_pass(filters.time_frequencies(padded_ticks), *shape)
 
 
 def three_wires(image: np.ndarray) -> np.ndarray:
@@ -209,32 +227,41 @@ class TestTransforms:
 class TestDouble:
     """The same steps in float64 differ only by rounding, so the formulas are the same."""
 
-    def test_deconvolution(self, double: Run, spectra: dict[str, np.ndarray], group: str) -> None:
+    def test_deconvolution(self, double: Run, double_spectra: dict[str, np.ndarray], group: str) -> None:
         """Compare each frequency separately, because their sizes differ by orders of magnitude."""
-        for view, (seen, expected) in enumerate(zip(double.spectrum(group), spectra[group], strict=True)):
+        pairs = zip(double.spectrum(group), double_spectra[group], strict=True)
+        for view, (seen, expected) in enumerate(pairs):
             size = np.sqrt(np.mean(np.abs(expected) ** 2, axis=0))
             found = float((np.abs(seen - expected) / size).max())
             assert found < DOUBLE, f"{group} view {view}: max|difference|/RMS of its frequency = {found:.2e}"
 
     def test_charge(self, double: Run, group: str) -> None:
-        found = difference(
-            double.tensor(group, "gauss"), decon.to_ticks(double.spectrum(group), low(GAUSS), TICKS)
-        )
+        passed = low(GAUSS, DOUBLE_PADDED)
+        expected = decon.to_ticks(double.spectrum(group), passed, DOUBLE_TICKS, DOUBLE_PADDED)
+        found = difference(double.tensor(group, "gauss"), expected)
         assert found < DOUBLE, f"{group}: max|difference|/RMS = {found:.2e}"
 
     def test_images(self, double: Run, group: str) -> None:
-        for name, expected in filtered_images(group, double.spectrum(group)).items():
+        images = filtered_images(group, double.spectrum(group), DOUBLE_TICKS, DOUBLE_PADDED)
+        for name, expected in images.items():
             found = difference(double.tensor(group, name), expected)
             assert found < DOUBLE, f"{group} {name}: max|difference|/RMS = {found:.2e}"
 
 
-def filtered_images(group: str, spectrum: np.ndarray) -> dict[str, np.ndarray]:
+def filtered_images(
+    group: str, spectrum: np.ndarray, ticks: int = TICKS, padded_ticks: int = decon.PADDED_TICKS
+) -> dict[str, np.ndarray]:
     """Return the images that are filtered spectra: (view, channel, pixel)."""
+
+    def pixels(passed: np.ndarray) -> np.ndarray:
+        return decon.to_pixels(spectrum, passed, ticks, padded_ticks)
+
     if group == "collection":
-        return {"tight": decon.to_pixels(spectrum, low(WIENER[detector.W]), TICKS)}
+        return {"tight": pixels(low(WIENER[detector.W], padded_ticks))}
+    smooth = low(RULE.smooth, padded_ticks)
     return {
-        "tight": decon.to_pixels(spectrum, low(RULE.smooth) * high(RULE.tight_cut_mhz), TICKS),
-        "loose": three_wires(decon.to_pixels(spectrum, low(RULE.smooth) * high(RULE.loose_cut_mhz), TICKS)),
+        "tight": pixels(smooth * high(RULE.tight_cut_mhz, padded_ticks)),
+        "loose": three_wires(pixels(smooth * high(RULE.loose_cut_mhz, padded_ticks))),
     }
 
 

@@ -41,8 +41,8 @@ needs_shared = pytest.mark.skipif(SHARED is None, reason="../shared/data is abse
 def simulate(
     folder: Path, *flags: str, products: tuple[str, ...] = ("adc", "truth", "signal"), **arguments: object
 ) -> dict[str, Arrays]:
-    """Run the job; return the arrays of its products."""
-    files = {name: folder / f"{name}.npz" for name in products}
+    """Run the job; return the arrays of its products, in files that are not compressed."""
+    files = {name: folder / f"{name}.tar" for name in products}
     given = {
         **{"output" if name == "adc" else name: path for name, path in files.items()},
         "device": "cpu",
@@ -123,7 +123,7 @@ def noisy_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         seed=3,
         threads=1,
         model="none",
-        process=folder / "joined.npz",
+        process=folder / "joined.tar",
     )
     return folder
 
@@ -171,7 +171,7 @@ def test_truth_is_the_charge(noise_free: dict[str, Arrays]) -> None:
 def test_adc_is_signal_with_noise(noisy_folder: Path, tmp_path: Path) -> None:
     """14 bits, baselines and spectrum; the result depends on the seed, but not on threads and engines."""
     arguments = {"products": ("adc", "signal"), "depos": noisy_folder / "depos.npz", "drift": "false"}
-    made = {name: read_arrays(noisy_folder / f"{name}.npz") for name in ("adc", "signal")}
+    made = {name: read_arrays(noisy_folder / f"{name}.tar") for name in ("adc", "signal")}
     adc, signal = made["adc"]["frame_*_0"], made["signal"]["frame_signal_0"]
     assert adc.dtype == np.int16 and adc.shape == (2560, 6000)
     assert made["adc"]["tickinfo_*_0"] == pytest.approx([reference.START_NS, 500, 0])
@@ -239,8 +239,8 @@ def test_generated_tracks(tmp_path: Path) -> None:
 
 def test_with_the_pipeline_in_one_job(noisy_folder: Path, tmp_path: Path) -> None:
     """The pipeline after the simulation gives the same output as for the file of waveforms."""
-    apart = job(tmp_path, input=noisy_folder / "adc.npz", model="none", threads=1)
-    joined = read_arrays(noisy_folder / "joined.npz")
+    apart = job(tmp_path, input=noisy_folder / "adc.tar", model="none", threads=1)
+    joined = read_arrays(noisy_folder / "joined.tar")
     assert np.array_equal(joined["frame_signal_0"], apart["frame_signal_0"])
     assert joined["frame_signal_0"].any()
 
