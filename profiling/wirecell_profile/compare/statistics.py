@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from statistics import NormalDist
 
 import numpy as np
@@ -134,14 +135,21 @@ def _doubled_midranks(values: np.ndarray) -> np.ndarray:
 
 def _exact_p(doubled: np.ndarray, size: int, seen: int) -> float:
     """Return the share of subsets of `size` ranks whose sum is at least as far from the mean as `seen`."""
-    total = int(doubled.sum())
-    ways = np.zeros((size + 1, total + 1), dtype=np.float64)  # count of subsets by size and sum
+    ways = _subsets_by_sum(tuple(sorted(doubled.tolist())), size)
+    mean = size * (len(ways) - 1) / len(doubled)
+    far = np.abs(np.arange(len(ways)) - mean) >= abs(seen - mean) - 1e-9
+    return float(min(1.0, ways[far].sum() / ways.sum()))
+
+
+@lru_cache(maxsize=64)  # runs without ties have the same ranks on every node
+def _subsets_by_sum(ranks: tuple[int, ...], size: int) -> np.ndarray:
+    """Return the number of subsets of `size` ranks for each sum from 0 to the sum of all."""
+    total = sum(ranks)
+    ways = np.zeros((size + 1, total + 1), dtype=np.float64)  # by size and sum
     ways[0, 0] = 1
-    for rank in doubled.tolist():
+    for rank in ranks:
         ways[1:, rank:] += ways[:-1, : total + 1 - rank].copy()
-    mean = size * total / len(doubled)
-    far = np.abs(np.arange(total + 1) - mean) >= abs(seen - mean) - 1e-9
-    return float(min(1.0, ways[size, far].sum() / ways[size].sum()))
+    return ways[size].copy()
 
 
 def _normal_p(doubled: np.ndarray, n_a: int, n_b: int, u: float) -> float:
