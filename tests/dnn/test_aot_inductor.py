@@ -32,8 +32,9 @@ def fixture_models(tmp_path_factory: pytest.TempPathFactory) -> tuple[DNNROINet,
     about = export.metadata(network, {}, {}, {"training_noise": [400.0, 450.0], "noise_range": [0.5, 2.0]})
     script, package = folder / "network.ts", folder / "network.pt2"
     export.write_torch_script(script, network, about)
-    # Processes of a pool would each load LibTorch; the wrapper code needs no optimisation.
-    with torch._inductor.config.patch({"compile_threads": 1, "aot_inductor.compile_wrapper_opt_level": "O0"}):
+    # Processes of a pool, and those that try the instruction sets, would each load LibTorch; the wrapper needs no optimisation.
+    quick = {"compile_threads": 1, "cpp.vec_isa_ok": True, "aot_inductor.compile_wrapper_opt_level": "O0"}
+    with torch._inductor.config.patch(quick):
         write_package(package, network, about)
     return network, script, package
 

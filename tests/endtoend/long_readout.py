@@ -60,7 +60,7 @@ class Site:
             synthetic.straight_track(planes, 0, ends, (start, start + 100), 20_000.0) for start in starts
         ]
         samples = self.samples(synthetic.joined(tracks), count * ticks, NOISE_COUNTS)
-        return self.frames(samples, [ticks * number for number in range(1, count + 1)])
+        return self.frames(samples, [ticks * (index + 1) for index in range(count)])
 
     def frames(self, samples: np.ndarray, ends: list[int]) -> wire_cell.Arrays:
         """A readout in frames that end at these ticks."""
