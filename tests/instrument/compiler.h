@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <stdexcept>
 #include <string>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -70,10 +71,11 @@ inline std::string nvtx_options() {
     return fs::exists(include / "nvtx3/nvtx3.hpp") ? " -DSPNG_NVTX=1 -isystem " + quoted(include) : "";
 }
 
-/// A folder of its own for each test, removed at the end.
+/// Temporary folder of this process, removed at the end of its scope.
 class Folder {
 public:
-    Folder() : m_path(fs::temp_directory_path() / ("spng_compiled_" + std::to_string(getpid()))) {
+    explicit Folder(const std::string& name = "compiled")
+        : m_path(fs::temp_directory_path() / ("spng_" + name + "_" + std::to_string(getpid()))) {
         fs::create_directories(m_path);
     }
     ~Folder() { fs::remove_all(m_path); }
@@ -89,5 +91,24 @@ public:
 private:
     fs::path m_path;
 };
+
+/// Compile the NVTX tool of these tests (nvtx_listener.cxx), once in a process.
+/// @return the path of the library; empty without a compiler, a checkout or NVTX headers
+inline const std::string& listener() {
+    static const Folder folder("listener");
+    static const std::string library = [] {
+        const std::string compile = command(), nvtx = nvtx_options(), path = folder.file("listener.so");
+        const std::string source = quoted(checkout() / "tests/instrument/nvtx_listener.cxx");
+        if (compile.empty() || nvtx.empty()) {
+            return std::string();
+        }
+        const Outcome outcome = run(compile + nvtx + " -shared " + source + " -o " + path);
+        if (outcome.status != 0) {
+            throw std::runtime_error("the listener does not compile: " + outcome.output);
+        }
+        return path;
+    }();
+    return library;
+}
 
 } // namespace compiler

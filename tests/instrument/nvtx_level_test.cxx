@@ -76,23 +76,16 @@ TEST(NvtxLevel, DISABLED_TimersForTheListener) {
 class HeardInAProcess : public testing::Test {
 protected:
     void SetUp() override {
-        const std::string compile = compiler::command();
-        const std::string nvtx = compiler::nvtx_options();
-        if (compile.empty() || nvtx.empty()) {
+        if (compiler::listener().empty()) {
             GTEST_SKIP() << "no compiler, no checkout or no NVTX headers";
         }
-        const auto tool =
-            compiler::run(compile + nvtx + " -shared " +
-                          compiler::quoted(compiler::checkout() / "tests/instrument/nvtx_listener.cxx") +
-                          " -o " + m_listener);
-        ASSERT_EQ(tool.status, 0) << tool.output;
     }
 
     /// Between the lines "begin" and "end".
     std::string heard(const char* level, const std::string& test) const {
         const auto self = std::filesystem::read_symlink("/proc/self/exe");
         const auto outcome = compiler::run(
-            "env -u GTEST_TOTAL_SHARDS -u GTEST_SHARD_INDEX NVTX_INJECTION64_PATH=" + m_listener +
+            "env -u GTEST_TOTAL_SHARDS -u GTEST_SHARD_INDEX NVTX_INJECTION64_PATH=" + compiler::listener() +
             " SPNG_NVTX_LEVEL=" + level + " " + compiler::quoted(self) +
             " --gtest_also_run_disabled_tests"
             " --gtest_filter=NvtxLevel.DISABLED_" +
@@ -101,9 +94,6 @@ protected:
         const auto begin = outcome.output.find("begin\n") + 6;
         return outcome.output.substr(begin, outcome.output.find("end\n") - begin);
     }
-
-    const compiler::Folder m_folder;
-    const std::string m_listener = m_folder.file("listener.so");
 };
 
 TEST_F(HeardInAProcess, OperatorsAtLevelFour) {

@@ -44,21 +44,13 @@ int main() {
 }
 )cpp";
 
-/// Compiles the listener once and programs to be heard by it.
+/// Compiles programs to be heard by the listener.
 class NvtxRanges : public testing::Test {
 protected:
     void SetUp() override {
-        const std::string compile = compiler::command();
-        const std::string nvtx = compiler::nvtx_options();
-        if (compile.empty() || nvtx.empty()) {
+        if (compiler::listener().empty()) {
             GTEST_SKIP() << "no compiler, no checkout or no NVTX headers";
         }
-        m_compile = compile + nvtx + " ";
-        const auto tool =
-            compiler::run(m_compile + "-shared " +
-                          compiler::quoted(compiler::checkout() / "tests/instrument/nvtx_listener.cxx") +
-                          " -o " + m_folder.file("listener.so"));
-        ASSERT_EQ(tool.status, 0) << tool.output;
     }
 
     void build(const std::string& source) {
@@ -70,14 +62,14 @@ protected:
     /// Return the listener's output about the program, and the program's own output.
     std::string heard(const std::string& settings = "") const {
         const auto outcome =
-            compiler::run("env -u SPNG_NVTX_LEVEL NVTX_INJECTION64_PATH=" + m_folder.file("listener.so") +
-                          " " + settings + " " + m_folder.file("program"));
+            compiler::run("env -u SPNG_NVTX_LEVEL NVTX_INJECTION64_PATH=" + compiler::listener() + " " +
+                          settings + " " + m_folder.file("program"));
         EXPECT_EQ(outcome.status, 0);
         return outcome.output;
     }
 
     const compiler::Folder m_folder;
-    std::string m_compile;
+    const std::string m_compile = compiler::command() + compiler::nvtx_options() + " ";
 };
 
 TEST_F(NvtxRanges, AToolSeesNamesDomainCategoryColourPayloadAndNesting) {
