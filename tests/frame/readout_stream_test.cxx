@@ -179,13 +179,15 @@ TEST(ReadoutStream, TagsThatDifferInTicksCannotBeCut) {
     EXPECT_NE(error.text().seen.find("40 ticks"), std::string::npos);
 }
 
+/// Windows of a readout of 50 ticks take four idents; the short readout after them takes one more.
 TEST(ReadoutStream, IdentsAreUnique) {
     std::vector<int> idents;
-    for (const auto& event :
-         events_of({frame_of(3, 0, 50), frame_of(4, 0, 50), frame_of(5, 0, 10), frame_of(20, 0, 5)}, false)) {
+    for (const auto& event : events_of({frame_of(3, 0, 50), frame_of(4, 0, 50), frame_of(5, 0, 10),
+                                        frame_of(6, 0, 50), frame_of(20, 0, 5)},
+                                       false)) {
         idents.push_back(event.frame.ident);
     }
-    EXPECT_EQ(idents, (std::vector<int>{3, 4, 5, 6, 7, 8, 9, 10, 11, 20}));
+    EXPECT_EQ(idents, (std::vector<int>{3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 20}));
 }
 
 } // namespace

@@ -166,8 +166,9 @@ ReadoutEvent ReadoutStream::whole(Readout& readout) {
     } else {
         event.frame = cut(readout, 0, readout.ticks);
     }
-    if (m_last_window_ident) {
-        event.frame.ident = std::max(event.frame.ident, *m_last_window_ident + 1);
+    if (m_last_ident) {
+        event.frame.ident = std::max(event.frame.ident, *m_last_ident + 1);
+        m_last_ident = event.frame.ident;
     }
     return event;
 }
@@ -195,10 +196,10 @@ std::optional<ReadoutEvent> ReadoutStream::next_window(Readout& readout) {
     }
     ReadoutEvent event;
     event.frame = cut(readout, window->begin, window->end);
-    if (m_last_window_ident) {
-        event.frame.ident = std::max(event.frame.ident, *m_last_window_ident + 1);
+    if (m_last_ident) {
+        event.frame.ident = std::max(event.frame.ident, *m_last_ident + 1);
     }
-    m_last_window_ident = event.frame.ident;
+    m_last_ident = event.frame.ident;
     m_long_readouts += readout.next_window == 0 ? 1 : 0;
     event.window = ReadoutWindow{m_long_readouts - 1, readout.next_window++,
                                  window->core_begin - window->begin, window->core_end - window->begin};

@@ -85,7 +85,7 @@ private:
     /// The readout that gives the next events, then at most one later readout.
     std::deque<Readout> m_readouts;
     std::int64_t m_long_readouts = 0;
-    std::optional<int> m_last_window_ident;
+    std::optional<int> m_last_ident; ///< of the last event, once there was a readout window
 };
 
 } // namespace spng
