@@ -155,6 +155,7 @@ def fixture_case(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPa
         folder,
         *search_flags(anode),
         input="adc.npz",
+        output="output.tar",
         detname=name,
         tpcid=ident,
         model="none",
