@@ -19,7 +19,6 @@ from tests.support.noisy_frames import EMPTY_BASELINE, PLANES, counts, noise, no
 pytestmark = wire_cell.needs_program
 
 SHORT_TICKS = 3000  # enough for the noise of a view
-WARNED_TICKS = 1500  # of the events with three times the noise
 MODEL = wire_cell.DATA / "dnnroi.ts"
 INDUCTION = ("U", "V")
 # Events of one job, by index.
@@ -69,7 +68,7 @@ def warnings_of(log: str) -> list[tuple[str, float]]:
 def short_and_noisy(seed: int) -> np.ndarray:
     """Return the first ticks of the default event with three times its noise: (channel, tick) [ADC counts]."""
     tracks, extra = wire_cell.default_adc()[0], noise(np.random.default_rng(seed))
-    return noisier(tracks[:, :WARNED_TICKS].astype(np.float64), 3, extra[:, :WARNED_TICKS])
+    return noisier(tracks[:, :SHORT_TICKS].astype(np.float64), 3, extra[:, :SHORT_TICKS])
 
 
 @pytest.fixture(name="truth", scope="module")
