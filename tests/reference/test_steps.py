@@ -29,7 +29,7 @@ STEP = 1e-5  # all others
 DOUBLE = 1e-9  # both, in float64
 MARGIN = 1e-4  # sigmas
 TICKS = 6000
-DOUBLE_TICKS, DOUBLE_PADDED = 2724, 3024  # of the run in float64: the first ticks of the event
+DOUBLE_TICKS, DOUBLE_PADDED = 1200, 1500  # of the run in float64: the first ticks of the event
 CYCLIC = {"induction": True, "collection": False}
 
 RULE = regions.RegionRule()
