@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import bz2
 import gzip
+import io
 from pathlib import Path
-from typing import IO
 
 
-def opened(path: str | Path) -> IO[bytes]:
+def opened(path: str | Path) -> io.BufferedIOBase:
     """Open a file .json.gz or .json.bz2."""
     return gzip.open(path) if str(path).endswith(".gz") else bz2.open(path)
