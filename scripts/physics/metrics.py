@@ -26,9 +26,8 @@ CHANNEL_ELECTRONS = 5000.0  # true charge of a channel whose ratio counts
 
 def any_tick(condition: np.ndarray) -> np.ndarray:
     """Return whether any tick of a pixel is set: (channel, tick) bool -> (channel, pixel) bool. Drop the ticks after the last whole pixel."""
-    channels, ticks = condition.shape
-    pixels = ticks // PIXEL_TICKS
-    return np.any(condition[:, : pixels * PIXEL_TICKS].reshape(channels, pixels, PIXEL_TICKS), axis=-1)
+    whole = condition.shape[1] // PIXEL_TICKS * PIXEL_TICKS
+    return np.logical_or.reduce([condition[:, tick:whole:PIXEL_TICKS] for tick in range(PIXEL_TICKS)])
 
 
 def true_pixels(truth: np.ndarray) -> np.ndarray:
@@ -127,7 +126,7 @@ def best_shift(signal: np.ndarray, truth: np.ndarray, reach: int = 20) -> float:
     `reach`, interpolated by a parabola.
     """
     used = truth.any(axis=1)
-    length = truth.shape[1] + reach
+    length = -(-(truth.shape[1] + reach) // 256) * 256  # small prime factors
     product = np.fft.rfft(signal[used], length) * np.conj(np.fft.rfft(truth[used], length))
     values = np.fft.irfft(product.sum(axis=0), length)[np.arange(-reach, reach + 1)]
     peak = int(np.clip(np.argmax(values), 1, len(values) - 2))

@@ -103,6 +103,7 @@ class Plan:
     main           name of the variant that the bars apply to
     default_event  variants of the event in data/
     timed          events of the job whose time is measured
+    is_brief       a variant processes the events of all samples in one job
     """
 
     samples: list[Sample]
@@ -110,6 +111,7 @@ class Plan:
     model: str | None
     default_event: list[Variant]
     timed: int
+    is_brief: bool
     variants: dict[str, Variant] = field(default_factory=dict)
 
 
@@ -159,5 +161,6 @@ def plan(sizes: Sizes, first_seed: int, model: str | None) -> Plan:
         model,
         best if sizes.is_brief else compared,
         sizes.timed,
+        sizes.is_brief,
         {variant.name: variant for sample in samples for variant in (*sample.variants, PERFECT)},
     )

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The measurement: simulate batches of events, process them with every variant and compare the output with the truth.
 
-Several batches run in parallel, each program with one thread, which uses the cores best.
+Several programs run in parallel, each with one thread, which uses the cores best: batches in a full study, the jobs of all
+batches in a brief one, where a variant processes the events of all batches in one job.
 """
 
 from __future__ import annotations
@@ -11,12 +12,12 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
 
-from scripts.frames import FrameFile
+from scripts.frames import FrameFile, write_frames
 
 from . import events as events_module
 from . import linescan, metrics, perfect_rois, roc
@@ -75,9 +76,9 @@ class Batch:
     seed: int
     count: int
 
-    def variants(self) -> list[Variant]:
-        """Return the variants of all samples, each once."""
-        return list({each.name: each for sample in self.samples for each in sample.variants}.values())
+    def variants(self) -> set[str]:
+        """Return the names of the variants of all samples."""
+        return {each.name for sample in self.samples for each in sample.variants}
 
     def work(self) -> int:
         """Return the work in units of one event by one job: the simulation and each variant."""
@@ -87,6 +88,14 @@ class Batch:
         """Return the description for progress messages."""
         labels = " and ".join(dict.fromkeys(sample.label for sample in self.samples))
         return f"{labels}, seed {self.seed}, {self.count} event{'s' if self.count > 1 else ''}"
+
+
+@dataclass(frozen=True)
+class Simulated:
+    """The events of a batch."""
+
+    batch: Batch
+    events: Events
 
 
 def batches(plan: Plan) -> list[Batch]:
@@ -164,16 +173,17 @@ def probabilities(path: Path | None, anode: Anode, ident: int) -> list[np.ndarra
 
 
 def measure(
-    sample: Sample, variant: Variant, seed: int, events: Events, done: Processed, anode: Anode
+    sample: Sample, variant: Variant, given: Simulated, first: int, done: Processed, anode: Anode
 ) -> list[Measured]:
-    """Measure all events of a batch, processed by one variant."""
-    found = []
+    """Measure all events of a batch, processed by one variant. first: what their ids in its files have in addition."""
+    found: list[Measured] = []
+    seed, events = given.batch.seed, given.events
     has_dead = any(each.dead for each in sample.variants)
     with FrameFile(done.output) as file:
         tag = next(tag for tag in OUTPUT_TAGS if tag in file.tags())
         for ident, truth_frame in events.true_charge():
-            output = file.frame(tag, ident)
-            probability = probabilities(done.probability, anode, ident)
+            output = file.frame(tag, first + ident)
+            probability = probabilities(done.probability, anode, first + ident)
             without = (
                 events_module.dead_channels(output.channels, seed)
                 if has_dead
@@ -190,7 +200,7 @@ def measure(
                         ]
                         found.append(measure_lines(sample, variant.name, seed + ident, signal, truth, lines))
                         if variant.perfect:
-                            waveform = file.frame("gauss", ident).rows(channels[live])
+                            waveform = file.frame("gauss", first + ident).rows(channels[live])
                             perfect = perfect_rois.charge(waveform, truth, view < COLLECTION)
                             found.append(
                                 measure_lines(sample, PERFECT.name, seed + ident, perfect, truth, lines)
@@ -210,27 +220,73 @@ def measure(
     return found
 
 
-def run_batch(
-    program: Program, anode: Anode, batch: Batch, folder: Path
+def joined_variants(group: list[Batch]) -> list[Variant]:
+    """Return the variants of all samples, each once, those with the most events first."""
+    found: dict[str, Variant] = {}
+    for each in (variant for batch in group for sample in batch.samples for variant in sample.variants):
+        perfect = each.perfect or (each.name in found and found[each.name].perfect)
+        found[each.name] = replace(each, perfect=perfect)
+    return sorted(
+        found.values(), key=lambda variant: -sum(variant.name in batch.variants() for batch in group)
+    )
+
+
+def input_of(variant: Variant, given: list[Simulated], folder: Path) -> Path:
+    """Return the file with the ADC counts of all batches, the ids of each counted on from those of the one before."""
+    paths = [each.events.dead if variant.dead else each.events.adc for each in given]
+    known = [path for path in paths if path is not None]
+    assert len(known) == len(given), "simulate() writes the ADC with dead channels if a variant needs them"
+    if len(known) == 1:
+        return known[0]
+    frames = []
+    for path in known:
+        with FrameFile(path) as file:
+            (tag,) = file.tags()
+            frames += [file.frame(tag, ident) for ident in file.idents(tag)]
+    joined = folder / f"{variant.name}-adc.tar"
+    write_frames(joined, dict(enumerate(frames)))
+    return joined
+
+
+def run_variant(
+    program: Program, anode: Anode, variant: Variant, simulated: list[Simulated], folder: Path
+) -> tuple[list[Measured], float]:
+    """Process the batches that have a variant in one job, and measure them; return the wall time of the job too."""
+    given = [each for each in simulated if variant.name in each.batch.variants()]
+    done = program.process(folder, variant, input_of(variant, given, folder))
+    found: list[Measured] = []
+    first = 0
+    for each in given:
+        for sample in each.batch.samples:
+            for own in (own for own in sample.variants if own.name == variant.name):
+                found += measure(sample, own, each, first, done, anode)
+        first += each.batch.count
+    done.remove()
+    (folder / f"{variant.name}-adc.tar").unlink(missing_ok=True)
+    return found, done.seconds
+
+
+def run_group(
+    program: Program, anode: Anode, group: list[Batch], folder: Path, spread: Callable
 ) -> tuple[list[Measured], dict[str, float]]:
-    """Simulate, process and measure a batch in `folder`; remove the folder."""
-    folder.mkdir(parents=True)
+    """Simulate, process and measure batches in `folder`; remove the folder. spread: as map, for the jobs."""
+
+    def simulate(index: int) -> Simulated:
+        batch, own = group[index], folder / f"events-{index}"
+        own.mkdir(parents=True)
+        with_dead = any(variant.dead for sample in batch.samples for variant in sample.variants)
+        return Simulated(
+            batch,
+            events_module.simulate(program, batch.samples[0], batch.seed, batch.count, own, with_dead),
+        )
+
     try:
-        variants = batch.variants()
-        with_dead = any(variant.dead for variant in variants)
-        events = events_module.simulate(program, batch.samples[0], batch.seed, batch.count, folder, with_dead)
-        seconds = {"simulation": events.seconds}
-        found: list[Measured] = []
-        for variant in variants:
-            adc = events.dead if variant.dead else events.adc
-            assert adc is not None, "simulate() writes the ADC with dead channels if a variant needs them"
-            done = program.process(folder, variant, adc)
-            seconds[variant.name] = done.seconds
-            for sample in batch.samples:
-                if variant in sample.variants:
-                    found += measure(sample, variant, batch.seed, events, done, anode)
-            done.remove()
-        return found, seconds
+        simulated = list(spread(simulate, range(len(group))))
+        variants = joined_variants(group)
+        runs = list(spread(lambda variant: run_variant(program, anode, variant, simulated, folder), variants))
+        seconds = {variant.name: spent for variant, (_, spent) in zip(variants, runs, strict=True)}
+        seconds["simulation"] = sum(each.events.seconds for each in simulated)
+        return [one for found, _ in runs for one in found], seconds
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
@@ -238,31 +294,33 @@ def run_batch(
 def run(
     program: Program, anode: Anode, plan: Plan, workers: int, folder: Path, say: Callable[[str], None]
 ) -> Results:
-    """Run all batches. After a failure start no further batch and raise its program.JobFailed."""
+    """Run all batches. After a failure start no further job and raise its program.JobFailed."""
     results, todo = Results(), batches(plan)
     total, work = sum(batch.count for batch in todo), sum(batch.work() for batch in todo)
+    groups = [todo] if plan.is_brief else [[batch] for batch in todo]
     start, lock, finished, worked = time.monotonic(), threading.Lock(), 0, 0
 
     def run_one(index: int) -> None:
         nonlocal finished, worked
-        batch = todo[index]
-        found, seconds = run_batch(program, anode, batch, folder / f"batch-{index}")
+        group = groups[index]
+        found, seconds = run_group(program, anode, group, folder / f"group-{index}", inside)
         with lock:
             results.measured += found
             for job, spent in seconds.items():
                 results.seconds[job] = results.seconds.get(job, 0.0) + spent
-            finished, worked = finished + batch.count, worked + batch.work()
+            finished += sum(batch.count for batch in group)
+            worked += sum(batch.work() for batch in group)
             elapsed = time.monotonic() - start
             say(
                 f"  {finished:3d} of {total} events, {elapsed:4.0f} s, about {elapsed * (work / worked - 1):4.0f} s left: "
-                f"{batch.name()} (simulation {seconds['simulation']:.1f} s, chain "
+                f"{'; '.join(batch.name() for batch in group)} (simulation {seconds['simulation']:.1f} s, chain "
                 f"{sum(seconds.values()) - seconds['simulation']:.1f} s)"
             )
 
     pool = ThreadPoolExecutor(workers)
+    inside, across = (pool.map, map) if plan.is_brief else (map, pool.map)
     try:
-        for future in [pool.submit(run_one, index) for index in range(len(todo))]:
-            future.result()
+        list(across(run_one, range(len(groups))))
     finally:
         pool.shutdown(cancel_futures=True)
     return results

@@ -226,12 +226,11 @@ def test_seeds_are_those_of_physics() -> None:
 
 
 def test_samples_of_the_same_muons_share_a_run_of_the_simulation() -> None:
-    """The quick study simulates the muons of three samples once and runs each of their variants once."""
-    shared = [
-        batch for batch in study.batches(settings.plan(sizes.QUICK, 900_000, "m.ts")) if batch.samples[1:]
-    ]
-    (batch,) = shared
+    """The quick study simulates the muons of three samples once and runs each variant of all samples once."""
+    todo = study.batches(settings.plan(sizes.QUICK, 900_000, "m.ts"))
+    (batch,) = (batch for batch in todo if batch.samples[1:])
     assert [sample.name for sample in batch.samples] == ["muons-10", "dead", "roc"]
-    names = [variant.name for variant in batch.variants()]
-    assert len(names) == len(set(names))
-    assert set(names) == {variant.name for sample in batch.samples for variant in sample.variants}
+    joined = study.joined_variants(todo)
+    names = [variant.name for variant in joined]
+    assert len(names) == len(set(names)) and set(names) == {name for each in todo for name in each.variants()}
+    assert {variant.name for variant in joined if variant.perfect} == {"rule"}

@@ -2,7 +2,7 @@
 """The whole chain for ProtoDUNE-HD: ADC counts of one anode in, charge with ROIs (regions of interest)
 out.
 
-Run: python -m tests.reference.chain ADC.npz TRUTH.npz WIRES.json.bz2 FIELD.json.bz2
+Run: python -m tests.reference.chain ADC.npz TRUTH.npz WIRES.json.gz FIELD.json.gz
 """
 
 from __future__ import annotations

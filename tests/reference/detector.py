@@ -6,13 +6,14 @@ Source of the conventions: wire file format of the Wire-Cell Toolkit; docs/physi
 
 from __future__ import annotations
 
-import bz2
 import json
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
+
+from . import files
 
 U, V, W = 0, 1, 2
 
@@ -64,7 +65,7 @@ def _plane(wires: list[dict], points: np.ndarray) -> WirePlane:
 
 @lru_cache(maxsize=4)
 def _store(path: str) -> dict:
-    with bz2.open(path) as stream:
+    with files.opened(path) as stream:
         return json.load(stream)["Store"]
 
 

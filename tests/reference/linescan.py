@@ -5,7 +5,7 @@ of OmnibusSigProc (OSP).
 The lines are those of osp-linescan.json (its README): per plane one event with a line for each angle, 5000
 e/mm, in the plane of the drift and the pitch direction, at most 1 m long, centres 155 mm apart.  Only the
 simulation differs (simulate.py).
-Run: python -m tests.reference.linescan WIRES.json.bz2 FIELD.json.bz2 NOISE.json.bz2 OSP-LINESCAN.json
+Run: python -m tests.reference.linescan WIRES.json.gz FIELD.json.gz NOISE.json.bz2 OSP-LINESCAN.json
 EVENTS
 """
 

@@ -7,12 +7,13 @@ length and rounded positions.
 
 from __future__ import annotations
 
-import bz2
 import json
 from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
+
+from . import files
 
 FINE_PERIOD_NS = 100.0  # the file states 99.999 ns; the ratio to the tick must be an integer
 TICK_NS = 500.0
@@ -23,13 +24,14 @@ ADC_BITS = 14
 
 @lru_cache(maxsize=2)
 def _plane_responses(path: str) -> list[dict]:
-    with bz2.open(path) as stream:
+    with files.opened(path) as stream:
         return json.load(stream)["FieldResponse"]["planes"]
 
 
+@lru_cache(maxsize=8)
 def wire_region_average(path: str | Path, plane: int) -> np.ndarray:
     """Return the field response averaged over each wire's region: (wire = -10..10, sample) current in 1/ns per
-    electron.
+    electron, the same array for every call.
 
     The file holds paths at multiples of a tenth of the pitch on one side of each wire; the other side is
     its mirror image.  Each path covers the interval half way to its neighbours, and a wire's region is

@@ -6,7 +6,7 @@ Charge is spread by diffusion, collected on wires, convolved with the wire-avera
 positions inside a wire region are not resolved) and digitised.  All tracks are on one face.  Geometry,
 drift and noise numbers of ProtoDUNE-HD.
 
-Run: python -m tests.reference.simulate WIRES.json.bz2 FIELD.json.bz2 NOISE.json.bz2 TRACKS SEED ADC.npz
+Run: python -m tests.reference.simulate WIRES.json.gz FIELD.json.gz NOISE.json.bz2 TRACKS SEED ADC.npz
 TRUTH.npz
 """
 

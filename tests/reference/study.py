@@ -2,7 +2,7 @@
 """Measure the effect of each part of the ROI rule on simulated frames, and fit Wiener filters to simulated
 spectra.
 
-Run: python -m tests.reference.study WIRES.json.bz2 FIELD.json.bz2 NOISE.json.bz2 [ADC.npz TRUTH.npz]
+Run: python -m tests.reference.study WIRES.json.gz FIELD.json.gz NOISE.json.bz2 [ADC.npz TRUTH.npz]
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ STEP = 1e-5  # all others
 DOUBLE = 1e-9  # both, in float64
 MARGIN = 1e-4  # sigmas
 TICKS = 6000
-DOUBLE_TICKS, DOUBLE_PADDED = 2724, 3024  # of the run in float64: the first ticks of the event
+DOUBLE_TICKS, DOUBLE_PADDED = 1200, 1500  # of the run in float64: the first ticks of the event
 CYCLIC = {"induction": True, "collection": False}
 
 RULE = regions.RegionRule()
@@ -100,12 +100,11 @@ def fixture_double(tmp_path_factory: pytest.TempPathFactory) -> Run:
 
 
 @pytest.fixture(name="expected_chain", scope="module")
-def fixture_expected_chain(tmp_path_factory: pytest.TempPathFactory) -> chain.Chain:
+def fixture_expected_chain() -> chain.Chain:
     """Return the reference, prepared for anode 0."""
-    folder = tmp_path_factory.mktemp("detector")
     return chain.Chain(
-        wire_cell.description("protodunehd-wires-larsoft-v1", folder),
-        wire_cell.description("dune-garfield-1d565", folder),
+        wire_cell.description("protodunehd-wires-larsoft-v1"),
+        wire_cell.description("dune-garfield-1d565"),
     )
 
 

@@ -6,7 +6,6 @@ Formulas: docs/simulation.md.
 
 from __future__ import annotations
 
-import bz2
 import json
 import math
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
+from tests.reference import files
 from tests.reference.detector import WirePlane
 from tests.reference.response import ADC_BITS, FULL_SCALE_V, cold_electronics
 
@@ -41,7 +41,7 @@ class Deposition:
 
 @lru_cache(maxsize=1)
 def _plane_responses(path: Path) -> list[dict]:
-    with bz2.open(path) as stream:
+    with files.opened(path) as stream:
         return json.load(stream)["FieldResponse"]["planes"]
 
 

@@ -33,6 +33,11 @@ JOB = "cfg/simulate.jsonnet"
 VIEWS = {"U": slice(0, 800), "V": slice(800, 1600), "W": slice(1600, 2560)}
 BASELINES = {"U": 9402, "V": 9402, "W": 3601}
 RESPONSE_PLANE = -3430.465
+NOISY_TICKS = 3000  # of the jobs with noise
+SHORT = (
+    "--tla-code",
+    f"detname=(import 'detectors/pdhd.jsonnet') {{ readout+: {{ nticks: {NOISY_TICKS} }} }}",
+)
 
 SHARED = shared_folder()
 needs_shared = pytest.mark.skipif(SHARED is None, reason="../shared/data is absent")
@@ -117,6 +122,7 @@ def noisy_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     depos = write_depositions(folder / "depos.npz", some_depositions())
     simulate(
         folder,
+        *SHORT,
         products=("adc", "signal"),
         depos=depos,
         drift="false",
@@ -128,12 +134,12 @@ def noisy_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_a_few_depositions(noise_free: dict[str, Arrays], tmp_path: Path) -> None:
+def test_a_few_depositions(noise_free: dict[str, Arrays]) -> None:
     """Channels agree within 1e-5 of the largest pulse of the view (float32, response samples below 1e-6)."""
     depositions = noise_free_events()[ALL]
     signal = noise_free["signal"][f"frame_signal_{ALL}"]
-    field = description("dune-garfield-1d565", tmp_path)
-    planes = detector.load_planes(description("protodunehd-wires-larsoft-v1", tmp_path), 0)
+    field = description("dune-garfield-1d565")
+    planes = detector.load_planes(description("protodunehd-wires-larsoft-v1"), 0)
     for index, (view, rows) in enumerate(VIEWS.items()):
         expected = np.zeros(signal.shape)
         plane = planes[0, index]
@@ -173,16 +179,16 @@ def test_adc_is_signal_with_noise(noisy_folder: Path, tmp_path: Path) -> None:
     arguments = {"products": ("adc", "signal"), "depos": noisy_folder / "depos.npz", "drift": "false"}
     made = {name: read_arrays(noisy_folder / f"{name}.tar") for name in ("adc", "signal")}
     adc, signal = made["adc"]["frame_*_0"], made["signal"]["frame_signal_0"]
-    assert adc.dtype == np.int16 and adc.shape == (2560, 6000)
+    assert adc.dtype == np.int16 and adc.shape == (2560, NOISY_TICKS)
     assert made["adc"]["tickinfo_*_0"] == pytest.approx([reference.START_NS, 500, 0])
     noise = adc - signal.astype(np.float64)
     for view, rows in VIEWS.items():
         assert noise[rows].mean() == pytest.approx(BASELINES[view] - 0.5, abs=0.02), view
-    again = simulate(tmp_path, seed=3, threads=2, engine="TbbFlow", **arguments)
+    again = simulate(tmp_path, *SHORT, seed=3, threads=2, engine="TbbFlow", **arguments)
     assert np.array_equal(again["adc"]["frame_*_0"], adc) and np.array_equal(
         again["signal"]["frame_signal_0"], signal
     )
-    other = simulate(tmp_path, seed=4, **arguments)
+    other = simulate(tmp_path, *SHORT, seed=4, **arguments)
     assert np.array_equal(other["signal"]["frame_signal_0"], signal)
     difference_of_seeds = other["adc"]["frame_*_0"][VIEWS["W"]].astype(np.float64) - adc[VIEWS["W"]]
     assert difference_of_seeds.std() == pytest.approx(np.sqrt(2) * noise[VIEWS["W"]].std(), rel=0.01)
