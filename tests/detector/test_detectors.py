@@ -55,20 +55,14 @@ def shared_detector_files() -> Path | None:
 
 
 @cache
-def described(name: str, anode: int, folder: Path) -> Detector:
-    """Return the description of an anode; skip the test if its files are missing. folder: for unpacked files."""
+def described(name: str, anode: int) -> Detector:
+    """Return the description of an anode; skip the test if its files are missing."""
     if name.startswith("pdhd"):
-        return synthetic.protodune_hd(folder, anode, name)
+        return synthetic.protodune_hd(anode, name)
     data = shared_detector_files()
     if data is None:
         pytest.skip("the shared detector files are not here")
     return synthetic.microboone(data) if name == "microboone" else synthetic.protodune_sp(data, anode)
-
-
-@pytest.fixture(name="unpacked", scope="session")
-def fixture_unpacked(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a folder for unpacked files of data/, which the reference reads; the same for all tests."""
-    return tmp_path_factory.mktemp("detector-files")
 
 
 def search_flags(anode: Detector) -> list[str]:
@@ -148,12 +142,10 @@ class Case:
 @pytest.fixture(
     name="case", scope="module", params=CHAIN_CASES, ids=[f"{name}-{ident}" for name, ident in CHAIN_CASES]
 )
-def fixture_case(
-    request: pytest.FixtureRequest, unpacked: Path, tmp_path_factory: pytest.TempPathFactory
-) -> Case:
+def fixture_case(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Case:
     """Process two events of an anode without the network: charge with noise, and one point without noise."""
     name, ident = request.param
-    anode = described(name, ident, unpacked)
+    anode = described(name, ident)
     folder = tmp_path_factory.mktemp(f"{name}-{ident}")
     (charge, points), single = some_charge(anode), alone(anode)
     events = synthetic.frame(anode, charge, TICKS, SIGMA_TICKS, noise_counts(anode), ident=CHARGE)
@@ -179,9 +171,9 @@ class TestDescriptions:
     """Checks that need no charge."""
 
     @pytest.mark.parametrize("name, ident", CHECKED_CASES)
-    def test_is_valid(self, name: str, ident: int, unpacked: Path, tmp_path: Path) -> None:
+    def test_is_valid(self, name: str, ident: int, tmp_path: Path) -> None:
         """The other anodes are those of `case`, whose jobs run."""
-        anode = described(name, ident, unpacked)
+        anode = described(name, ident)
         done = wire_cell.run(
             "-c",
             wire_cell.PIPELINE,

@@ -135,9 +135,9 @@ class TestEvents:
         np.testing.assert_array_equal(data, depositions(100_001))
         assert depositions(1, Mixture(empty=1.0)).shape == (7, 0)
 
-    def test_pitch_directions(self, tmp_path: Path) -> None:
+    def test_pitch_directions(self) -> None:
         """The directions are those of the wires, up to the sign."""
-        planes = detector.load_planes(wire_cell.description("protodunehd-wires-larsoft-v1", tmp_path), 0)
+        planes = detector.load_planes(wire_cell.description("protodunehd-wires-larsoft-v1"), 0)
         for view, (y, z) in enumerate(PITCH_DIRECTIONS):
             assert abs(planes[0, view].pitch_direction @ [z, y]) == pytest.approx(1, abs=1e-6)
 

@@ -58,7 +58,7 @@ def loop(folder: Path, collection: list[tuple[int, int, int]], dtype: str, filte
     Frame files hold float32. So that no digit is lost, the counts go in as two events, their float32 values and the rest
     scaled up; deconvolution is linear, and the baseline of samples that are mostly 0 is 0.
     """
-    field = wire_cell.description("dune-garfield-1d565", folder)
+    field = wire_cell.description("dune-garfield-1d565")
     kernels = [response.response_kernel(field, plane) for plane in range(3)]
     u, v, w0, w1 = views = [np.zeros((channels, TICKS)) for channels in (800, 800, 480, 480)]
     for view, row, tick in WRAPPED:

@@ -41,8 +41,8 @@ def fixture_simulated(tmp_path_factory: pytest.TempPathFactory) -> tuple[wire_ce
     """
     folder = tmp_path_factory.mktemp("simulated")
     described = chain.Chain(
-        wire_cell.description("protodunehd-wires-larsoft-v1", folder),
-        wire_cell.description("dune-garfield-1d565", folder),
+        wire_cell.description("protodunehd-wires-larsoft-v1"),
+        wire_cell.description("dune-garfield-1d565"),
     )
     noise = wire_cell.DATA / "protodunehd-noise-spectra-14mVfC-v1.json.bz2"
     tracks = simulate.random_tracks(np.random.default_rng(BUSY_SEED), BUSY_TRACKS)

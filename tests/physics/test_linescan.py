@@ -106,9 +106,9 @@ def test_a_scan_without_a_line_is_rejected(
         linescan.line_channels(anode_of(100, 50), 0, *depositions(angles))
 
 
-def test_wires_of_the_anode_are_those_of_the_reference(tmp_path) -> None:
+def test_wires_of_the_anode_are_those_of_the_reference() -> None:
     anode = load_anode(DATA / "protodunehd-wires-larsoft-v1.json.gz", 0)
-    planes = detector.load_planes(description("protodunehd-wires-larsoft-v1", tmp_path), 0)
+    planes = detector.load_planes(description("protodunehd-wires-larsoft-v1"), 0)
     assert [len(channels) for channels in anode.channels] == [800, 800, 960]
     assert [sorted(rows) for rows in anode.channels] == [
         sorted(rows) for rows in detector.pdhd_channel_order(0)

@@ -100,12 +100,11 @@ def fixture_double(tmp_path_factory: pytest.TempPathFactory) -> Run:
 
 
 @pytest.fixture(name="expected_chain", scope="module")
-def fixture_expected_chain(tmp_path_factory: pytest.TempPathFactory) -> chain.Chain:
+def fixture_expected_chain() -> chain.Chain:
     """Return the reference, prepared for anode 0."""
-    folder = tmp_path_factory.mktemp("detector")
     return chain.Chain(
-        wire_cell.description("protodunehd-wires-larsoft-v1", folder),
-        wire_cell.description("dune-garfield-1d565", folder),
+        wire_cell.description("protodunehd-wires-larsoft-v1"),
+        wire_cell.description("dune-garfield-1d565"),
     )
 
 

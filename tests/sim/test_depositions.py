@@ -215,8 +215,8 @@ def test_generated_events_depend_on_the_seed(tmp_path: Path, kind: str) -> None:
 
 
 @pytest.fixture(scope="module")
-def wire_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return description("protodunehd-wires-larsoft-v1", tmp_path_factory.mktemp("wires"))
+def wire_file() -> Path:
+    return description("protodunehd-wires-larsoft-v1")
 
 
 @pytest.mark.parametrize("plane", [0, 1, 2])

@@ -128,12 +128,12 @@ def noisy_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_a_few_depositions(noise_free: dict[str, Arrays], tmp_path: Path) -> None:
+def test_a_few_depositions(noise_free: dict[str, Arrays]) -> None:
     """Channels agree within 1e-5 of the largest pulse of the view (float32, response samples below 1e-6)."""
     depositions = noise_free_events()[ALL]
     signal = noise_free["signal"][f"frame_signal_{ALL}"]
-    field = description("dune-garfield-1d565", tmp_path)
-    planes = detector.load_planes(description("protodunehd-wires-larsoft-v1", tmp_path), 0)
+    field = description("dune-garfield-1d565")
+    planes = detector.load_planes(description("protodunehd-wires-larsoft-v1"), 0)
     for index, (view, rows) in enumerate(VIEWS.items()):
         expected = np.zeros(signal.shape)
         plane = planes[0, index]

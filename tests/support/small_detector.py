@@ -128,7 +128,7 @@ def small_detector(folder: Path) -> Detector:
         "small",
         0,
         folder / "small-wires.json.bz2",
-        wire_cell.description("dune-garfield-1d565", folder),
+        wire_cell.description("dune-garfield-1d565"),
         views,
         1.4 / 2**14,
         14,

@@ -84,15 +84,15 @@ def two_faced_views(anode: int) -> tuple[View, ...]:
     )
 
 
-def protodune_hd(folder: Path, anode: int, name: str = "pdhd") -> Detector:
-    """Anode 0 of pdhd_badAPA1 has a V plane that collects, and the field response with it. folder: for unpacked files."""
+def protodune_hd(anode: int, name: str = "pdhd") -> Detector:
+    """Anode 0 of pdhd_badAPA1 has a V plane that collects, and the field response with it."""
     is_special = (name, anode) == ("pdhd_badAPA1", 0)
     field = "np04hd-garfield-6paths-mcmc-bestfit" if is_special else "dune-garfield-1d565"
     return Detector(
         name,
         anode,
-        wire_cell.description("protodunehd-wires-larsoft-v1", folder),
-        wire_cell.description(field, folder),
+        wire_cell.description("protodunehd-wires-larsoft-v1"),
+        wire_cell.description(field),
         two_faced_views(anode),
         1.4 / 2**14,
         14,

@@ -5,8 +5,6 @@ default event.
 
 from __future__ import annotations
 
-import bz2
-import gzip
 import io
 import os
 import re
@@ -170,13 +168,9 @@ def default_adc() -> tuple[np.ndarray, np.ndarray, float]:
     return samples, channels, float(arrays["tickinfo_*_0"][0])
 
 
-def description(name: str, folder: Path) -> Path:
-    """Return a detector file of data/ (`name`.json.gz or .json.bz2) as .json.bz2, which the reference reads."""
-    kept = DATA / f"{name}.json.bz2"
-    if kept.exists():
-        return kept
-    path = folder / kept.name
-    path.write_bytes(bz2.compress(gzip.decompress((DATA / f"{name}.json.gz").read_bytes()), 1))
+def description(name: str) -> Path:
+    """Return the path of a detector file of data/: `name`.json.gz or `name`.json.bz2."""
+    [path] = [path for ending in ("gz", "bz2") if (path := DATA / f"{name}.json.{ending}").exists()]
     return path
 
 
