@@ -17,16 +17,8 @@ import pytest
 
 from scripts.wcb import command_line, help_text, waf
 from tests.checks.test_tree import ORDER
-from tests.support.wire_cell import (
-    PROGRAM,
-    ROOT,
-    default_adc,
-    event,
-    job,
-    needs_program,
-    run,
-    write_arrays,
-)
+from tests.endtoend.long_readout import Site
+from tests.support.wire_cell import PROGRAM, ROOT, needs_program, run
 
 sys.path.insert(0, str(ROOT / "waf"))
 import spng_example_node  # noqa: E402  (a tool of waf, which finds it by this folder too)
@@ -389,14 +381,13 @@ def test_all_code_of_the_page_is_built() -> None:
 def test_every_tag_is_written_as_the_guide_says(tmp_path: Path) -> None:
     """One run with all tags has the types, sizes, summary of `wiener` and masks that the guide describes."""
     tags = ("signal", "gauss", "wiener", "loose", "mp2", "mp3", "roi")
-    samples, channels, _ = default_adc()
-    frame = event(samples[:, :TICKS], channels)
-    write_arrays(tmp_path / "adc.npz", frame)
-    written = job(tmp_path, tags=",".join(tags), input="adc.npz")
+    site = Site.at(tmp_path)
+    channels = len(site.anode.channels)
+    written = site.job(site.busy_frames(1, TICKS), tags=",".join(tags), model="dnnroi.ts")
     for tag in tags:
         samples = written[f"frame_{tag}_0"]
-        assert samples.shape == (2560, TICKS) and samples.any(), tag
+        assert samples.shape == (channels, TICKS) and samples.any(), tag
         assert samples.dtype == ("int16" if tag in ("mp2", "mp3", "roi") else "float32"), tag
         assert samples.dtype != "int16" or set(np.unique(samples)) == {0, 1}, tag
-    assert written["summary_wiener_0"].shape == (2560,) and (written["summary_wiener_0"] > 0).all()
+    assert written["summary_wiener_0"].shape == (channels,) and (written["summary_wiener_0"] > 0).all()
     assert not np.any(written["frame_signal_0"][written["frame_roi_0"] == 0]), "signal outside the regions"
