@@ -18,7 +18,7 @@ pytestmark = wire_cell.needs_program
 COPY = wire_cell.ROOT / "tests" / "app" / "jobs" / "copy.jsonnet"
 SIMULATE = "cfg/simulate.jsonnet"
 TAGS = ("signal", "gauss", "wiener", "loose", "mp2", "mp3", "roi")
-FIRST_TICK, TICKS = 900, 400  # of the default event, where tracks cross
+TICKS = 400
 ENDINGS = (*wire_cell.ENDINGS, ".tgz", ".tbz2", ".zip")
 
 
@@ -31,12 +31,6 @@ def noise(site: Site, ticks: int) -> np.ndarray:
     """Return (channel, tick) ADC counts."""
     rows = len(site.anode.channels)
     return (2000 + np.random.default_rng(5).normal(0, 4, (rows, ticks))).astype(np.int16)
-
-
-def part_of_the_default_event(folder: Path) -> Path:
-    samples, channels, start = wire_cell.default_adc()
-    samples = np.ascontiguousarray(samples[:, FIRST_TICK : FIRST_TICK + TICKS])
-    return wire_cell.write_arrays(folder / "adc.npz", wire_cell.event(samples, channels, start_ns=start))
 
 
 def require_same(path: Path, tags: tuple[str, ...]) -> list[wct_reader.Event]:
@@ -119,11 +113,14 @@ class TestFrames:
         assert again.returncode == 0, again.stderr
         require_same(site.folder / "again.npz", ("signal",))
 
-    def test_one_file_for_each_anode_with_the_default_network(self, tmp_path: Path) -> None:
-        part_of_the_default_event(tmp_path).rename(tmp_path / "adc-0.npz")
+    def test_one_file_for_each_anode_with_the_default_network(self, site: Site, tmp_path: Path) -> None:
+        wire_cell.write_arrays(tmp_path / "adc-0.npz", site.busy_frames(1, 2 * TICKS))
         done = wire_cell.run(
             "-c",
             wire_cell.PIPELINE,
+            *site.flags,
+            "-A",
+            "model=dnnroi.ts",
             "-A",
             "device=cpu",
             "-A",
@@ -157,14 +154,14 @@ class TestFrames:
 class TestSimulation:
     """Frames and depositions of cfg/simulate.jsonnet."""
 
-    def test_frames_and_depositions(self, tmp_path: Path) -> None:
+    def test_frames_and_depositions(self, site: Site, tmp_path: Path) -> None:
         ending = ".tar"
         names = {
             name: f"{name}{ending}" for name in ("output", "truth", "signal", "write_depos", "charge_output")
         }
         given = {**names, "tracks": 1, "nevents": 1, "device": "cpu", "noise": "false"}
         words = [word for name, value in given.items() for word in ("-A", f"{name}={value}")]
-        done = wire_cell.run("-c", SIMULATE, *words, folder=tmp_path)
+        done = wire_cell.run("-c", SIMULATE, *site.flags, *words, folder=tmp_path)
         assert done.returncode == 0, done.stderr
         for name, tags in (("output", ("*",)), ("truth", ("truth", "roi")), ("signal", None)):
             path = tmp_path / names[name]
