@@ -439,12 +439,30 @@ class TestSignals:
             np.testing.assert_array_equal(array, arrays[name])
 
     def test_an_event_being_written_is_waited_for(self, tmp_path: Path) -> None:
-        """The job waits longer than the two seconds of a job without results: the first event takes about 4 s
-        of at most 30 s.
+        """The job waits longer than the two seconds of a job without results: the reader of a pipe takes an event
+        after three seconds of at most 30.
         """
-        arrays = write_events(tmp_path / "adc.npz", 1, channels=2560, ticks=8_000)
-        completed, kept = self.stopped_while_it_writes(tmp_path, signal.SIGINT)
-        assert completed == 1
+        arrays = write_events(tmp_path / "adc.npz", 1, channels=400)
+        os.mkfifo(tmp_path / "out.tar")
+        process = subprocess.Popen(
+            [PROGRAM, COPY, "-A", "input=adc.npz", "-A", "output=out.tar"],
+            cwd=tmp_path,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+            preexec_fn=default_signals,
+        )
+        with (tmp_path / "out.tar").open("rb") as pipe:
+            first = pipe.read(1)
+            process.send_signal(signal.SIGINT)
+            time.sleep(3.0)
+            assert process.poll() is None
+            (tmp_path / "read.tar").write_bytes(first + pipe.read())
+        _, errors = process.communicate(timeout=60)
+        assert process.returncode == 128 + signal.SIGINT, errors
+        assert "stopped by SIGINT after 1 completed events" in errors
+        kept = read_arrays(tmp_path / "read.tar")
+        assert kept.keys() == arrays.keys()
         np.testing.assert_array_equal(kept["frame_*_0"], arrays["frame_*_0"])
 
     def test_ignored_signals_stay_ignored(self, tmp_path: Path) -> None:

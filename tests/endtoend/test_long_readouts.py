@@ -181,50 +181,80 @@ class TestSeams:
     """A signal at a seam against the same signal in the middle of a window."""
 
     OFFSETS = (-200, -60, -20, -5, -4, -3, -1, 0, 1, 3, 4, 5)
+    ELECTRONS = 400_000.0
+    PULSE_TICKS = CORE * (len(OFFSETS) + 1)  # the tracks follow, with seams at the same distances
+    TRACKS = 10
+    TRACK_TICKS = 900.0
+    TRACK_SEAMS = SEAMS[0] + CORE * np.arange(TRACKS)
 
-    def test_pulses(self, site: Site) -> None:
-        """Point charges whose output is centred at, or some ticks from, a seam: their charge on each plane."""
+    @classmethod
+    def pulses(cls, site: Site) -> tuple[Charge, list[int]]:
+        """Point charges and the ticks of their output, in turn about a seam and in mid-window."""
         planes = site.anode.planes()
-        electrons = 400_000.0
-        ticks = int(SEAMS[0]) + CORE * len(self.OFFSETS) + AFTER
-        zy = np.random.default_rng(7).uniform([60.0, 60.0], [130.0, 140.0], (len(self.OFFSETS), 2))
+        zy = np.random.default_rng(7).uniform([60.0, 60.0], [130.0, 140.0], (len(cls.OFFSETS), 2))
         charges, peaks = [], []
-        for index, (offset, point) in enumerate(zip(self.OFFSETS, zy, strict=True)):
+        for index, (offset, point) in enumerate(zip(cls.OFFSETS, zy, strict=True)):
             for peak in (SEAMS[0] + CORE * index + offset, SEAMS[0] + CORE * index + offset + CORE // 2):
                 channels = synthetic.nearest_channels(planes, 0, point[None])
                 charges.append(
-                    Charge(channels, np.array([peak - site.anode.delay_ticks]), np.array([electrons]))
+                    Charge(channels, np.array([peak - site.anode.delay_ticks]), np.array([cls.ELECTRONS]))
                 )
                 peaks.append(peak)
-        samples = site.samples(synthetic.joined(charges), ticks)
-        signal = whole(site.job(site.frames(samples, [ticks]), window=WINDOW), "signal")
+        return synthetic.joined(charges), peaks
+
+    @classmethod
+    def starts(cls) -> np.ndarray:
+        """First ticks of tracks across seams, at every phase."""
+        return cls.TRACK_SEAMS - np.linspace(50, cls.TRACK_TICKS - 50, cls.TRACKS)
+
+    @classmethod
+    def both(cls, site: Site) -> tuple[list[Charge], list[Charge]]:
+        """Tracks across seams, and the same in mid-window."""
+        across, inside = (
+            tracks(site, begins, cls.TRACK_TICKS, electrons_per_mm=20_000.0)
+            for begins in (cls.starts(), cls.TRACK_SEAMS + 1600.0)
+        )
+        return across, inside
+
+    @pytest.fixture(name="signal", scope="class")
+    @classmethod
+    def fixture_signal(cls, site: Site) -> np.ndarray:
+        """The output (channel, tick) of a readout with the pulses and, after PULSE_TICKS, the tracks."""
+        across, inside = cls.both(site)
+        ticks = int(cls.TRACK_SEAMS[-1]) + CORE + AFTER
+        pulse_ticks = int(SEAMS[0]) + CORE * len(cls.OFFSETS) + AFTER
+        samples = np.concatenate(
+            [
+                site.samples(cls.pulses(site)[0], pulse_ticks)[:, : cls.PULSE_TICKS],
+                site.samples(synthetic.joined(across + inside), ticks),
+            ],
+            axis=1,
+        )
+        return whole(site.job(site.frames(samples, [samples.shape[1]]), window=WINDOW), "signal")
+
+    def test_pulses(self, site: Site, signal: np.ndarray) -> None:
+        """Point charges whose output is centred at, or some ticks from, a seam: their charge on each plane."""
+        _, peaks = self.pulses(site)
         for plane, view in enumerate(site.anode.views):
             rows = np.searchsorted(site.anode.channels, view.channels)
             charge = (
                 np.array([charge_around(signal, rows, peak, 400, 400) for peak in peaks]).reshape(-1, 2)
-                / electrons
+                / self.ELECTRONS
             )
             assert (np.abs(charge[:, 1] - 1) < 0.05).all(), (view.name, charge)
             limit = (0.02, 0.02, 0.01)[plane]
             assert (np.abs(charge[:, 0] - charge[:, 1]) < limit).all(), (view.name, charge)
 
-    def test_tracks(self, site: Site) -> None:
+    def test_tracks(self, site: Site, signal: np.ndarray) -> None:
         """Tracks of 900 ticks across seams, at every phase, against the same tracks in mid-window: charge by plane."""
-        count, length = 10, 900.0
-        seams = SEAMS[0] + CORE * np.arange(count)
-        starts = seams - np.linspace(50, length - 50, count)
-        ticks = int(seams[-1]) + CORE + AFTER
-        across, inside = (
-            tracks(site, begins, length, electrons_per_mm=20_000.0) for begins in (starts, seams + 1600.0)
-        )
-        samples = site.samples(synthetic.joined(across + inside), ticks)
-        signal = whole(site.job(site.frames(samples, [ticks]), window=WINDOW), "signal")
+        truth = sum(float(track.electrons.sum()) for track in self.both(site)[0])
+        after_pulses = signal[:, self.PULSE_TICKS :]
         for view, limit in zip(site.anode.views, (0.03, 0.03, 0.01), strict=True):
             rows = np.searchsorted(site.anode.channels, view.channels)
-            truth = sum(float(track.electrons.sum()) for track in across)
             seen = [
-                sum(charge_around(signal, rows, start, 200, length + 200) for start in begins) / truth
-                for begins in (starts, seams + 1600.0)
+                sum(charge_around(after_pulses, rows, start, 200, self.TRACK_TICKS + 200) for start in begins)
+                / truth
+                for begins in (self.starts(), self.TRACK_SEAMS + 1600.0)
             ]
             assert abs(seen[1] - 1) < 0.1, (view.name, seen)
             assert abs(seen[0] - seen[1]) < limit, (view.name, seen)

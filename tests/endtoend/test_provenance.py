@@ -113,36 +113,24 @@ class TestRecord:
         assert len(first) == 64 and checksum() == first
         assert checksum(filters="pdsp") != first
 
-    def test_notes_do_not_depend_on_the_folder(
-        self, site: tuple[Path, list[str], wire_cell.Arrays], tmp_path: Path
-    ) -> None:
-        """Equal files give equal bytes wherever they lie."""
-        folder, flags, _ = site
-        outputs = []
-        for name in ("here", "there"):
-            (tmp_path / name).mkdir()
-            shutil.copy(SHIPPED, tmp_path / name / "mine.ts")
-            wire_cell.job(
-                tmp_path / name, *flags, input=folder / "adc.npz", model=tmp_path / name / "mine.ts"
-            )
-            outputs.append((tmp_path / name / "output.npz").read_bytes())
-        assert outputs[0] == outputs[1]
-
 
 class TestHiddenFile:
     """A file of the current folder is taken before a shipped one of its name, and the log reports it."""
 
     def test_network(self, site: tuple[Path, list[str], wire_cell.Arrays], tmp_path: Path) -> None:
+        """The notes do not depend on the folder: equal files give equal bytes wherever they lie."""
         folder, flags, _ = site
         shutil.copy(SHIPPED, tmp_path / SHIPPED.name)
         arguments = (f"input={folder / 'adc.npz'}", "output=out.npz", "device=cpu")
-        said = {}
+        said, outputs = {}, set()
         for model in (SHIPPED.name, f"./{SHIPPED.name}", str(SHIPPED)):
             words = [word for argument in (*arguments, f"model={model}") for word in ("-A", argument)]
             done = wire_cell.run("-c", wire_cell.PIPELINE, *flags, *words, folder=tmp_path)
             assert done.returncode == 0, done.stderr
+            outputs.add((tmp_path / "out.npz").read_bytes())
             said[model] = [line.partition("] ")[2] for line in done.stderr.splitlines() if "[ data ]" in line]
         expected = f"{SHIPPED.name}: taking {tmp_path / SHIPPED.name} of the current folder, not {SHIPPED}"
+        assert len(outputs) == 1
         assert said == {SHIPPED.name: [f"W [ data ] {expected}"], f"./{SHIPPED.name}": [], str(SHIPPED): []}
 
     def test_configuration(self, tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ pytestmark = wire_cell.needs_program
 COPY = wire_cell.ROOT / "tests" / "app" / "jobs" / "copy.jsonnet"
 SIMULATE = "cfg/simulate.jsonnet"
 TAGS = ("signal", "gauss", "wiener", "loose", "mp2", "mp3", "roi")
-FIRST_TICK, TICKS = 900, 400  # of the default event, where tracks cross
+TICKS = 400
 ENDINGS = (*wire_cell.ENDINGS, ".tgz", ".tbz2", ".zip")
 
 
@@ -33,10 +33,24 @@ def noise(site: Site, ticks: int) -> np.ndarray:
     return (2000 + np.random.default_rng(5).normal(0, 4, (rows, ticks))).astype(np.int16)
 
 
-def part_of_the_default_event(folder: Path) -> Path:
-    samples, channels, start = wire_cell.default_adc()
-    samples = np.ascontiguousarray(samples[:, FIRST_TICK : FIRST_TICK + TICKS])
-    return wire_cell.write_arrays(folder / "adc.npz", wire_cell.event(samples, channels, start_ns=start))
+def tags_of(path: Path) -> tuple[str, ...]:
+    """Return the tags of the frames of a file."""
+    names = wire_cell.read_arrays(path)
+    return tuple(dict.fromkeys(name.split("_")[1] for name in names if name.startswith("frame_")))
+
+
+@pytest.fixture(name="containers", scope="module")
+def fixture_containers(site: Site, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Simulate an event into files of every ending, up to three with each job; return their paths by ending."""
+    folder = tmp_path_factory.mktemp("containers")
+    outputs = ("output", "truth", "signal")
+    for first in range(0, len(ENDINGS), len(outputs)):
+        given = dict(zip(outputs, ENDINGS[first : first + len(outputs)]))
+        names = [f"{name}=out{ending}" for name, ending in given.items()]
+        words = [word for name in (*names, "tracks=1", "nevents=1", "device=cpu") for word in ("-A", name)]
+        done = wire_cell.run("-c", SIMULATE, *site.flags, *words, folder=folder)
+        assert done.returncode == 0, done.stderr
+    return {ending: folder / f"out{ending}" for ending in ENDINGS}
 
 
 def require_same(path: Path, tags: tuple[str, ...]) -> list[wct_reader.Event]:
@@ -103,27 +117,28 @@ class TestFrames:
         assert all(event.tags["wiener"].summary is not None for event in events)
 
     @pytest.mark.parametrize("ending", ENDINGS)
-    def test_every_container(self, site: Site, ending: str) -> None:
-        """Include the notes of a network."""
-        wire_cell.write_arrays(site.folder / "adc.npz", site.frames(noise(site, TICKS), [TICKS]))
-        words = [
-            word
-            for name in ("device=cpu", "input=adc.npz", f"output=out{ending}", "model=standin")
-            for word in ("-A", name)
-        ]
-        done = wire_cell.run("-c", wire_cell.PIPELINE, *site.flags, *words, folder=site.folder)
-        assert done.returncode == 0, done.stderr
-        events = read_frames(site.folder / f"out{ending}", ("signal",))
+    def test_every_container(self, containers: dict[str, Path], tmp_path: Path, ending: str) -> None:
+        """Include notes of the job."""
+        tags = tags_of(containers[ending])
+        events = read_frames(containers[ending], tags)
         assert [event.passed_over for event in events] == [["notes_spng_0.npy"]]
-        again = wire_cell.run(COPY, "-A", f"input=out{ending}", "-A", "output=again.npz", folder=site.folder)
+        words = [
+            word for name in (f"input={containers[ending]}", "output=again.npz") for word in ("-A", name)
+        ]
+        again = wire_cell.run(COPY, *words, folder=tmp_path)
         assert again.returncode == 0, again.stderr
-        require_same(site.folder / "again.npz", ("signal",))
+        (copied,) = require_same(tmp_path / "again.npz", tags)
+        for tag, part in events[0].tags.items():
+            np.testing.assert_array_equal(copied.tags[tag].samples, part.samples)
 
-    def test_one_file_for_each_anode_with_the_default_network(self, tmp_path: Path) -> None:
-        part_of_the_default_event(tmp_path).rename(tmp_path / "adc-0.npz")
+    def test_one_file_for_each_anode_with_the_default_network(self, site: Site, tmp_path: Path) -> None:
+        wire_cell.write_arrays(tmp_path / "adc-0.npz", site.busy_frames(1, 2 * TICKS))
         done = wire_cell.run(
             "-c",
             wire_cell.PIPELINE,
+            *site.flags,
+            "-A",
+            "model=dnnroi.ts",
             "-A",
             "device=cpu",
             "-A",
@@ -157,24 +172,18 @@ class TestFrames:
 class TestSimulation:
     """Frames and depositions of cfg/simulate.jsonnet."""
 
-    def test_frames_and_depositions(self, tmp_path: Path) -> None:
+    def test_frames_and_depositions(self, site: Site, tmp_path: Path) -> None:
         ending = ".tar"
         names = {
             name: f"{name}{ending}" for name in ("output", "truth", "signal", "write_depos", "charge_output")
         }
         given = {**names, "tracks": 1, "nevents": 1, "device": "cpu", "noise": "false"}
         words = [word for name, value in given.items() for word in ("-A", f"{name}={value}")]
-        done = wire_cell.run("-c", SIMULATE, *words, folder=tmp_path)
+        done = wire_cell.run("-c", SIMULATE, *site.flags, *words, folder=tmp_path)
         assert done.returncode == 0, done.stderr
         for name, tags in (("output", ("*",)), ("truth", ("truth", "roi")), ("signal", None)):
             path = tmp_path / names[name]
-            if tags is None:
-                tags = tuple(
-                    dict.fromkeys(
-                        key.split("_")[1] for key in wire_cell.read_arrays(path) if key.startswith("frame_")
-                    )
-                )
-            assert len(require_same(path, tags)) == 1
+            assert len(require_same(path, tags or tags_of(path))) == 1
         for name in ("write_depos", "charge_output"):
             depos = read_depos(tmp_path / names[name])
             assert [ident for ident, _, _ in depos] == [0]

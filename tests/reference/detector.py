@@ -6,14 +6,13 @@ Source of the conventions: wire file format of the Wire-Cell Toolkit; docs/physi
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
 
-from . import files
+from tests.reference.files import read_json
 
 U, V, W = 0, 1, 2
 
@@ -65,8 +64,7 @@ def _plane(wires: list[dict], points: np.ndarray) -> WirePlane:
 
 @lru_cache(maxsize=4)
 def _store(path: str) -> dict:
-    with files.opened(path) as stream:
-        return json.load(stream)["Store"]
+    return read_json(path)["Store"]
 
 
 @lru_cache(maxsize=16)

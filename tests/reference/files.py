@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Open detector files, which are compressed in one of two ways."""
+"""Detector files: JSON, compressed by gzip or bzip2."""
 
 from __future__ import annotations
 
 import bz2
 import gzip
-import io
+import json
 from pathlib import Path
+from typing import Any
 
 
-def opened(path: str | Path) -> io.BufferedIOBase:
-    """Open a file .json.gz or .json.bz2."""
-    return gzip.open(path) if str(path).endswith(".gz") else bz2.open(path)
+def read_json(path: str | Path) -> Any:
+    """Return the document in a .json.gz or .json.bz2 file."""
+    content = Path(path).read_bytes()
+    return json.loads(gzip.decompress(content) if Path(path).suffix == ".gz" else bz2.decompress(content))

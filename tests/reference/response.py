@@ -7,13 +7,12 @@ length and rounded positions.
 
 from __future__ import annotations
 
-import json
 from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
 
-from . import files
+from tests.reference.files import read_json
 
 FINE_PERIOD_NS = 100.0  # the file states 99.999 ns; the ratio to the tick must be an integer
 TICK_NS = 500.0
@@ -22,10 +21,9 @@ FULL_SCALE_V = 1.4
 ADC_BITS = 14
 
 
-@lru_cache(maxsize=2)
+@lru_cache(maxsize=4)
 def _plane_responses(path: str) -> list[dict]:
-    with files.opened(path) as stream:
-        return json.load(stream)["FieldResponse"]["planes"]
+    return read_json(path)["FieldResponse"]["planes"]
 
 
 @lru_cache(maxsize=8)
@@ -87,6 +85,7 @@ def resample_spectrally(waveform: np.ndarray, factor: int) -> np.ndarray:
     return np.fft.irfft(spectrum, length)
 
 
+@lru_cache(maxsize=16)
 def response_kernel(
     path: str | Path, plane: int, gain_mv_per_fc: float = 14.0, shaping_us: float = 2.2
 ) -> np.ndarray:
@@ -95,7 +94,7 @@ def response_kernel(
     300).
 
     Time zero is an electron at the response plane.  The 21 rows are centred: row 10 is the wire the
-    electron arrives at.
+    electron arrives at.  Every call returns the same array, which cannot be written.
     """
     field = wire_region_average(path, plane)
     fine = (np.arange(500) + 0.5) * FINE_PERIOD_NS / 1000.0
@@ -106,7 +105,9 @@ def response_kernel(
     product = np.fft.rfft(field, length) * np.fft.rfft(volts_per_electron, length)
     convolved = np.fft.irfft(product, length) * FINE_PERIOD_NS
     volts_per_count = FULL_SCALE_V / 2**ADC_BITS
-    return -resample_spectrally(convolved, round(TICK_NS / FINE_PERIOD_NS)) / volts_per_count
+    kernel = -resample_spectrally(convolved, round(TICK_NS / FINE_PERIOD_NS)) / volts_per_count
+    kernel.flags.writeable = False
+    return kernel
 
 
 def response_spectrum(kernel: np.ndarray, channels: int, ticks: int) -> np.ndarray:

@@ -6,7 +6,6 @@ Formulas: docs/simulation.md.
 
 from __future__ import annotations
 
-import json
 import math
 from dataclasses import dataclass
 from functools import lru_cache
@@ -14,8 +13,8 @@ from pathlib import Path
 
 import numpy as np
 
-from tests.reference import files
 from tests.reference.detector import WirePlane
+from tests.reference.files import read_json
 from tests.reference.response import ADC_BITS, FULL_SCALE_V, cold_electronics
 
 TICK_NS = 500.0
@@ -41,8 +40,7 @@ class Deposition:
 
 @lru_cache(maxsize=1)
 def _plane_responses(path: Path) -> list[dict]:
-    with files.opened(path) as stream:
-        return json.load(stream)["FieldResponse"]["planes"]
+    return read_json(path)["FieldResponse"]["planes"]
 
 
 def impact_kernel(path: Path, plane: int) -> np.ndarray:

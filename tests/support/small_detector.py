@@ -8,6 +8,7 @@ One face of vertical W wires and of U and V wires at 35.7 degrees on either side
 from __future__ import annotations
 
 import bz2
+import itertools
 import json
 import math
 from pathlib import Path
@@ -60,16 +61,19 @@ def wires_of_plane(plane: int) -> list[tuple[np.ndarray, np.ndarray]]:
     return wires
 
 
-def wire_schema() -> dict:
-    """Return the face as a wire schema document; channels are counted across U, V and W."""
+def wire_schema(anodes: int = 1) -> dict:
+    """Return anodes of one face each, side by side along z, as a wire schema document; channels are counted across
+    U, V and W of one anode after the other.
+    """
     planes: list[dict] = []
     wires: list[dict] = []
     points: list[dict] = []
-    for plane in range(3):
+    for anode, plane in itertools.product(range(anodes), range(3)):
         members = []
         for tail, head in wires_of_plane(plane):
             for z, y in (tail, head):
-                points.append({"Point": {"x": DRIFT_X_MM[plane], "y": float(y), "z": float(z)}})
+                z_mm = float(z) + 2 * WIDTH_MM * anode
+                points.append({"Point": {"x": DRIFT_X_MM[plane], "y": float(y), "z": z_mm}})
             members.append(len(wires))
             wires.append(
                 {
@@ -85,8 +89,11 @@ def wire_schema() -> dict:
         planes.append({"Plane": {"ident": plane, "wires": members}})
     return {
         "Store": {
-            "anodes": [{"Anode": {"ident": 0, "faces": [0]}}],
-            "faces": [{"Face": {"ident": 0, "planes": [0, 1, 2]}}],
+            "anodes": [{"Anode": {"ident": anode, "faces": [anode]}} for anode in range(anodes)],
+            "faces": [
+                {"Face": {"ident": 0, "planes": [3 * anode, 3 * anode + 1, 3 * anode + 2]}}
+                for anode in range(anodes)
+            ],
             "planes": planes,
             "wires": wires,
             "points": points,

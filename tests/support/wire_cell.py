@@ -169,8 +169,9 @@ def default_adc() -> tuple[np.ndarray, np.ndarray, float]:
 
 
 def description(name: str) -> Path:
-    """Return a detector file of data/: wires or field responses."""
-    return DATA / f"{name}.json.gz"
+    """Return the path of a detector file of data/: `name`.json.gz or `name`.json.bz2."""
+    [path] = [path for ending in ("gz", "bz2") if (path := DATA / f"{name}.json.{ending}").exists()]
+    return path
 
 
 def difference(seen: np.ndarray, expected: np.ndarray) -> float:
