@@ -172,11 +172,10 @@ class TestBudget:
         assert report["run"]["host_tensor_peak_bytes"] < whole["run"]["host_tensor_peak_bytes"]
         assert (tmp_path / "output.tar").read_bytes() == output
 
-    def test_too_small(self, site: Site, tmp_path: Path) -> None:
+    def test_too_small(self, tmp_path: Path) -> None:
         block = wire_cell.rejected(
             "-c",
             wire_cell.PIPELINE,
-            *site.flags,
             "-A",
             "device=cpu",
             "-A",
