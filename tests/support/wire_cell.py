@@ -176,8 +176,14 @@ def description(name: str, folder: Path) -> Path:
     if kept.exists():
         return kept
     path = folder / kept.name
-    path.write_bytes(bz2.compress(gzip.decompress((DATA / f"{name}.json.gz").read_bytes()), 1))
+    path.write_bytes(_with_bz2(DATA / f"{name}.json.gz"))
     return path
+
+
+@cache
+def _with_bz2(path: Path) -> bytes:
+    """Return the content of a .gz file as of a .bz2 file."""
+    return bz2.compress(gzip.decompress(path.read_bytes()), 1)
 
 
 def difference(seen: np.ndarray, expected: np.ndarray) -> float:
