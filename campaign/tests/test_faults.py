@@ -87,7 +87,7 @@ def test_a_file_that_kills_its_workers_is_given_up(
 
 def test_client_killed_and_run_again(bench: Bench, cluster_address: str) -> None:
     """kill -9: the lock is free at once, no program continues, nothing is lost or done twice."""
-    names = bench.make(30, "sleep 0.1")
+    names = bench.make(16, "sleep 0.1")
     process = bench.start("--workers", "2")
     bench.wait_for_outputs(6, process)
     workers, programs = children(process.pid, WORKER), programs_of(process)
@@ -197,7 +197,7 @@ def test_stopped_between_a_record_and_its_output(bench: Bench) -> None:
 
 
 def test_scheduler_restarted_while_the_client_runs(bench: Bench, servers: Servers) -> None:
-    names = bench.make(25, "sleep 0.1")
+    names = bench.make(14, "sleep 0.1")
     port = free_port()
     address = servers.scheduler(port)
     servers.worker(address, DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT="3s")
@@ -213,7 +213,7 @@ def test_scheduler_restarted_while_the_client_runs(bench: Bench, servers: Server
 
 
 def test_scheduler_that_stays_away(bench: Bench, servers: Servers, cluster_address: str, capsys) -> None:
-    names = bench.make(20, "sleep 0.1")
+    names = bench.make(12, "sleep 0.1")
     address = servers.scheduler()
     servers.worker(address)
     process = bench.start("--cluster", address, "--cluster-timeout", "1.5")
@@ -396,7 +396,7 @@ echo "Submitted batch job $!"
 
 def test_slurm_with_jobs_that_are_taken_away(bench: Bench) -> None:
     """The real cluster class of dask-jobqueue with stand-ins for sbatch and scancel. An ended job is submitted again."""
-    names = bench.make(24, "sleep 0.15")
+    names = bench.make(12, "sleep 0.15")
     tools = bench.folder / "tools"
     tools.mkdir()
     submitted = tools / "submitted"

@@ -15,10 +15,10 @@ from wirecell_campaign.layout import Layout, longest_name
 
 
 def test_every_file_is_done_once(bench: Bench, cluster_address: str, monkeypatch, capsys) -> None:
-    names = bench.make(20)
+    names = bench.make(10)
     assert bench.run("--cluster", cluster_address) == 0
     bench.check(names)
-    assert "20 of 20 done, 0 failed, 0 not done" in capsys.readouterr().out
+    assert "10 of 10 done, 0 failed, 0 not done" in capsys.readouterr().out
     record = json.loads((bench.output / ".campaign/records/f003.npz.json").read_text())
     assert record["input"]["path"] == str(bench.inputs / "f003.npz") and record["input"]["size"] == len(
         "\n# f003.npz\n"
@@ -106,7 +106,7 @@ def test_a_second_attempt_is_made(bench: Bench, cluster_address: str, fault: str
 
 
 def test_an_unreadable_file_among_many(bench: Bench, cluster_address: str, capsys) -> None:
-    names = bench.make(30)
+    names = bench.make(14)
     (bench.inputs / "f011.npz").unlink()
     (bench.inputs / "f012.npz").unlink()
     (bench.inputs / "f012.npz").mkdir()

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from torch._inductor import cpu_vec_isa
 
 from scripts.dnnroi import export
 from scripts.dnnroi.network import DNNROINet, Shape
@@ -32,9 +33,19 @@ def fixture_models(tmp_path_factory: pytest.TempPathFactory) -> tuple[DNNROINet,
     about = export.metadata(network, {}, {}, {"training_noise": [400.0, 450.0], "noise_range": [0.5, 2.0]})
     script, package = folder / "network.ts", folder / "network.pt2"
     export.write_torch_script(script, network, about)
-    # Processes of a pool, and those that try the instruction sets, would each load LibTorch; the wrapper needs no optimisation.
-    quick = {"compile_threads": 1, "cpp.vec_isa_ok": True, "aot_inductor.compile_wrapper_opt_level": "O0"}
-    with torch._inductor.config.patch(quick):
+    # Processes of a pool would each load LibTorch; the wrapper needs no optimisation;
+    # a header that is compiled in advance serves one file each.
+    quick = {
+        "compile_threads": 1,
+        "cpp.vec_isa_ok": True,
+        "cpp_cache_precompile_headers": False,
+        "aot_inductor.precompile_headers": False,
+        "aot_inductor.compile_wrapper_opt_level": "O0",
+    }
+    # Every other set of the x86 processors is tried by a compilation and a Python that loads LibTorch.
+    plain = [one for one in cpu_vec_isa.supported_vec_isa_list if type(one) is cpu_vec_isa.VecAVX2]
+    with pytest.MonkeyPatch.context() as patch, torch._inductor.config.patch(quick):
+        patch.setattr(cpu_vec_isa, "supported_vec_isa_list", plain)
         write_package(package, network, about)
     return network, script, package
 

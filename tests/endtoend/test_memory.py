@@ -198,7 +198,9 @@ class TestBudget:
         assert "invalid amount of memory" in block and "SPNGContext, key memory_budget" in block
 
     def test_out_of_memory(self, tmp_path: Path) -> None:
-        """An address space that suffices to start, but not for an event."""
+        """An address space that suffices to start, but not for an event: without the network, which
+        continues with fewer ticks, and in float64, which takes twice the memory.
+        """
 
         def limit() -> None:
             resource.setrlimit(resource.RLIMIT_AS, (1_000_000_000, 1_000_000_000))
@@ -214,6 +216,10 @@ class TestBudget:
             "output=o.npz",
             "-A",
             "threads=1",
+            "-A",
+            "model=none",
+            "-A",
+            "dtype=float64",
         ]
         done = wire_cell.run(*words, folder=tmp_path, preexec_fn=limit)
         assert done.returncode == 1, (done.returncode, done.stderr)
@@ -320,15 +326,15 @@ class TestPermits:
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.PIPE,
             )
-            for i in range(4)
+            for i in range(3)
         ]
         seen = set()
         while any(job.poll() is None for job in jobs):
             seen.add(holders(folder))
             time.sleep(0.01)
-        assert [job.returncode for job in jobs] == [0, 0, 0, 0], [job.stderr.read() for job in jobs]
+        assert [job.returncode for job in jobs] == [0, 0, 0], [job.stderr.read() for job in jobs]
         assert max(seen) == 2
-        assert len({(tmp_path / f"{i}.npz").read_bytes() for i in range(4)}) == 1
+        assert len({(tmp_path / f"{i}.npz").read_bytes() for i in range(3)}) == 1
         assert not list(folder.glob("*/*.reservation"))
 
     def test_waits_visibly_and_gives_up(self, site: Site, claim: Path, tmp_path: Path) -> None:
