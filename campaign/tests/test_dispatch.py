@@ -257,6 +257,25 @@ def test_an_interrupt_starts_nothing_more(bench: Bench, dispatcher) -> None:
     assert outcomes.stopped_by == "stopped" and 1 <= len(outcomes.done) <= 4
 
 
+class OneByOne(ScriptedEngine):
+    """An engine that tells of the end of one task at a time."""
+
+    def ended(self) -> list[Ended]:
+        found = self._ended.pop(0)
+        self._running.remove(found.task)
+        return [found]
+
+
+def test_files_that_end_while_the_run_is_stopped_count(bench: Bench, dispatcher) -> None:
+    """The first of four tasks fails; the others have ended, but the engine has not told of it."""
+    names = bench.make(4)
+    engine = OneByOne({names[0]: [failed(Fault.FINAL)]})
+    outcomes = dispatcher(engine, stop=True).run(names, {})
+    assert outcomes.stopped_by and list(outcomes.failed) == names[:1]
+    assert sorted(outcomes.done) == names[1:]
+    assert not list(Layout(bench.output).scratch.iterdir())
+
+
 def test_no_workers_for_too_long(bench: Bench, dispatcher) -> None:
     made = dispatcher(ScriptedEngine({}, workers=()))
     made._worker_timeout = 0.5

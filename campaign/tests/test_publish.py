@@ -86,6 +86,17 @@ def test_of_attempts_at_the_same_time_just_one_is_published(bench: Bench) -> Non
     assert not list(layout.scratch.iterdir()) and len(list(layout.records.iterdir())) == ROUNDS
 
 
+def test_an_attempt_that_begins_after_the_stop(bench: Bench) -> None:
+    bench.make(1)
+    layout = Layout(bench.output)
+    layout.make()
+    task = task_of(bench, "f000.npz", "a")
+    layout.stop(task.scratch).touch()
+    assert attempt.run_attempt(task).outcome is Outcome.CANCELLED
+    assert list(layout.scratch.iterdir()) == [layout.stop(task.scratch)]
+    assert not list(layout.records.iterdir()) and not (bench.output / "f000.npz").exists()
+
+
 def test_a_late_attempt_changes_nothing(bench: Bench) -> None:
     """A worker that seemed dead ends long after another one processed its file."""
     bench.make(1)

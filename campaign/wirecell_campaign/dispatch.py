@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import secrets
 import time
 from collections import deque
@@ -62,6 +63,7 @@ class Dispatcher:
         self._max_workers = 0
         self._histories: dict[str, History] = {}
         self._waiting: deque[str] = deque()
+        self._marked: list[Task] = []  # tasks that were at the engine when the run was stopped
         self._workers: dict[str, int] = {}
         self._last_look = -LOOK
         self._last_worker = time.monotonic()
@@ -85,6 +87,7 @@ class Dispatcher:
             for ended in self._engine.ended():
                 self._take(ended)
             self._show()
+        self._take_marked()
         self._progress.clear()
         return self.outcomes
 
@@ -136,7 +139,7 @@ class Dispatcher:
             self._take_loss(ended)
         elif ended.result.outcome is Outcome.FAILED:
             self._take_failure(name, ended.result)
-        else:
+        elif ended.result.outcome is not Outcome.CANCELLED:
             self._watch.note(ended.result.worker, name, None)
             self._take_publication(name)
 
@@ -223,10 +226,21 @@ class Dispatcher:
         if self.outcomes.stopped_by:
             return
         self.outcomes.stopped_by = why
+        self._marked = self._engine.running()
+        for task in self._marked:
+            with contextlib.suppress(OSError):  # a full disk
+                self._layout.stop(task.scratch).touch()
         begun = [path.name for path in self._layout.scratch.iterdir()]
-        for task in self._engine.running():
+        for task in self._marked:
             if not any(name.startswith(f"{task.scratch}.") for name in begun):
                 self._engine.cancel(task)
+
+    def _take_marked(self) -> None:
+        """Remove the marks, and take the files that were published while the run was stopped."""
+        for task in self._marked:
+            self._layout.stop(task.scratch).unlink(missing_ok=True)
+            if task.name not in self.outcomes.done and record.read(self._layout.record(task.name)):
+                self._take_publication(task.name)
 
 
 def described(name: str, history: History) -> dict:

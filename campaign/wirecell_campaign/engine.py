@@ -89,9 +89,9 @@ class Engine:
         return list(self._running.values())
 
     def cancel(self, task: Task) -> None:
-        """Cancel a task. A task that a worker has started runs to its end."""
+        """Cancel a task that has not ended. A task that a worker has started runs to its end."""
         for future, one in list(self._running.items()):
-            if one is task:
+            if one is task and future.status == "pending":
                 del self._running[future]
                 if self.is_connected():
                     future.cancel()

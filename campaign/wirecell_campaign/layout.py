@@ -67,6 +67,10 @@ class Layout:
     def failure(self, name: str) -> Path:
         return self.failures / f"{name}.json"
 
+    def stop(self, scratch: str) -> Path:
+        """Return the mark on the task with this scratch folder that it must not begin."""
+        return self.scratch / f"stop-{scratch}"
+
     def make(self) -> None:
         """Create all folders. Raise OSError if that fails."""
         for folder in (self.records, self.failures, self.scratch, self.logs):

@@ -21,6 +21,7 @@ class Outcome(Enum):
 
     PUBLISHED = "published"
     LOST = "lost"  # another attempt had published the file before
+    CANCELLED = "cancelled"  # the client had stopped before the attempt began
     FAILED = "failed"
 
 
