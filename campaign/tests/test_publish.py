@@ -332,8 +332,8 @@ def test_whose_fault_it_is(bench: Bench, told: str, fault: str, said: str) -> No
 def test_a_hung_program_is_ended_with_all_it_started(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("wirecell_campaign.process.GRACE", 0.2)
     bench.make(1, "hang")
-    result = failing(bench, timeout=0.6)
-    assert result.fault.value == "file" and "did not end in 0.6 s" in result.block
+    result = failing(bench, timeout=3.0)
+    assert result.fault.value == "file" and "did not end in 3 s" in result.block
     started = [int(pid) for pid in (bench.inputs / "f000.npz.child").read_text().split()]
     deadline = time.monotonic() + 60
     while any(map(is_alive, started)):  # a killed process is there for a moment
