@@ -40,7 +40,8 @@ def run_attempt(task: Task, worker: str = "") -> Result:
     """Make and publish the output of a task, or return the failure."""
     host = socket.gethostname()
     start = time.monotonic()
-    layout, stop = Layout(Path(task.root)), Layout(Path(task.root)).stop(task.scratch)
+    layout = Layout(Path(task.root))
+    stop = layout.stop(task.scratch)
     # The engine repeats a task if it considers its worker dead, so the attempt needs a name of its own.
     task = replace(task, attempt=f"{task.attempt}.{secrets.token_hex(4)}")
     shared = layout.scratch / task.scratch

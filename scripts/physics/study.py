@@ -253,7 +253,8 @@ def run_variant(
 ) -> tuple[list[Measured], float]:
     """Process the batches that have a variant in one job, and measure them; return the wall time of the job too."""
     given = [each for each in simulated if variant.name in each.batch.variants()]
-    done = program.process(folder, variant, input_of(variant, given, folder))
+    adc = input_of(variant, given, folder)
+    done = program.process(folder, variant, adc)
     found: list[Measured] = []
     first = 0
     for each in given:
@@ -262,7 +263,8 @@ def run_variant(
                 found += measure(sample, own, each, first, done, anode)
         first += each.batch.count
     done.remove()
-    (folder / f"{variant.name}-adc.tar").unlink(missing_ok=True)
+    if adc.parent == folder:  # joined for this job
+        adc.unlink()
     return found, done.seconds
 
 

@@ -11,6 +11,11 @@ from .measurements import Run
 from .time_rows import FASTER, SLOWER, Criteria, TimeRow, judged_times
 
 
+def rows_with_verdict(a: list[Run], b: list[Run], criteria: Criteria) -> list[TimeRow]:
+    """Return the rows with a verdict."""
+    return [row for row in judged_times(a, b, criteria) if row.verdict in (SLOWER, FASTER)]
+
+
 def self_check(runs: list[Run], criteria: Criteria) -> list[TimeRow]:
     """Compare every second run of a side with the others (A/A).
 
@@ -18,7 +23,7 @@ def self_check(runs: list[Run], criteria: Criteria) -> list[TimeRow]:
     """
     if len(runs) < 4:
         return []
-    return [row for row in judged_times(runs[0::2], runs[1::2], criteria) if row.verdict in (SLOWER, FASTER)]
+    return rows_with_verdict(runs[0::2], runs[1::2], criteria)
 
 
 def equal_code_trials(
@@ -39,5 +44,5 @@ def equal_code_trials(
     for _ in range(trials):
         chosen = generator.choice(len(runs), 2 * per_side, replace=len(runs) < 2 * per_side)
         a, b = ([runs[index] for index in half] for half in (chosen[:per_side], chosen[per_side:]))
-        found.append([row for row in judged_times(a, change(b), criteria) if row.verdict in (SLOWER, FASTER)])
+        found.append(rows_with_verdict(a, change(b), criteria))
     return found
