@@ -17,7 +17,7 @@ import pytest
 
 from scripts.wcb import command_line, help_text, waf
 from tests.checks.test_tree import ORDER
-from tests.endtoend.long_readout import Site
+from tests.support.small_site import Site
 from tests.support.wire_cell import PROGRAM, ROOT, needs_program, run
 
 sys.path.insert(0, str(ROOT / "waf"))

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.endtoend.long_readout import Site
+from tests.support.small_site import Site
 from tests.support.wire_cell import ROOT, job, needs_program, rejected, run, write_arrays
 
 pytestmark = needs_program

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.endtoend.long_readout import Site
 from tests.support import wire_cell
+from tests.support.small_site import Site
 
 pytestmark = wire_cell.needs_program
 
@@ -144,11 +144,6 @@ def test_saturated_samples_are_kept_and_listed(output: wire_cell.Arrays) -> None
     np.testing.assert_array_equal(signal(output, AT_RAIL), signal(output, AT_RAIL_REAL))
     channel, begin, end = SATURATED
     assert signal(output, AT_RAIL)[channel, begin:end].max() > signal(output, CLEAN)[channel, begin:end].max()
-
-
-@pytest.fixture(name="site", scope="module")
-def fixture_site(tmp_path_factory: pytest.TempPathFactory) -> Site:
-    return Site.at(tmp_path_factory.mktemp("small"))
 
 
 @pytest.fixture(name="quiet")

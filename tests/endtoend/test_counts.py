@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.endtoend.long_readout import Site
+from tests.support.small_site import Site
 from tests.support.wire_cell import default_adc, event, job, needs_program, write_arrays
 
 pytestmark = needs_program

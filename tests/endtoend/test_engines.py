@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.endtoend.long_readout import Site
 from tests.support import synthetic, wire_cell
+from tests.support.small_site import Site
 from tests.support.wire_cell import difference
 
 pytestmark = wire_cell.needs_program
@@ -52,12 +52,6 @@ def fixture_serial(inputs: Path, tmp_path_factory: pytest.TempPathFactory) -> Pa
     folder = tmp_path_factory.mktemp("serial")
     wire_cell.job(folder, input=inputs / "adc.npz", threads=2)
     return folder / "output.npz"
-
-
-@pytest.fixture(name="site", scope="module")
-def fixture_site(tmp_path_factory: pytest.TempPathFactory) -> Site:
-    """The small detector, whose jobs start faster, for tests that do not depend on the sizes of tensors."""
-    return Site.at(tmp_path_factory.mktemp("small"))
 
 
 @pytest.fixture(name="small", scope="module")

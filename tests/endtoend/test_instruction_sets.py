@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.endtoend.long_readout import Site
+from tests.support.small_site import Site
 from tests.support.wire_cell import (
     PROGRAM,
     ROOT,

@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 from tests.endtoend import long_readout
-from tests.endtoend.long_readout import Site, whole
+from tests.endtoend.long_readout import whole
 from tests.support import synthetic, wire_cell
+from tests.support.small_site import Site
 from tests.support.synthetic import Charge
 
 pytestmark = wire_cell.needs_program
@@ -21,11 +22,6 @@ TAGS = ("signal", "wiener", "gauss", "loose", "mp2", "mp3", "roi")
 DEAD = 70  # a channel of V, for part of the readout
 DEAD_TICKS = (7000, 16_500)
 SHIFT = 1234
-
-
-@pytest.fixture(name="site", scope="module")
-def fixture_site(tmp_path_factory: pytest.TempPathFactory) -> Site:
-    return Site.at(tmp_path_factory.mktemp("small"))
 
 
 def tracks(

@@ -17,8 +17,8 @@ from typing import Any
 
 import pytest
 
-from tests.endtoend.long_readout import Site
 from tests.support import wire_cell
+from tests.support.small_site import Site
 
 pytestmark = wire_cell.needs_program
 

@@ -11,10 +11,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.endtoend.long_readout import Site
 from tests.recorder import recorded
 from tests.recorder.recorded import PUSH_POP, START_END, Range, Recorded
 from tests.support import wire_cell
+from tests.support.small_site import Site
 
 pytestmark = [wire_cell.needs_program, recorded.needs_recorder]
 
@@ -32,12 +32,6 @@ def write_input(folder: Path, events: int = EVENTS) -> None:
     for ident in range(events):
         arrays |= wire_cell.event(samples, channels, ident)
     wire_cell.write_arrays(folder / "adc.npz", arrays)
-
-
-@pytest.fixture(name="site", scope="module")
-def fixture_site(tmp_path_factory: pytest.TempPathFactory) -> Site:
-    """The small detector, for tests of which events are recorded."""
-    return Site.at(tmp_path_factory.mktemp("small"))
 
 
 def write_noise(site: Site, folder: Path, events: int) -> None:

@@ -21,8 +21,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.endtoend.long_readout import Site
 from tests.support import wire_cell
+from tests.support.small_site import Site
 
 pytestmark = wire_cell.needs_program
 

@@ -15,11 +15,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.endtoend.long_readout import Site
 from tests.recorder import recorded
 from tests.recorder.recorded import PUSH_POP, Recorded
 from tests.support import wire_cell
-from tests.support.paced_input import EVENTS_TO_START, PacedInput
+from tests.support.paced_input import PacedInput
+from tests.support.small_site import Site
 
 pytestmark = wire_cell.needs_program
 
@@ -139,17 +139,6 @@ class TestVariables:
         assert names(folder) == ["adc.npz"]
 
 
-@pytest.fixture(name="site", scope="module")
-def fixture_site(tmp_path_factory: pytest.TempPathFactory) -> Site:
-    return Site.at(tmp_path_factory.mktemp("small"))
-
-
-@pytest.fixture(name="event", scope="module")
-def fixture_event(site: Site) -> wire_cell.Arrays:
-    """An event of the small detector."""
-    return site.busy_frames(1, 600)
-
-
 @recorded.needs_recorder
 class TestEarlyEnds:
     @staticmethod
@@ -165,10 +154,7 @@ class TestEarlyEnds:
             text=True,
             preexec_fn=wire_cell.default_signals,
         )
-        deadline = time.monotonic() + 120
-        while feeder.written < EVENTS_TO_START:
-            assert time.monotonic() < deadline and process.poll() is None
-            time.sleep(0.01)
+        feeder.wait_for_start(process)
         time.sleep(1.2)  # twice the period in which rows go to the disk
         return process
 

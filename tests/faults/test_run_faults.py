@@ -17,25 +17,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.endtoend.long_readout import Site
 from tests.support import wire_cell
-from tests.support.paced_input import EVENTS_TO_START, PacedInput
+from tests.support.paced_input import PacedInput
+from tests.support.small_site import Site
 
 pytestmark = wire_cell.needs_program
 
 COPY = wire_cell.ROOT / "tests" / "app" / "jobs" / "copy.jsonnet"
 SECONDS_TO_STOP = 20  # a node call takes well under a second; the machine may be busy with other tests
-
-
-@pytest.fixture(name="site", scope="module")
-def fixture_site(tmp_path_factory: pytest.TempPathFactory) -> Site:
-    return Site.at(tmp_path_factory.mktemp("small"))
-
-
-@pytest.fixture(name="event", scope="module")
-def fixture_event(site: Site) -> wire_cell.Arrays:
-    """An event of the small detector with a track."""
-    return site.busy_frames(1, 600)
 
 
 def words(site: Site, *arguments: str) -> list[str]:
@@ -169,10 +158,7 @@ class TestSignals:
             preexec_fn=wire_cell.default_signals,
         )
         try:
-            deadline = time.monotonic() + 120
-            while feeder.written < EVENTS_TO_START:
-                assert time.monotonic() < deadline and process.poll() is None
-                time.sleep(0.01)
+            feeder.wait_for_start(process)
             process.send_signal(sent)
             began = time.monotonic()
             _, errors = process.communicate(timeout=120)

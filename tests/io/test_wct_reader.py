@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.endtoend.long_readout import Site
 from tests.support import wct_reader, wire_cell
+from tests.support.small_site import Site
 from tests.support.wct_reader import Rejected, read_depos, read_frames
 
 pytestmark = wire_cell.needs_program
@@ -20,11 +20,6 @@ SIMULATE = "cfg/simulate.jsonnet"
 TAGS = ("signal", "gauss", "wiener", "loose", "mp2", "mp3", "roi")
 TICKS = 400
 ENDINGS = (*wire_cell.ENDINGS, ".tgz", ".tbz2", ".zip")
-
-
-@pytest.fixture(name="site", scope="module")
-def fixture_site(tmp_path_factory: pytest.TempPathFactory) -> Site:
-    return Site.at(tmp_path_factory.mktemp("small"))
 
 
 def noise(site: Site, ticks: int) -> np.ndarray:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import io
 import os
+import subprocess
 import tarfile
 import threading
 import time
@@ -30,6 +31,13 @@ class PacedInput:
         self._arrays = {name.rpartition("_")[0]: array for name, array in arrays.items()}
         self._count = count
         threading.Thread(target=self._feed, daemon=True).start()
+
+    def wait_for_start(self, process: subprocess.Popen) -> None:
+        """Wait until the job has completed an event."""
+        deadline = time.monotonic() + 120
+        while self.written < EVENTS_TO_START:
+            assert time.monotonic() < deadline and process.poll() is None
+            time.sleep(0.01)
 
     def _piece(self, ident: int) -> bytes:
         """An event without the blocks that end an archive."""

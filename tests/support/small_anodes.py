@@ -12,9 +12,9 @@ from pathlib import Path
 
 import numpy as np
 
-from tests.endtoend.long_readout import NOISE_COUNTS, Site
 from tests.support import synthetic
 from tests.support.small_detector import channels_of_planes, wire_schema
+from tests.support.small_site import NOISE_COUNTS, Site
 
 ANODES = (0, 1, 2)
 CHANNELS = sum(map(len, channels_of_planes()))  # of an anode
