@@ -39,6 +39,14 @@ def programs_of(process: subprocess.Popen) -> list[int]:
     return [pid for worker in children(process.pid, WORKER) for pid in children(worker, "wire-cell")]
 
 
+def is_given(name: str, pid: int) -> bool:
+    """Tell whether a program has this file name in an argument."""
+    try:
+        return name.encode() in Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:  # it has ended
+        return False
+
+
 def test_workers_killed_at_random(bench: Bench) -> None:
     """Up to four SIGKILLs at random times to random workers (seeded), while two workers process 30 files."""
     names = bench.make(30, "sleep 0.15")
@@ -146,22 +154,26 @@ def test_ctrl_c_lets_running_files_end(bench: Bench, cluster_address: str) -> No
     ],
 )
 def test_stopping_at_once(bench: Bench, signals: list[int], status: int) -> None:
-    """test_interrupts.py has the other signals, which one handler counts."""
+    """test_interrupts.py has the other signals, which one handler counts.
+
+    The engine may swap files that it gets at the same time, so f004 may wait behind f005, which is submitted after three are done.
+    """
     bench.make(6, "sleep 0.05", f005="sleep 300")
     process = bench.start("--workers", "1")
-    bench.wait_for_outputs(5, process)
     deadline = time.monotonic() + LONG
-    while not (programs := programs_of(process)):
+    while not any(is_given("f005.npz", program) for program in programs_of(process)):
         assert time.monotonic() < deadline and process.poll() is None
         time.sleep(0.02)
+    programs = programs_of(process)
     for code in signals:
         process.send_signal(code)
         time.sleep(0.2)
     _, errors = process.communicate(timeout=LONG)
     assert process.returncode == status, errors
     assert "stopping" in errors and "the same command continues from here" in errors
-    assert not any(map(is_alive, programs))
-    bench.check([f"f00{index}.npz" for index in range(5)])
+    assert programs and not any(map(is_alive, programs))
+    assert 3 <= len(bench.done()) <= 5
+    bench.check([f"f00{index}.npz" for index in range(5) if f"f00{index}.npz" in bench.done()])
 
 
 # Every Python started with its folder in PYTHONPATH imports this. Attempts run in a thread of a worker, not in the client.
