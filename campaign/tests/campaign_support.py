@@ -41,7 +41,7 @@ with LocalCluster(n_workers=2, processes=False, protocol="tcp://", host="127.0.0
 def environment() -> dict[str, str]:
     """Return variables for processes that import the packages of the source tree, without installation."""
     own = os.pathsep.join(str(folder) for folder in (HERE.parent, HERE.parents[1] / "profiling"))
-    return dict(os.environ, PYTHONPATH=own, PYTHONDONTWRITEBYTECODE="1")
+    return dict(os.environ, PYTHONPATH=own)
 
 
 def start_afresh() -> None:

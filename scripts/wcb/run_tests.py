@@ -150,7 +150,7 @@ def run_pytest(only: str) -> Outcome:
         f"--junitxml={report}",
         *folders,
     ]
-    environment = os.environ | ENVIRONMENT | {"PYTHONDONTWRITEBYTECODE": "1"}
+    environment = os.environ | ENVIRONMENT
     status = subprocess.run(
         command + (["-k", only] if only else []),
         cwd=ROOT,

@@ -12,6 +12,8 @@
 namespace spng::app {
 namespace {
 
+const std::string keyword = "function";
+
 bool is_word(char c) {
     return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
 }
@@ -47,25 +49,36 @@ int depth_change(char c) {
     return c == '(' || c == '[' || c == '{' ? 1 : c == ')' || c == ']' || c == '}' ? -1 : 0;
 }
 
-/// Return the position of the parameters of the last function outside of all brackets and local definitions; npos
-/// without one.
-std::size_t find_parameters(const std::string& text) {
-    const std::string keyword = "function";
+/// Return the position of the keyword of the function outside of all brackets and local definitions; npos without one.
+std::size_t find_function(const std::string& text) {
     int depth = 0;
-    bool in_local = false; // between `local` and its `;`, functions are definitions
+    int definitions = 0; // each `local` and `assert` ends with a `;`; functions before it are definitions
     for (std::size_t i = 0; i < text.size(); ++i) {
         depth += depth_change(text[i]);
-        const bool begins_word = depth == 0 && is_word(text[i]) && (i == 0 || !is_word(text[i - 1]));
-        if (begins_word && text.compare(i, 5, "local") == 0 && !is_word(text[i + 5])) {
-            in_local = true;
-        } else if (depth == 0 && text[i] == ';') {
-            in_local = false;
-        } else if (begins_word && !in_local && text.compare(i, keyword.size(), keyword) == 0) {
-            const auto open = text.find_first_not_of(" \t\r\n", i + keyword.size());
-            return open != std::string::npos && text[open] == '(' ? open + 1 : std::string::npos;
+        if (depth != 0) {
+            continue;
+        }
+        const auto begins = [&](const std::string& word) {
+            return (i == 0 || !is_word(text[i - 1])) && text.compare(i, word.size(), word) == 0 &&
+                   (i + word.size() == text.size() || !is_word(text[i + word.size()]));
+        };
+        if (begins("local") || begins("assert")) {
+            ++definitions;
+        } else if (text[i] == ';') {
+            --definitions;
+        } else if (definitions == 0 && begins(keyword)) {
+            return i;
         }
     }
     return std::string::npos;
+}
+
+/// Return the content without comments and strings.
+std::string structure_of(const std::filesystem::path& file) {
+    std::ifstream stream(file);
+    std::ostringstream content;
+    content << stream.rdbuf();
+    return jsonnet_structure(content.str());
 }
 
 } // namespace
@@ -81,17 +94,30 @@ std::string jsonnet_structure(std::string text) {
     return text;
 }
 
+bool is_surely_function(const std::filesystem::path& file) {
+    if (!std::filesystem::is_regular_file(file)) { // a pipe can be read only once, by the machine
+        return false;
+    }
+    const std::string text = structure_of(file);
+    const auto function = find_function(text);
+    if (function == std::string::npos) {
+        return false;
+    }
+    const auto last = text.substr(0, function).find_last_not_of(" \t\r\n");
+    return last == std::string::npos || text[last] == ';';
+}
+
 std::vector<std::string> job_arguments(const std::filesystem::path& file) {
-    std::ifstream stream(file);
-    std::ostringstream content;
-    content << stream.rdbuf();
-    const std::string text = jsonnet_structure(content.str());
+    const std::string text = structure_of(file);
     std::vector<std::string> names;
     std::string name;
     bool at_name = true; // from a comma to the end of the next word
-    int depth = 1;
-    for (std::size_t i = find_parameters(text); i < text.size() && depth > 0; ++i) {
+    int depth = 0;
+    for (std::size_t i = text.find('(', find_function(text)); i < text.size(); ++i) {
         depth += depth_change(text[i]);
+        if (depth == 0) {
+            break;
+        }
         if (at_name && is_word(text[i])) {
             name += text[i];
         } else if (!name.empty()) {

@@ -26,6 +26,10 @@ nlohmann::json evaluate_jsonnet(const std::filesystem::path& file,
                                 const std::vector<JsonnetBinding>& bindings,
                                 const std::vector<std::filesystem::path>& imports);
 
+/// Tell whether the text of a file is a function: it has one after its local definitions and assertions. A file without it
+/// may still evaluate to a function.
+bool is_surely_function(const std::filesystem::path& file);
+
 /// Return the names of the arguments of a file's top-level function, in order; empty if the file is not a
 /// function.
 std::vector<std::string> job_arguments(const std::filesystem::path& file);

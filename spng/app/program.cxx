@@ -12,6 +12,7 @@
 #include "spng/core/log/input_warning.h"
 #include "spng/core/log/log.h"
 #include "spng/core/log/log_file.h"
+#include "spng/device/memory/host_buffers.h"
 #include "spng/device/memory/out_of_memory.h"
 #include "spng/instrument/nvtx_level.h"
 #include "spng/io/data_path.h"
@@ -33,6 +34,7 @@ bool is_about_a_job(Action action) {
 }
 
 void set_up(const CommandLine& line) {
+    reuse_host_buffers(); // before the thread of libjsonnet, which would grow a heap of its own page by page
     set_strict(line.strict);
     if (line.nvtx_level.empty()) {
         instrument::apply_nvtx_level_of_environment();

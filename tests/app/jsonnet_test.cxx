@@ -11,6 +11,7 @@
 namespace {
 
 using spng::app::evaluate_jsonnet;
+using spng::app::is_surely_function;
 using spng::app::job_arguments;
 using spng::app::JsonnetBinding;
 using spng::test::SnippetFile;
@@ -169,6 +170,17 @@ TEST(JobArguments, AreReadFromTheText) {
     EXPECT_EQ(job_arguments(file.path()), (std::vector<std::string>{"input", "flags", "limits", "last"}));
     const SnippetFile none("{ f: function(a) a }");
     EXPECT_TRUE(job_arguments(none.path()).empty());
+}
+
+TEST(JobArguments, FunctionsAreRecognisedByTheirText) {
+    for (const char* text : {"function(a) a", "local b = 1;\n// comment; function\nassert b == 1;\nfunction(a) a",
+                             "local f = local b = 1; function(a) a; function(a) f(a)"}) {
+        EXPECT_TRUE(is_surely_function(SnippetFile(text).path())) << text;
+    }
+    for (const char* text : {"local f = function(a) a; f", "if true then function(a) a else 1", "{ f: function(a) a }",
+                             "local f = local b = 1; function(a) a; 5", "1 + function(a) a", "local functional = 1; functional"}) {
+        EXPECT_FALSE(is_surely_function(SnippetFile(text).path())) << text;
+    }
 }
 
 } // namespace
