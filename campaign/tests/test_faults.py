@@ -161,19 +161,21 @@ def test_stopping_at_once(bench: Bench, signals: list[int], status: int) -> None
     bench.make(6, "sleep 0.05", f005="sleep 300")
     process = bench.start("--workers", "1")
     deadline = time.monotonic() + LONG
-    while not any(is_given("f005.npz", program) for program in programs_of(process)):
+    programs: list[int] = []
+    while not any(is_given("f005.npz", program) for program in programs):
         assert time.monotonic() < deadline and process.poll() is None
         time.sleep(0.02)
-    programs = programs_of(process)
+        programs = programs_of(process)
     for code in signals:
         process.send_signal(code)
         time.sleep(0.2)
     _, errors = process.communicate(timeout=LONG)
     assert process.returncode == status, errors
     assert "stopping" in errors and "the same command continues from here" in errors
-    assert programs and not any(map(is_alive, programs))
-    assert 3 <= len(bench.done()) <= 5
-    bench.check([f"f00{index}.npz" for index in range(5) if f"f00{index}.npz" in bench.done()])
+    assert not any(map(is_alive, programs))
+    done = bench.done()
+    assert len(done) >= 3 and "f005.npz" not in done
+    bench.check(done)
 
 
 # Every Python started with its folder in PYTHONPATH imports this. Attempts run in a thread of a worker, not in the client.

@@ -5,14 +5,13 @@
 #include <cctype>
 #include <fstream>
 #include <sstream>
+#include <string_view>
 
 // Jsonnet cannot list the names of a function's parameters, so this file reads them from the text. It recognises
 // comments, strings and brackets, which suffices to find `function(...)` outside of all brackets.
 
 namespace spng::app {
 namespace {
-
-const std::string keyword = "function";
 
 bool is_word(char c) {
     return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
@@ -58,7 +57,7 @@ std::size_t find_function(const std::string& text) {
         if (depth != 0) {
             continue;
         }
-        const auto begins = [&](const std::string& word) {
+        const auto begins = [&](std::string_view word) {
             return (i == 0 || !is_word(text[i - 1])) && text.compare(i, word.size(), word) == 0 &&
                    (i + word.size() == text.size() || !is_word(text[i + word.size()]));
         };
@@ -66,7 +65,7 @@ std::size_t find_function(const std::string& text) {
             ++definitions;
         } else if (text[i] == ';') {
             --definitions;
-        } else if (definitions == 0 && begins(keyword)) {
+        } else if (definitions == 0 && begins("function")) {
             return i;
         }
     }

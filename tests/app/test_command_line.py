@@ -379,20 +379,25 @@ def fixture_many(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[s
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1, signal.SIGXCPU)
 
 
+def start_copy(folder: Path, output: str, dispositions: Callable[[], None]) -> subprocess.Popen:
+    """Start to copy adc.npz to `output`. dispositions: called in the new process, of its signals."""
+    return subprocess.Popen(
+        [PROGRAM, COPY, "-A", "input=adc.npz", "-A", f"output={output}"],
+        cwd=folder,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=dispositions,
+    )
+
+
 class TestSignals:
     """The end of a job after a signal."""
 
     @staticmethod
     def start_and_wait_for_output(folder: Path, dispositions: Callable[[], None]) -> subprocess.Popen:
         """Copy adc.npz to out.tar.bz2; return the process once some of the output is on the disk."""
-        process = subprocess.Popen(
-            [PROGRAM, COPY, "-A", "input=adc.npz", "-A", "output=out.tar.bz2"],
-            cwd=folder,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            text=True,
-            preexec_fn=dispositions,
-        )
+        process = start_copy(folder, "out.tar.bz2", dispositions)
         deadline = time.monotonic() + 60
         while not any(path.stat().st_size > 0 for path in folder.glob(".out.tar.bz2.*.partial")):
             assert time.monotonic() < deadline and process.poll() is None
@@ -444,14 +449,7 @@ class TestSignals:
         """
         arrays = write_events(tmp_path / "adc.npz", 1, channels=400)
         os.mkfifo(tmp_path / "out.tar")
-        process = subprocess.Popen(
-            [PROGRAM, COPY, "-A", "input=adc.npz", "-A", "output=out.tar"],
-            cwd=tmp_path,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            text=True,
-            preexec_fn=default_signals,
-        )
+        process = start_copy(tmp_path, "out.tar", default_signals)
         with (tmp_path / "out.tar").open("rb") as pipe:
             first = pipe.read(1)
             process.send_signal(signal.SIGINT)
