@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// What the simulated CUDA runtime (libcudart.so.13) offers to the other simulated libraries: queueing of work that
+// computes on the CPU, addresses of device memory for the CPU, and a log of calls and operations.
+//
+// Device memory is not accessible at the addresses that the program sees. Every block has a second mapping for the
+// operations of the simulator. Operations of a stream wait in its queue and run as late as the rules of streams
+// allow: when the host waits for them, or an event after them is found to be ready.
+
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace cuda_simulator {
+
+/// Bytes of memory that an operation reads or writes. Memory that is neither of a device nor page-locked is ignored.
+struct Access {
+    const void* begin;
+    std::size_t bytes;
+    bool is_write;
+};
+
+enum class Kind {
+    kernel,
+    copy_to_device,
+    copy_to_host,
+    copy_on_device,
+    fill,
+    transform, ///< of cuFFT
+    numbers    ///< computes what kernels of LibTorch would; not an operation of CUDA, so not counted
+};
+
+/// One operation of a stream.
+struct Operation {
+    Kind kind;
+    std::string name;              ///< of the kernel, or of the ATen operator
+    std::vector<Access> accesses;  ///< for the detection of races
+    std::function<void()> compute; ///< works on addresses of host_address(); may be empty
+    std::size_t bytes = 0;         ///< copied or filled
+};
+
+/// Queue an operation, or add it to the graph that the stream captures.
+/// @param stream  as in calls of the runtime: null for the default stream of the current device
+void enqueue(cudaStream_t stream, Operation operation);
+
+/// Run all that is in a stream's queue. The host has not waited: no order follows for the detection of races.
+void run_queue(cudaStream_t stream);
+
+/// True while the stream captures a graph.
+bool is_capturing(cudaStream_t stream);
+
+/// Address at which the simulator itself can access memory. Returns `address` if it is not device memory.
+void* host_address(const void* address);
+
+/// Name the part of a block of device memory that an allocator of the program gives out, so that the pointers of
+/// kernels have an extent. Without it a pointer extends to the end of its block.
+void note_allocation(const void* begin, std::size_t bytes);
+void note_release(const void* begin);
+
+/// Report a defect of the program or a limit of the simulator: on standard error and in the report.
+void complain(const std::string& what);
+
+// --- log ----------------------------------------------------------------------------------------------------------
+
+/// A call of the runtime by the program. Times in ns of CLOCK_MONOTONIC.
+struct CallRecord {
+    const char* name; ///< with version, as in CUPTI: cudaMalloc_v3020
+    std::uint32_t correlation;
+    std::uint64_t start, end;
+    int status;
+};
+
+/// An operation on a device. Its times are those of a model, not of the CPU's work: it begins after its launch and
+/// after the operation before it in its stream, and takes a time that depends on its bytes.
+struct OperationRecord {
+    Kind kind;
+    std::string name; ///< as registered by the program: a mangled name
+    int device;
+    std::uint32_t stream; ///< id, 7 for the default stream
+    std::uint32_t correlation;
+    std::uint64_t start, end;
+    std::size_t bytes;
+    dim3 grid, block;
+    int shared_bytes;
+    bool host_is_pageable;       ///< of a copy
+    std::uint32_t graph = 0;     ///< id of the launched graph, 0: none
+    std::uint64_t graph_node = 0;
+};
+
+/// Receives all records, each from the thread that made the call, while the simulator's lock is held.
+class Observer {
+public:
+    virtual ~Observer() = default;
+    virtual void call(const CallRecord& record) = 0;
+    virtual void operation(const OperationRecord& record) = 0;
+};
+
+/// Set the observer; null for none.
+void set_observer(Observer* observer);
+
+} // namespace cuda_simulator
