@@ -35,8 +35,8 @@ Settings read() {
 } // namespace
 
 const Settings& settings() {
-    static const Settings all = read();
-    return all;
+    static const auto* const all = new Settings(read()); // used when the process ends
+    return *all;
 }
 
 } // namespace cuda_simulator
