@@ -52,7 +52,7 @@ private:
 };
 
 Plans& plans() {
-    static Plans all;
+    static auto& all = *new Plans; // LibTorch destroys plans after static objects of this library
     return all;
 }
 
