@@ -38,6 +38,8 @@ at::Tensor HostAliases::of(const at::Tensor& tensor) {
     at::Tensor& alias = m_aliases[tensor.unsafeGetTensorImpl()];
     if (!alias.defined()) {
         alias = tensor.is_cuda() ? alias_of(tensor) : tensor.clone();
+        // A number in the program's code, which does not decide on the type of the result.
+        alias.unsafeGetTensorImpl()->set_wrapped_number(tensor.unsafeGetTensorImpl()->is_wrapped_number());
     }
     return alias;
 }
