@@ -29,7 +29,6 @@ std::uint32_t context_of(int device) {
     return static_cast<std::uint32_t>(device) + 1;
 }
 
-
 /// Set the fields that the records of all operations have.
 template <class Record>
 Record device_record(CUpti_ActivityKind kind, const OperationRecord& operation) {
@@ -319,8 +318,8 @@ void Activity::add_copy(const OperationRecord& operation) {
     if (!records(CUPTI_ACTIVITY_KIND_MEMCPY)) {
         return;
     }
-    const auto host = static_cast<std::uint8_t>(operation.host_is_pageable ? CUPTI_ACTIVITY_MEMORY_KIND_PAGEABLE
-                                                                           : CUPTI_ACTIVITY_MEMORY_KIND_PINNED);
+    const auto host = static_cast<std::uint8_t>(
+        operation.host_is_pageable ? CUPTI_ACTIVITY_MEMORY_KIND_PAGEABLE : CUPTI_ACTIVITY_MEMORY_KIND_PINNED);
     constexpr std::uint8_t device = CUPTI_ACTIVITY_MEMORY_KIND_DEVICE;
     auto record = device_record<CUpti_ActivityMemcpy6>(CUPTI_ACTIVITY_KIND_MEMCPY, operation);
     record.start = time(operation.start);

@@ -72,7 +72,7 @@ private:
     std::int64_t m_grids = 0;
     std::set<int> m_contexts;
     std::set<std::pair<int, std::uint32_t>> m_streams;
-    std::set<std::string> m_names; ///< of kernels; records point to them
+    std::set<std::string> m_names;                               ///< of kernels; records point to them
     std::map<std::uint32_t, CUpti_ActivityGraphTrace2> m_graphs; ///< by correlation id
     CUpti_CallbackFunc m_callback = nullptr;
     void* m_callback_data = nullptr;

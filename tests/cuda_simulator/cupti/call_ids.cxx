@@ -104,8 +104,8 @@ constexpr Call runtime_calls[] = {
 };
 
 constexpr Call driver_calls[] = {
-    DRIVER(cuLaunchKernel),          DRIVER(cuLaunchKernelEx),        DRIVER(cuGraphLaunch),
-    DRIVER(cuMemcpyHtoDAsync_v2),    DRIVER(cuMemcpyDtoHAsync_v2),    DRIVER(cuMemcpyDtoDAsync_v2),
+    DRIVER(cuLaunchKernel),       DRIVER(cuLaunchKernelEx),     DRIVER(cuGraphLaunch),
+    DRIVER(cuMemcpyHtoDAsync_v2), DRIVER(cuMemcpyDtoHAsync_v2), DRIVER(cuMemcpyDtoDAsync_v2),
     DRIVER(cuMemsetD8Async),
 };
 
