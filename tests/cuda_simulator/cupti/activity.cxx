@@ -347,12 +347,12 @@ void Activity::add_fill(const OperationRecord& operation) {
 }
 
 void Activity::add_library_launch(const OperationRecord& operation) {
+    CallRecord launch{};
+    launch.name = "cuLaunchKernel";
+    launch.correlation = operation.correlation;
+    launch.start = monotonic_now();
     add_external(operation.correlation);
-    const CallRecord launch{.name = "cuLaunchKernel",
-                            .correlation = operation.correlation,
-                            .start = operation.start - 1000,
-                            .end = operation.start - 500,
-                            .status = 0};
+    launch.end = monotonic_now();
     add_call(CUPTI_ACTIVITY_KIND_DRIVER, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, launch);
 }
 
