@@ -123,10 +123,11 @@ public:
 /// Set the observer; null for none.
 void set_observer(Observer* observer);
 
-/// Load of a device by this process, for the simulated NVML.
+/// Load of a device by this process, for the simulated driver and NVML.
 struct DeviceLoad {
-    std::uint64_t allocated = 0;   ///< bytes of device memory
-    std::uint64_t busy = 0;        ///< sum of the times of all operations [ns]
+    bool is_used = false;        ///< the process has started to work on it
+    std::uint64_t allocated = 0; ///< bytes of device memory
+    std::uint64_t busy = 0;      ///< sum of the times of all operations [ns]
 };
 DeviceLoad device_load(int device);
 

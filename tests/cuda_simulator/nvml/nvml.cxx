@@ -17,10 +17,8 @@
 #include <vector>
 
 // Without the simulated runtime in the process, no device has work.
-extern "C++" {
 namespace cuda_simulator {
 [[gnu::weak]] DeviceLoad device_load(int device);
-}
 }
 
 namespace {
