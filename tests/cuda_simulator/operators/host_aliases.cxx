@@ -39,7 +39,9 @@ at::Tensor HostAliases::of(const at::Tensor& tensor) {
     if (!alias.defined()) {
         alias = tensor.is_cuda() ? alias_of(tensor) : tensor.clone();
         // A number in the program's code, which does not decide on the type of the result.
-        alias.unsafeGetTensorImpl()->set_wrapped_number(tensor.unsafeGetTensorImpl()->is_wrapped_number());
+        if (tensor.unsafeGetTensorImpl()->is_wrapped_number()) {
+            alias.unsafeGetTensorImpl()->set_wrapped_number(true);
+        }
     }
     return alias;
 }
