@@ -39,10 +39,8 @@ cudaError_t call(const char* name, int device, InCapture in_capture, Body body) 
     if (status != cudaSuccess) {
         thread_state().last_error = status;
     }
-    if (state().observer != nullptr) {
-        state().observer->call({name, correlation, start, now(), status, thread_state().device,
-                                call_target().stream, call_target().event});
-    }
+    record_call({name, correlation, start, now(), status, thread_state().device, call_target().stream,
+                 call_target().event});
     return status;
 }
 

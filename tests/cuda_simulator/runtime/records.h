@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Details of the records that an observer gets.
+// Records for the observer and for the log, a file with one JSON object per line (CUDA_SIMULATOR_LOG).
 
 #include "tests/cuda_simulator/runtime/state.h"
 
@@ -12,6 +12,8 @@ struct CallTarget {
 };
 CallTarget& call_target();
 
+void record_call(const CallRecord& record);
+void record_operation(const OperationRecord& record);
 void record_allocation(const void* address, std::size_t bytes, int device, bool is_page_locked);
 void record_release(const void* address, const Block& block);
 

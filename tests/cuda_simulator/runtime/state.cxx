@@ -185,22 +185,20 @@ void State::record(Stream& stream, const Launch& launch, std::uint32_t graph) {
     const std::uint64_t duration = duration_of(launch.operation);
     stream.end = begin + duration;
     m_busy[stream.device] += duration;
-    if (observer != nullptr) {
-        observer->operation({.kind = launch.operation.kind,
-                             .name = launch.operation.name,
-                             .device = stream.device,
-                             .stream = stream.id,
-                             .correlation = current_correlation(),
-                             .start = begin,
-                             .end = stream.end,
-                             .bytes = launch.operation.bytes,
-                             .grid = launch.grid,
-                             .block = launch.block,
-                             .shared_bytes = launch.shared_bytes,
-                             .host_is_pageable = launch.host_is_pageable,
-                             .graph = graph,
-                             .graph_node = launch.node});
-    }
+    record_operation({.kind = launch.operation.kind,
+                      .name = launch.operation.name,
+                      .device = stream.device,
+                      .stream = stream.id,
+                      .correlation = current_correlation(),
+                      .start = begin,
+                      .end = stream.end,
+                      .bytes = launch.operation.bytes,
+                      .grid = launch.grid,
+                      .block = launch.block,
+                      .shared_bytes = launch.shared_bytes,
+                      .host_is_pageable = launch.host_is_pageable,
+                      .graph = graph,
+                      .graph_node = launch.node});
 }
 
 void State::note_launch(int device) {
