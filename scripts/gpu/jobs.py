@@ -31,7 +31,7 @@ class Job:
 def event_file(stage: Stage, count: int) -> Path:
     """Return a file with `count` events of equal length."""
     frame = inputs.first_frame(stage.setting.frames)
-    return inputs.write_events(stage.setting.work / f"events-{count}.tar", inputs.rotated(frame, count))
+    return inputs.write_events(stage.setting.work / f"input-{count}.tar", inputs.rotated(frame, count))
 
 
 def command(

@@ -21,7 +21,7 @@ from .stage import Stage
 
 LONG_TICKS = 42_000  # three readout windows
 ANODES = 4
-GRAPH_LINE = "captured"
+CAPTURED, NOT_CAPTURED = "] captured ", "a capture failed"  # in the log
 
 
 @dataclass(frozen=True)
@@ -77,8 +77,8 @@ def run_mode(stage: Stage, mode: Mode, done: dict[str, Job]) -> str:
     }
     job = run_job(stage, mode.name, **settings)
     done[mode.name] = job
-    if settings.get("cuda_graph") == "on" and GRAPH_LINE not in job.log:
-        raise Failed("cuda_graph=on, but the log reports no captured graph")
+    if settings.get("cuda_graph") == "on" and (CAPTURED not in job.log or NOT_CAPTURED in job.log):
+        raise Failed("cuda_graph=on, but the log reports no captured graph, or a failed one")
     cost = measure(stage, job)
     if not mode.reference:
         return cost
@@ -124,7 +124,7 @@ def on_both(stage: Stage, name: str, criterion: Criterion, **arguments: Any) -> 
 def two_lengths(stage: Stage) -> str:
     """Alternate the length of the readout; with graphs, each length has its own."""
     frame = inputs.first_frame(stage.setting.frames)
-    file = inputs.write_events(stage.setting.work / "lengths.tar", inputs.of_two_lengths(frame, 6))
+    file = inputs.write_events(stage.setting.work / "input-lengths.tar", inputs.of_two_lengths(frame, 6))
     note = on_both(stage, "lengths", EXACT, input=file, model="none")
     plain = run_job(stage, "lengths", input=file, model="none")
     graph = run_job(stage, "lengths-graph", input=file, model="none", cuda_graph="on")
@@ -134,7 +134,7 @@ def two_lengths(stage: Stage) -> str:
 def long_readout(stage: Stage) -> str:
     """Process a readout in several readout windows."""
     frame = inputs.first_frame(stage.setting.frames)
-    file = stage.setting.work / "long.tar"
+    file = stage.setting.work / "input-long.tar"
     inputs.write_events(file, [inputs.long_readout(frame, LONG_TICKS)])
     return on_both(stage, "long", EXACT, input=file, model="none")
 
@@ -154,7 +154,7 @@ def batched_anodes(stage: Stage) -> str:
     if not stage.setting.is_default_detector:
         raise Skipped("needs the default input: channels of other anodes are those of ProtoDUNE-HD")
     frame = inputs.first_frame(stage.setting.frames)
-    file = inputs.write_events(stage.setting.work / "anodes.tar", inputs.of_anodes(frame, ANODES, 2))
+    file = inputs.write_events(stage.setting.work / "input-anodes.tar", inputs.of_anodes(frame, ANODES, 2))
     settings: dict[str, Any] = {"input": file, "tpcid": "all", "model": "none"}
     note = on_both(stage, "anodes-batched", EXACT, **settings, batch_anodes="true")
     apart = run_job(stage, "anodes-apart", **settings, batch_anodes="false")

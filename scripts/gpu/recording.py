@@ -38,6 +38,8 @@ def check(stage: Stage, name: str, **arguments: Any) -> str:
     from_events = {"input": event_file(stage, EVENTS), **arguments}
     run_job(stage, name, "--record", str(file), **from_events)
     facts = consistency(file)
+    if facts["tier"] != "cupti":
+        stage.needs_hardware(facts["faults"][0])
     stage.add("recordings", {"name": name, **facts})
     reports = {} if facts["tier"] != "cupti" else read_reports(stage, name, file)
     stage.add("profiles", {"name": name, "events": EVENTS - FIRST, "reports": reports})

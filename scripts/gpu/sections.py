@@ -36,8 +36,6 @@ TABLES: tuple[Callable[[Result], Table], ...] = (
 def section(result: Result) -> str:
     """Return the section as Markdown."""
     parts = [f"## {TITLES[result['stage']]}\n", provenance(result).markdown() + "\n"]
-    for note in result.get("notes", []):
-        parts.append(f"{note}\n")
     for make_table in TABLES:
         table = make_table(result)
         if table.rows:

@@ -87,7 +87,7 @@ def figures_of(name: str, timing: dict[str, Any]) -> JobFigures:
         period_ms(timing, len(steady)),
         run["startup_seconds"],
         settings.get("warm_up_seconds") or 0.0,
-        run["device_peak_bytes"] * 1e-9,
+        (run["device_peak_bytes"] or 0) * 1e-9,
         run["process_peak_bytes"] * 1e-9,
         sum(n["leaf_operations"] for n in timing["nodes"] if n["kind"] not in FILE_KINDS) / len(events),
         node_times(timing, set(steady)),
