@@ -63,7 +63,7 @@ def parse(words: list[str]) -> argparse.Namespace:
         "--work",
         type=Path,
         metavar="FOLDER",
-        help="keep inputs and outputs here; default: a temporary folder",
+        help="keep inputs and outputs here, for example below /dev/shm; default: a temporary folder",
     )
     parser.add_argument("--page", type=Path, default=PAGE, metavar="FILE", help=f"page (default {PAGE.name})")
     parser.add_argument("--no-page", action="store_true", help="write no page")
@@ -100,11 +100,10 @@ def run_stage(options: argparse.Namespace, command: str) -> int:
     """Run a stage; print the table of checks, write results and page; return the exit status."""
     begin, started = time.monotonic(), datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     with ExitStack() as stack:
-        work = options.work
-        if work is None:
-            work = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="spng-gpu-check-")))
+        scratch = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="spng-gpu-check-")))
+        work = options.work or scratch
         work.mkdir(parents=True, exist_ok=True)
-        program = find_program(options.bundle, work.resolve())
+        program = find_program(options.bundle, scratch)
         setting = Setting(
             program,
             work.resolve(),

@@ -19,6 +19,7 @@ TITLES = {
 # The tables of a section in their order; a table without rows is left out.
 TABLES: tuple[Callable[[Result], Table], ...] = (
     tables.checks,
+    tables.targets,
     tables.agreements,
     tables.jobs,
     tables.nodes,
@@ -48,7 +49,7 @@ def provenance(result: Result) -> Table:
     machine, program = result["machine"], result["program"]
     facts = {
         "date": result["time"],
-        "command": f"`{result['command']}`, {result['seconds']:.0f} s",
+        "command": f"{result['command']}; {result['seconds']:.0f} s",
         "commit": f"{program.get('commit', 'unknown')} ({program.get('build', 'unknown')})",
         "LibTorch": program.get("LibTorch", "unknown"),
         **{f"GPU {index}": gpu_text(gpu) for index, gpu in enumerate(machine.get("gpus", []))},

@@ -47,14 +47,14 @@ class Setting:
         return self.frames == DEFAULT_INPUT
 
 
-def find_program(bundle: Path | None, work: Path) -> Path:
-    """Return wire-cell: of the bundle (a folder, or an archive that is unpacked into `work`), of the variable
+def find_program(bundle: Path | None, scratch: Path) -> Path:
+    """Return wire-cell: of the bundle (a folder, or an archive that is unpacked into `scratch`), of the variable
     SPNG_WIRE_CELL, or of the build.
 
     @throws ValueError if there is none.
     """
     if bundle is not None:
-        folder = bundle if bundle.is_dir() else unpacked(bundle, work / "bundle")
+        folder = bundle if bundle.is_dir() else unpacked(bundle, scratch / "bundle")
         found = [folder / "bin" / "wire-cell", *sorted(folder.glob("*/bin/wire-cell"))]
         for program in found:
             if program.exists():
@@ -72,15 +72,12 @@ def find_program(bundle: Path | None, work: Path) -> Path:
 
 
 def unpacked(archive: Path, folder: Path) -> Path:
-    """Unpack the archive into `folder` unless that was done before; return the folder."""
-    if not folder.exists():
-        partial = folder.with_suffix(".partial")
-        try:
-            with tarfile.open(archive) as content:
-                content.extractall(partial, filter="tar")
-        except (OSError, tarfile.TarError) as problem:
-            raise ValueError(f"cannot unpack {archive}: {problem}") from problem
-        partial.rename(folder)
+    """Unpack the archive into `folder`; return the folder."""
+    try:
+        with tarfile.open(archive) as content:
+            content.extractall(folder, filter="tar")
+    except (OSError, tarfile.TarError) as problem:
+        raise ValueError(f"cannot unpack {archive}: {problem}") from problem
     return folder
 
 

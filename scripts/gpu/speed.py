@@ -32,7 +32,7 @@ def run(stage: Stage) -> None:
     stage.check("copies between host and device", lambda: transfers(stage))
     stage.check("ways of the network", lambda: network(stage))
     for count in IN_FLIGHT:
-        stage.check(f"{count} events in flight", partial(in_flight, stage, count))
+        stage.check(f"events in flight: {count}", partial(in_flight, stage, count))
     stage.check("long run", lambda: long_run(stage))
     stage.check("slowest kernels under ncu", lambda: slowest_kernels(stage))
 

@@ -87,7 +87,8 @@ class Stage:
 
     def table(self) -> Table:
         """Return the table of checks."""
-        return checks_table([outcome.row() for outcome in self.outcomes])
+        heads = ["check", "status", "s", "figures, failure or reason"]
+        return Table("Checks", heads, [outcome.row() for outcome in self.outcomes], words=4)
 
     def needs_hardware(self, reason: str) -> None:
         """Skip the check over a simulated runtime."""
@@ -100,13 +101,3 @@ class Stage:
         if found is None:
             raise Skipped(f"no {name} on this machine")
         return found
-
-
-def checks_table(rows: list[list[str]]) -> Table:
-    """Return the table of checks, from rows of name, status, seconds and note."""
-    return Table(
-        "Checks",
-        ["check", "status", "figures, failure or reason", "s"],
-        [[name, status, note, seconds] for name, status, seconds, note in rows],
-        words=3,
-    )

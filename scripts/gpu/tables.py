@@ -3,27 +3,55 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from scripts.output import Table
 
 from .agreement import Agreement
 from .result_file import Result
-from .stage import checks_table
 
 DETAILED = ("exact", "graph", "fast")  # modes whose nodes are listed
 LISTED_NODES, LISTED_KERNELS, LISTED_CALLS = 16, 24, 12
 SHORTEST_MS = 0.05  # of a node that is listed
-NAME_LENGTH = 70
+NAME_LENGTH = 100
+LAUNCH = re.compile(r"cuda(Launch|GraphLaunch)|cuLaunch")  # calls that launch a kernel or a graph
 
 
 def checks(result: Result) -> Table:
     """Return the table of checks."""
-    rows = [
-        [check["name"], check["status"], f"{check['seconds']:.1f}", cell(check["note"])]
-        for check in result["checks"]
-    ]
-    return checks_table(rows)
+    rows = [[check["name"], check["status"], cell(check["note"])] for check in result["checks"]]
+    return Table("Checks", ["check", "status", "figures, failure or reason"], rows, words=3)
+
+
+def targets(result: Result) -> Table:
+    """Return the figures that have a target (README.md)."""
+    jobs = {job["name"]: job for job in result.get("jobs", [])}
+    figures: list[tuple[str, float, str]] = []
+    for name, what, target in (("exact", "exact", "15"), ("fast", "fast", "5")):
+        if name in jobs:
+            figures.append(
+                (f"an anode, precision {what}, on the device [ms]", jobs[name]["device_ms"], target)
+            )
+    for profile in result.get("profiles", []):
+        per_event = {
+            report: sum(row["Total Time (ns)"] for row in rows) * 1e-6 / profile["events"]
+            for report, rows in profile["reports"].items()
+            if report in ("cuda_gpu_kern_sum", "cuda_gpu_mem_time_sum")
+        }
+        launches = sum(
+            row["Num Calls"]
+            for row in profile["reports"].get("cuda_api_sum", [])
+            if LAUNCH.match(row["Name"])
+        )
+        if per_event:
+            figures.append((f"{profile['name']}: kernels and copies alone [ms]", sum(per_event.values()), ""))
+            figures.append((f"{profile['name']}: launches of an event", launches / profile["events"], "300"))
+    rates = [1e3 / job["with_files_ms"] for job in jobs.values() if job["with_files_ms"]]
+    if rates:
+        figures.append(("anodes per second with files, fastest job", max(rates), "200"))
+    rows = [[what, f"{value:.1f}", target] for what, value, target in figures]
+    return Table("Figures and targets", ["figure", "measured", "target"], rows)
 
 
 def agreements(result: Result) -> Table:
@@ -200,15 +228,15 @@ def counters(result: Result) -> Table:
     rows = [
         [
             short(row["Kernel"]),
+            row.get("Verdict") or "",
             str(row["Launches"]),
             f"{row['Time (ns)'] * 1e-3 / row['Launches']:.1f}",
             *(percent(row.get(key)) for key in ("SM (%)", "Memory (%)", "DRAM (%)", "Occupancy (%)")),
-            row.get("Verdict") or "",
         ]
         for row in result.get("ncu", [])[:LISTED_KERNELS]
     ]
-    heads = "kernel, launches, mean [us], SM [%], memory [%], DRAM [%], occupancy [%], verdict"
-    return Table("Kernels under ncu", heads.split(", "), rows)
+    heads = "kernel, verdict, launches, mean [us], SM [%], memory [%], DRAM [%], occupancy [%]"
+    return Table("Kernels under ncu", heads.split(", "), rows, words=2)
 
 
 def milliseconds(value: float | None) -> str:
@@ -223,7 +251,8 @@ def percent(value: Any) -> str:
 
 def short(name: str) -> str:
     """Return a name of a kernel that fits into a table."""
-    return cell(name if len(name) <= NAME_LENGTH else f"{name[: NAME_LENGTH - 3]}...")
+    cut = name if len(name) <= NAME_LENGTH else f"{name[: NAME_LENGTH - 3]}..."
+    return f"`{cut.replace('|', '/')}`"
 
 
 def cell(text: str) -> str:
