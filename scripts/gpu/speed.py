@@ -10,8 +10,6 @@ import sys
 from functools import partial
 from typing import Any
 
-from scripts.wcb.checkout import ROOT
-
 from . import jobs, recording
 from .jobs import event_file, measure, run_job
 from .outcome import Failed, Skipped
@@ -20,7 +18,6 @@ from .stage import Stage
 IN_FLIGHT = (1, 2, 4, 8)
 LONG_RUN = 3  # times the events of a job
 FASTEST: dict[str, Any] = {"precision": "fast", "engine": "TbbFlow", "cuda_graph": "on"}
-MODEL = ROOT / "data" / "dnnroi.ts"
 
 # ncu takes about 0.4 s for a launch: one event of the slowest kernels whose mean is above SHORT_US.
 SHORT_US, MAX_LAUNCHES = 16.0, 120
@@ -37,12 +34,12 @@ def run(stage: Stage) -> None:
     stage.check("slowest kernels under ncu", lambda: slowest_kernels(stage))
 
 
-def probe(stage: Stage, name: str, *words: str) -> Any:
+def probe(stage: Stage, name: str) -> Any:
     """Run a probe, a program that uses torch in Python; return the JSON that it prints."""
     stage.needs_hardware("its speed says nothing")
     if importlib.util.find_spec("torch") is None:
         raise Skipped("no torch in this Python")
-    done = stage.run(name, [sys.executable, "-m", f"scripts.gpu.{name}", *words], 90)
+    done = stage.run(name, [sys.executable, "-m", f"scripts.gpu.{name}"], 90)
     if done.status:
         raise Failed(done.failure())
     return json.loads(done.text.splitlines()[-1])
@@ -58,7 +55,7 @@ def transfers(stage: Stage) -> str:
 
 def network(stage: Stage) -> str:
     """Measure the network in each type and layout."""
-    found = probe(stage, "probe_network", str(MODEL))
+    found = probe(stage, "probe_network")
     stage.results["network"] = found["network"]
     stage.results["depthwise"] = found["depthwise"]
     best = {row["type"]: row for row in sorted(found["network"], key=lambda row: -row["ms"])}
