@@ -23,7 +23,7 @@ class Criterion:
 
     regions  least share of samples in ROIs of either output that are in ROIs of both; one decision may always differ
     values   largest difference in channels whose ROIs agree, in standard deviations of the values in ROIs; None: any
-    charge   largest relative difference of the sum
+    charge   largest difference of the sums, relative to the sum of magnitudes
     """
 
     regions: float
@@ -48,7 +48,7 @@ class Agreement:
 
     frames, same_bytes  count of frames, and of those with the same bytes
     both, either        samples that are not zero in both outputs, in at least one
-    charge_ratio        sum over sum of the reference
+    charge_ratio        1 + difference of the sums / sum of the magnitudes of the reference: a sum itself may be near zero
     worst_sd            largest difference in channels whose ROIs agree [standard deviations of values in ROIs]
     channels, differing count of channels of all frames, and of those whose ROIs differ
     locations           the first of these: event, row, first and last tick
@@ -124,19 +124,22 @@ def compare(reference: Path, seen: Path) -> list[Agreement]:
     with FrameFile(reference) as one, FrameFile(seen) as other:
         for tag in one.tags():
             agreement = Agreement(tag)
-            sums = np.zeros(2)
+            difference, magnitude = 0.0, 0.0
             for ident in one.idents(tag):
                 name = f"frame_{tag}_{ident}"
                 if name not in other.names:
                     raise ValueError(f"{name} is missing in {seen.name}")
-                sums += add_frame(agreement, ident, one.array(name), other.array(name))
-            agreement.charge_ratio = float(sums[1] / sums[0]) if sums[0] else 1.0
+                expected, values = one.array(name), other.array(name)
+                add_frame(agreement, ident, expected, values)
+                difference += float(values.sum(dtype=np.float64) - expected.sum(dtype=np.float64))
+                magnitude += float(np.abs(expected).sum(dtype=np.float64))
+            agreement.charge_ratio = 1 + difference / magnitude if magnitude else 1.0
             found.append(agreement)
     return found
 
 
-def add_frame(agreement: Agreement, ident: int, expected: Array, seen: Array) -> Array:
-    """Add one frame, (channel, tick); return the two sums of charge."""
+def add_frame(agreement: Agreement, ident: int, expected: Array, seen: Array) -> None:
+    """Add one frame, (channel, tick)."""
     if expected.shape != seen.shape or expected.dtype != seen.dtype:
         raise ValueError(f"event {ident}: {seen.shape} {seen.dtype}, not {expected.shape} {expected.dtype}")
     agreement.frames += 1
@@ -146,10 +149,9 @@ def add_frame(agreement: Agreement, ident: int, expected: Array, seen: Array) ->
     in_both = is_one & is_other
     agreement.both += int(in_both.sum())
     agreement.either += int((is_one | is_other).sum())
-    sums = np.array([expected.sum(dtype=np.float64), seen.sum(dtype=np.float64)])
     if expected.tobytes() == seen.tobytes():
         agreement.same_bytes += 1
-        return sums
+        return
     disagreeing = is_one != is_other
     rows = np.flatnonzero(disagreeing.any(axis=1))
     agreement.differing += len(rows)
@@ -162,4 +164,3 @@ def add_frame(agreement: Agreement, ident: int, expected: Array, seen: Array) ->
     largest = float(np.nan_to_num(difference, nan=np.inf).max(initial=0.0))
     # Samples of a mask all have the value 1: differences are in units of it.
     agreement.worst_sd = max(agreement.worst_sd, largest / (deviation or 1.0))
-    return sums

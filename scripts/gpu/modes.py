@@ -21,6 +21,7 @@ from .stage import Stage
 
 LONG_TICKS = 42_000  # three readout windows
 ANODES = 4
+MAX_ROUNDED = 1e-2  # share of simulated samples that are rounded to the other side
 CAPTURED, NOT_CAPTURED = "] captured ", "a capture failed"  # in the log
 
 
@@ -41,12 +42,7 @@ MODES = (
     Mode("graph-tbb", SAME_BYTES, {"cuda_graph": "on", "engine": "TbbFlow"}),
     Mode("two-replicas", SAME_BYTES, {"device": "{device}:0,{device}:0", "engine": "TbbFlow"}),
     Mode("fast", FAST, {"precision": "fast"}),
-    Mode(
-        "fast-graph-tbb",
-        SAME_BYTES,
-        {"precision": "fast", "cuda_graph": "on", "engine": "TbbFlow"},
-        reference="fast",
-    ),
+    Mode("fast-graph-tbb", FAST, {"precision": "fast", "cuda_graph": "on", "engine": "TbbFlow"}),
     Mode("none", EXACT, {"model": "none"}, reference=""),
     Mode("none-graph", SAME_BYTES, {"model": "none", "cuda_graph": "on"}, reference="none"),
 )
@@ -174,8 +170,8 @@ def simulation(stage: Stage) -> str:
         raise Failed(f"{seen.shape}, not {expected.shape}")
     largest, share = int(np.abs(expected - seen).max()), float((expected != seen).mean())
     note = f"{share:.2e} of the samples differ, by at most {largest} ADC counts"
-    if largest > 1 or share > 1e-3:
-        raise Failed(f"{note}; limits 1e-3 and 1")
+    if largest > 1 or share > MAX_ROUNDED:
+        raise Failed(f"{note}; limits {MAX_ROUNDED:g} and 1")
     return note
 
 

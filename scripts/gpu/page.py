@@ -13,7 +13,7 @@ HEAD = """# CUDA: agreement and speed on a GPU
 Written by `scripts/gpu_check` ([README.md](README.md#on-a-gpu)); do not edit.
 Each stage replaces its own section; a section names its machine, date and commit.
 
-- *Agreement* of two outputs: samples that are in ROIs of both, of those in ROIs of at least one; the sum of charge over that of the reference; and the largest difference in channels whose ROIs agree, in standard deviations (sd) of the values in ROIs.
+- *Agreement* of two outputs: samples that are in ROIs of both, of those in ROIs of at least one; charge, 1 plus the difference of the sums over the sum of magnitudes of the reference; and the largest difference in channels whose ROIs agree, in standard deviations (sd) of the values in ROIs.
 - *Device*: sum of the times between two events in the device's stream around each call between source and sink; *host*: sum of the wall times of these calls.
   With TbbFlow calls overlap, and the sums include waiting for each other.
 - *With files*: mean time from the end of one event to the end of the next.

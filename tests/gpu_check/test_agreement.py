@@ -91,3 +91,12 @@ def test_a_missing_event_and_another_shape_are_errors(tmp_path: Path) -> None:
     write_frames(tmp_path / "short.tar", {0: Frame(signal()[:, :400], channels, 0.0, 500.0)})
     with pytest.raises(ValueError, match=r"\(40, 400\)"):
         compare(tmp_path / "one-event.tar", tmp_path / "short.tar")
+
+
+def test_sums_near_zero_are_compared_by_magnitudes(tmp_path: Path) -> None:
+    """A waveform without a mean has no charge to divide by."""
+    waves = np.random.default_rng(2).normal(0, 100, (CHANNELS, TICKS)).astype(np.float32)
+    waves -= waves.mean()
+    found = agreement(tmp_path, waves + np.float32(1e-3), waves)
+    assert found.charge_ratio == pytest.approx(1 + 1e-3 / np.abs(waves).mean(), abs=1e-6)
+    assert found.failures(EXACT) == []
