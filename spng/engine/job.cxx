@@ -87,6 +87,7 @@ Job::Job(const nlohmann::json& components, std::string source, const std::string
 Job::~Job() = default;
 
 void Job::prepare(const RunOptions& options) {
+    m_device_warnings = std::make_unique<DeviceWarnings>();
     try {
         make_replicas(requested_devices());
         keep_within_budget();
@@ -110,7 +111,9 @@ void Job::prepare(const RunOptions& options) {
 }
 
 RunSummary Job::run(const RunOptions& options) {
-    const DeviceWarnings device_warnings;
+    // Reports at the end of the run; made here for a second run.
+    const auto device_warnings =
+        m_device_warnings ? std::move(m_device_warnings) : std::make_unique<DeviceWarnings>();
     RunState state(options, summary(memory_plan(), memory_choice()));
     const std::vector<Replica>& all_replicas = m_device_replicas->replicas();
     record_edges(*all_replicas.front().graph);

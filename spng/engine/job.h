@@ -25,6 +25,7 @@ namespace spng {
 
 class Context;
 class DeviceReplicas;
+class DeviceWarnings;
 struct EngineConfig;
 struct Replica;
 
@@ -128,6 +129,8 @@ private:
     /// Events in flight of each replica.
     int events_in_flight() const;
 
+    /// From prepare() to the end of run(). Declared first: the others may warn in their destructors.
+    std::unique_ptr<DeviceWarnings> m_device_warnings;
     std::string m_source;
     nlohmann::json m_components; ///< for the replicas
     /// By replica. The first has all nodes, the others those that are not shared.
