@@ -48,6 +48,16 @@ bool says_out_of_memory(const std::string& text) {
                        [&](const char* sign) { return text.find(sign) != std::string::npos; });
 }
 
+bool handles_out_of_memory() {
+    try {
+        rethrow_readable("");
+    } catch (const OutOfMemory&) {
+        return true;
+    } catch (const Error&) {
+        return false;
+    }
+}
+
 std::string without_trace(const std::string& text) {
     return text.substr(0, std::min<std::size_t>(text.find("\nException raised from"), 600));
 }
