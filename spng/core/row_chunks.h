@@ -11,18 +11,20 @@
 namespace spng {
 
 /// Limit of the temporaries of a composition [bytes]. Much smaller chunks would leave a device idle.
-inline constexpr std::int64_t composition_bytes = std::int64_t{32} << 20;
+inline constexpr std::int64_t composition_bytes = std::int64_t{64} << 20;
 
-/// Return the number of rows of which the temporaries fit into composition_bytes, at least 1.
-inline std::int64_t rows_of_chunk(std::int64_t bytes_of_row) {
-    return std::max<std::int64_t>(1, composition_bytes / std::max<std::int64_t>(1, bytes_of_row));
+/// Return the number of rows of which the temporaries fit into the limit, at least 1.
+inline std::int64_t rows_of_chunk(std::int64_t bytes_of_row, std::int64_t limit = composition_bytes) {
+    return std::max<std::int64_t>(1, limit / std::max<std::int64_t>(1, bytes_of_row));
 }
 
 /// Call work(first row, number of rows) for all rows in chunks.
 /// @param bytes_of_row  temporaries of one row
+/// @param limit         of the temporaries [bytes]
 template <class Work>
-void for_row_chunks(std::int64_t rows, std::int64_t bytes_of_row, const Work& work) {
-    const std::int64_t chunk = rows_of_chunk(bytes_of_row);
+void for_row_chunks(std::int64_t rows, std::int64_t bytes_of_row, const Work& work,
+                    std::int64_t limit = composition_bytes) {
+    const std::int64_t chunk = rows_of_chunk(bytes_of_row, limit);
     for (std::int64_t first = 0; first < rows; first += chunk) {
         work(first, std::min(chunk, rows - first));
     }

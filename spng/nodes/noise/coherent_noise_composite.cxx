@@ -17,6 +17,7 @@
 #include <ATen/ops/where.h>
 #include <torch/library.h>
 
+#include <algorithm>
 #include <limits>
 
 namespace spng {
@@ -97,17 +98,24 @@ at::Tensor remove_coherent_noise_composite(const at::Tensor& waveforms, const at
     const auto rows = as_rows(waveforms);
     const auto flags = good.flatten();
     const auto result_rows = as_rows(result);
+    // This composition is used on every device, so its chunks are few: the limit is that of the memory plan
+    // (coherent_noise_filter.cxx).
+    const std::int64_t limit =
+        std::max(composition_bytes, coherent_noise_buffers * static_cast<std::int64_t>(result.nbytes()));
     // Of each channel ten waveforms, and masks.
     const std::int64_t bytes_of_group = groups.size(1) * ticks * (10 * result.element_size() + 8);
-    for_row_chunks(groups.size(0), bytes_of_group, [&](std::int64_t first, std::int64_t count) {
-        const auto channels = groups.narrow(0, first, count).flatten();
-        const auto samples = rows.index_select(0, channels).view({count, -1, ticks}).to(type);
-        const auto alive = flags.index_select(0, channels).view({count, -1, 1});
-        result_rows.index_copy_(
-            0, channels,
-            cleaned_groups(samples, alive, threshold, common_threshold, half_smoothing, padding, min_fraction)
-                .flatten(0, 1));
-    });
+    for_row_chunks(
+        groups.size(0), bytes_of_group,
+        [&](std::int64_t first, std::int64_t count) {
+            const auto channels = groups.narrow(0, first, count).flatten();
+            const auto samples = rows.index_select(0, channels).view({count, -1, ticks}).to(type);
+            const auto alive = flags.index_select(0, channels).view({count, -1, 1});
+            result_rows.index_copy_(0, channels,
+                                    cleaned_groups(samples, alive, threshold, common_threshold,
+                                                   half_smoothing, padding, min_fraction)
+                                        .flatten(0, 1));
+        },
+        limit);
     return result;
 }
 
