@@ -86,8 +86,8 @@ struct OperationRecord {
     std::size_t bytes;
     dim3 grid, block;
     int shared_bytes;
-    bool host_is_pageable;       ///< of a copy
-    std::uint32_t graph = 0;     ///< id of the launched graph, 0: none
+    bool host_is_pageable;   ///< of a copy
+    std::uint32_t graph = 0; ///< id of the launched graph, 0: none
     std::uint64_t graph_node = 0;
 };
 

@@ -1,52 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Run the library's kernels on the CPU: a launcher that executes their sources in the emulator.
+// The library's kernels, compiled for the CPU, by name. The simulated CUDA runtime (tests/cuda_simulator) and the tests
+// of the kernels run them.
 
-#include "spng/kernels/launch.h"
-
+#include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <map>
+#include <span>
 #include <string>
-#include <type_traits>
-#include <utility>
 #include <vector>
 
 namespace spng::emulation {
 
-/// Find a kernel by its name and make the call of one thread from the arguments of a launch.
-/// @throws Violation if count or sizes of the arguments differ from those of the kernel's parameters
-using Binding = std::function<std::function<void()>(const kernels::Launch&)>;
-const std::map<std::string, Binding>& emulated_kernels();
-
-void require_parameters(const kernels::Launch& launch, const std::vector<std::size_t>& bytes);
-
-template <class... Parameters, std::size_t... Number>
-Binding binding_of(void (*kernel)(Parameters...), std::index_sequence<Number...>) {
-    return [kernel](const kernels::Launch& launch) -> std::function<void()> {
-        require_parameters(launch, {sizeof(Parameters)...});
-        return [kernel, launch] {
-            kernel(*static_cast<std::remove_cv_t<Parameters>*>(launch.arguments[Number])...);
-        };
-    };
-}
-template <class... Parameters>
-Binding binding_of(void (*kernel)(Parameters...)) {
-    return binding_of(kernel, std::index_sequence_for<Parameters...>{});
-}
-
-/// Scope guard: launches run in the emulator.
-class EmulatedDevice {
-public:
-    /// @param seed         order of the threads, as of BlockRunner
-    /// @param max_blocks  maximum size of the grid, so that blocks process several rows
-    explicit EmulatedDevice(std::uint64_t seed, std::int64_t max_blocks = 1 << 30);
-    ~EmulatedDevice();
-    EmulatedDevice(const EmulatedDevice&) = delete;
-    EmulatedDevice& operator=(const EmulatedDevice&) = delete;
+struct Parameter {
+    std::size_t bytes;
+    bool is_pointer, is_const; ///< of a pointer: what it points to
 };
 
-/// Return the names of the kernels launched since the program started, for tests of the coverage.
-const std::map<std::string, int>& launched_kernels();
+/// A kernel that the emulator can run.
+struct EmulatedKernel {
+    std::vector<Parameter> parameters;
+    void (*call)(
+        std::span<void* const> arguments); ///< of one thread, with the address of each argument's value
+};
+
+/// All kernels of the library, by name.
+const std::map<std::string, EmulatedKernel>& emulated_kernels();
+
+/// Run all blocks of a launch.
+/// @param arguments  the address of the value of each parameter
+/// @param seed       order of the threads, as of BlockRunner
+/// @throws Violation
+void run(const EmulatedKernel& kernel, unsigned blocks, unsigned threads, std::size_t shared_bytes,
+         std::span<void* const> arguments, std::uint64_t seed = 0);
 
 } // namespace spng::emulation

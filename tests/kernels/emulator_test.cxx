@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Run the emulator with the sources of all kernels, and check that it detects faults of wrong kernels.
 
+#include "tests/kernels/emulated_device.h"
 #include "tests/kernels/emulated_kernels.h"
 
 #include <algorithm>
@@ -10,8 +11,6 @@
 #include <set>
 
 #include "tests/kernels/emulator/device.h"
-
-#include "spng/kernels/all.cu"
 
 namespace spng::emulation {
 namespace {
@@ -28,60 +27,18 @@ void run_launch(const kernels::Launch& launch) {
     if (launch.blocks < 1 || launch.shared_bytes > kernels::max_shared_bytes) {
         throw Violation(std::string("a launch that a device rejects: ") + launch.kernel);
     }
-    const auto body = found->second(launch);
-    const auto blocks = static_cast<unsigned>(std::min(launch.blocks, current_max_blocks));
-    BlockRunner runner(kernels::threads_of_block, static_cast<std::size_t>(launch.shared_bytes),
-                       current_seed);
-    for (unsigned block = 0; block < blocks; ++block) {
-        runner.run(body, {block, 0, 0}, {blocks, 1, 1});
+    const auto& parameters = found->second.parameters;
+    if (!std::ranges::equal(parameters, launch.value_bytes, {}, &Parameter::bytes)) {
+        throw Violation(std::string("arguments of another number or size than the parameters of ") +
+                        launch.kernel);
     }
+    const auto blocks = static_cast<unsigned>(std::min(launch.blocks, current_max_blocks));
+    run(found->second, blocks, kernels::threads_of_block, static_cast<std::size_t>(launch.shared_bytes),
+        launch.arguments, current_seed);
     ++launched[launch.kernel];
 }
 
 } // namespace
-
-const std::map<std::string, Binding>& emulated_kernels() {
-#define KERNEL(name)                                                                                         \
-    { #name, binding_of(kernels::name) }
-    static const std::map<std::string, Binding> kernels_by_name{
-        KERNEL(subtract_baseline_int16_float32),
-        KERNEL(subtract_baseline_int16_float64),
-        KERNEL(subtract_baseline_float32_float32),
-        KERNEL(subtract_baseline_float32_float64),
-        KERNEL(subtract_baseline_float64_float32),
-        KERNEL(subtract_baseline_float64_float64),
-        KERNEL(pack_ticks),
-        KERNEL(unpack_ticks),
-        KERNEL(pack_above_float32),
-        KERNEL(pack_above_float64),
-        KERNEL(coincidence),
-        KERNEL(or_neighbours),
-        KERNEL(multi_plane),
-        KERNEL(robust_noise_float32),
-        KERNEL(robust_noise_float64),
-        KERNEL(robust_noise_of_short_rows_float32),
-        KERNEL(robust_noise_of_short_rows_float64),
-        KERNEL(plain_rms_float32),
-        KERNEL(plain_rms_float64),
-        KERNEL(apply_regions_linear_float32),
-        KERNEL(apply_regions_linear_float64),
-        KERNEL(apply_regions_restored_float32),
-        KERNEL(apply_regions_restored_float64),
-        KERNEL(grow_regions),
-        KERNEL(confirmed_runs),
-        KERNEL(clipped_running_sum_float32),
-        KERNEL(clipped_running_sum_float64),
-    };
-#undef KERNEL
-    return kernels_by_name;
-}
-
-void require_parameters(const kernels::Launch& launch, const std::vector<std::size_t>& bytes) {
-    if (!std::equal(bytes.begin(), bytes.end(), launch.value_bytes.begin(), launch.value_bytes.end())) {
-        throw Violation(std::string("arguments of another number or size than the parameters of ") +
-                        launch.kernel);
-    }
-}
 
 EmulatedDevice::EmulatedDevice(std::uint64_t seed, std::int64_t max_blocks) {
     current_seed = seed;

@@ -3,7 +3,7 @@
 // Run kernels in several orders of their threads, and on a grid so small that blocks process several rows. All
 // runs must give the same bytes.
 
-#include "tests/kernels/emulated_kernels.h"
+#include "tests/kernels/emulated_device.h"
 
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/equal.h>

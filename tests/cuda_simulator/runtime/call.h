@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// What every function of the simulated runtime does around its work: the lock, faults, counts, records, and the
+// error that cudaGetLastError() returns.
+
+#include "tests/cuda_simulator/runtime/log.h"
+#include "tests/cuda_simulator/runtime/state.h"
+
+#define CUDA_SIMULATOR_API extern "C" __attribute__((visibility("default")))
+
+namespace cuda_simulator {
+
+/// What a call may do while a stream captures.
+enum class InCapture { allowed, forbidden };
+
+/// Run the body of a call of the runtime.
+/// @param name    with version, as CUPTI has it
+/// @param device  whose loss makes the call fail; -1: none
+/// @param body    returns the status
+template <class Body>
+cudaError_t call(const char* name, int device, InCapture in_capture, Body body) {
+    const std::lock_guard lock(state().mutex);
+    const std::uint32_t correlation = begin_correlation();
+    const std::uint64_t start = now();
+    count_call(name);
+    cudaError_t status = cudaSuccess;
+    Capture* const forbidding = in_capture == InCapture::forbidden ? state().forbidding_capture() : nullptr;
+    if (device >= 0 && state().lost.contains(device)) {
+        status = cudaErrorIllegalAddress;
+    } else if (forbidding != nullptr) {
+        forbidding->broken_by = name;
+        complain_of_capture(name);
+        status = cudaErrorStreamCaptureUnsupported;
+    } else {
+        status = body();
+    }
+    if (status != cudaSuccess) {
+        thread_state().last_error = status;
+    }
+    if (state().observer != nullptr) {
+        state().observer->call({name, correlation, start, now(), status});
+    }
+    return status;
+}
+
+/// A call that concerns the current device.
+template <class Body>
+cudaError_t call(const char* name, Body body) {
+    return call(name, thread_state().device, InCapture::allowed, body);
+}
+
+} // namespace cuda_simulator

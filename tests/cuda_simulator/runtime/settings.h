@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// What the environment asks of the simulated runtime. Names of the variables begin with CUDA_SIMULATOR_.
+
+#include <cstddef>
+#include <optional>
+#include <string>
+
+namespace cuda_simulator {
+
+struct Settings {
+    int devices = 1;                ///< DEVICES
+    std::size_t memory_bytes = 0;   ///< MEMORY_MB: of each device; may have decimals
+    std::optional<long> lost_after; ///< LOST_AFTER: a device is lost after this many launches
+    int lost_device = -1;           ///< LOST_DEVICE: only launches of this device count; -1: all
+    std::optional<long>
+        refused_allocation;    ///< REFUSED_ALLOCATION: number of the cudaMalloc that fails, from 0
+    bool runs_at_once = false; ///< EAGER=1: operations run when queued
+    bool notes_waits = false;  ///< WAITS=1: the report has the call stack of each wait
+    std::string report;        ///< REPORT: file to write at the end, JSON; empty: none
+};
+
+/// Read on first use.
+const Settings& settings();
+
+} // namespace cuda_simulator
