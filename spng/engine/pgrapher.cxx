@@ -2,7 +2,6 @@
 #include "spng/engine/engine.h"
 
 #include "spng/core/log/log.h"
-#include "spng/device/memory/device_memory.h"
 #include "spng/engine/second_try.h"
 
 #include <memory>
@@ -105,7 +104,7 @@ private:
                                ? in_flight.event.restart_on(m_replicas[next.replica])
                                : in_flight.event.restart();
         if (next.action == RecoveryAction::alone) {
-            release_cached_memory(m_replicas[next.replica].device);
+            release_memory(m_replicas[next.replica], in_flight.event);
         }
         in_flight.ready.insert(ready.begin(), ready.end());
     }

@@ -2,7 +2,6 @@
 #include "spng/engine/engine.h"
 
 #include "WireCellSpng/TorchnvTools.h"
-#include "spng/device/memory/device_memory.h"
 #include "spng/engine/second_try.h"
 
 #include <oneapi/tbb/flow_graph.h>
@@ -289,9 +288,10 @@ private:
 
     void call_ended(std::size_t replica) {
         if (const InFlightPtr next = m_activity[replica].ends()) {
-            release_cached_memory(m_replicas[replica].device);
             next->one_by_one = next->event.restarts() > 0;
-            give(next->event.restart(), next);
+            const auto ready = next->event.restart();
+            release_memory(m_replicas[replica], next->event);
+            give(ready, next);
         }
     }
 
