@@ -2,6 +2,7 @@
 #include "tests/cuda_simulator/runtime/state.h"
 
 #include "tests/cuda_simulator/runtime/log.h"
+#include "tests/cuda_simulator/runtime/records.h"
 #include "tests/cuda_simulator/runtime/settings.h"
 
 #include <time.h>
@@ -116,25 +117,26 @@ void State::wait_for_device(int device) {
 void State::enqueue(Stream& stream, Launch launch) {
     if (stream.capture) {
         count_captured(launch);
+        if (launch.operation.kind != Kind::numbers) {
+            launch.node = record_captured_node();
+        }
         stream.capture->graph->launches.push_back(std::move(launch));
         return;
     }
     count(launch);
-    start(stream, std::move(launch), 0, 0);
+    start(stream, std::move(launch), 0);
 }
 
 void State::launch_graph(Stream& stream, const std::shared_ptr<Graph>& graph) {
-    std::uint64_t node = 0;
     for (const Launch& launch : graph->launches) {
-        node += launch.operation.kind != Kind::numbers;
-        start(stream, launch, graph->id, node);
+        start(stream, launch, graph->id);
     }
     count_replay(*graph);
 }
 
-void State::start(Stream& stream, Launch launch, std::uint32_t graph, std::uint64_t node) {
+void State::start(Stream& stream, Launch launch, std::uint32_t graph) {
     detect_races(stream, launch.operation);
-    record(stream, launch, graph, node);
+    record(stream, launch, graph);
     ++stream.queued;
     stream.queue.push_back(std::move(launch.operation.compute));
     if (settings().runs_at_once) {
@@ -175,28 +177,28 @@ void State::detect_races(Stream& stream, const Operation& operation) {
     }
 }
 
-void State::record(Stream& stream, const Launch& launch, std::uint32_t graph, std::uint64_t node) {
+void State::record(Stream& stream, const Launch& launch, std::uint32_t graph) {
     if (launch.operation.kind == Kind::numbers) {
         return;
     }
     const std::uint64_t begin = std::max(stream.end, now() + launch_ns);
-    stream.end = begin + duration_of(launch.operation);
-    if (observer != nullptr) {
-        observer->operation({.kind = launch.operation.kind,
-                             .name = launch.operation.name,
-                             .device = stream.device,
-                             .stream = stream.id,
-                             .correlation = current_correlation(),
-                             .start = begin,
-                             .end = stream.end,
-                             .bytes = launch.operation.bytes,
-                             .grid = launch.grid,
-                             .block = launch.block,
-                             .shared_bytes = launch.shared_bytes,
-                             .host_is_pageable = launch.host_is_pageable,
-                             .graph = graph,
-                             .graph_node = node});
-    }
+    const std::uint64_t duration = duration_of(launch.operation);
+    stream.end = begin + duration;
+    m_busy[stream.device] += duration;
+    record_operation({.kind = launch.operation.kind,
+                      .name = launch.operation.name,
+                      .device = stream.device,
+                      .stream = stream.id,
+                      .correlation = current_correlation(),
+                      .start = begin,
+                      .end = stream.end,
+                      .bytes = launch.operation.bytes,
+                      .grid = launch.grid,
+                      .block = launch.block,
+                      .shared_bytes = launch.shared_bytes,
+                      .host_is_pageable = launch.host_is_pageable,
+                      .graph = graph,
+                      .graph_node = launch.node});
 }
 
 void State::note_launch(int device) {
@@ -206,6 +208,11 @@ void State::note_launch(int device) {
         ++m_vulnerable_launches > *settings().lost_after && lost.empty()) {
         lost.insert(device);
     }
+}
+
+std::uint64_t State::busy_time(int device) const {
+    const auto found = m_busy.find(device);
+    return found == m_busy.end() ? 0 : found->second;
 }
 
 Capture* State::forbidding_capture() {
@@ -227,6 +234,9 @@ Capture* State::forbidding_capture() {
 
 void enqueue(cudaStream_t stream, Operation operation) {
     const std::lock_guard lock(state().mutex);
+    if (operation.kind == Kind::transform) {
+        begin_correlation(); // cuFFT launches by the driver, outside of all calls of the runtime
+    }
     state().enqueue(state().stream_of(stream), {.operation = std::move(operation)});
 }
 
