@@ -84,7 +84,10 @@ class TestPlan:
             ({}, "294 MB an event x 2 in flight + 87.5 MB"),
             ({"cuda_graph": "on"}, "x 2 in flight + 294 MB x 8 CUDA graphs + 87.5 MB"),
             ({"cuda_graph": "on", "events_in_flight": 1}, "x 1 in flight + 294 MB x 4 CUDA graphs + 87.5 MB"),
-            ({"cuda_graph": "on", "memory_budget": "2GB"}, "x 2 in flight + 294 MB x 4 CUDA graphs + 87.5 MB"),
+            (
+                {"cuda_graph": "on", "memory_budget": "2GB"},
+                "x 2 in flight + 294 MB x 4 CUDA graphs + 87.5 MB",
+            ),
             ({"cuda_graph": "on", "memory_budget": "500MB"}, "x 1 in flight + 87.5 MB"),
             ({"cuda_graph": "on", "device": "cpu"}, "x 2 in flight + 87.5 MB"),
         ],

@@ -16,7 +16,7 @@ namespace spng {
 std::string failure_reason(const std::exception& failure);
 
 /// Throw Error(Device) if the text names a failure of CUDA or one of its libraries, for which neither the model file
-/// nor the input is the reason. Return for the CPU and for other texts.
+/// nor the input is the reason. Return for the CPU and for other failures.
 /// @param file  model file
 void throw_if_device_failed(const std::string& seen, const std::string& file, c10::Device device);
 
