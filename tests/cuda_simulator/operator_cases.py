@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Call operators of LibTorch on the CPU and, over the simulated CUDA runtime, on CUDA; print the differences as JSON.
+"""Call operators of LibTorch on the CPU and on the simulated CUDA runtime; print the differences as JSON.
 
 A program of its own, because the simulator is preloaded: test_operators.py runs it.
 """

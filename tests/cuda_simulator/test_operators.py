@@ -20,7 +20,7 @@ SUCCESS, INVALID_PLAN, INVALID_TYPE, INVALID_VALUE, INVALID_SIZE = 0, 1, 3, 4, 8
 
 @pytest.fixture(name="outcome", scope="module")
 def fixture_outcome(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """What operator_cases.py prints, and the report of the simulator."""
+    """The output of operator_cases.py, and the report of the simulator."""
     path = tmp_path_factory.mktemp("operators") / "simulator.json"
     done = subprocess.run(
         [sys.executable, "-m", "tests.cuda_simulator.operator_cases"],

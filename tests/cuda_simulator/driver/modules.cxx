@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Modules of the driver: code that LibTorch compiles by NVRTC while the program runs. As with other kernels of
-// LibTorch, its launches are counted, and the operator that launches it computes the numbers.
+// Modules of the driver: code that LibTorch compiles by NVRTC while the program runs.
+// As with other kernels of LibTorch, launches are counted, and the operator that launches computes the numbers.
 
 #include "tests/cuda_simulator/simulator.h"
 
