@@ -12,7 +12,21 @@ std::atomic<DeviceGraphMaker>& maker_for(c10::DeviceType type) {
     return makers.at(static_cast<std::size_t>(type));
 }
 
+thread_local bool this_thread_captures = false;
+
 } // namespace
+
+bool is_capturing() {
+    return this_thread_captures;
+}
+
+CapturingThread::CapturingThread() {
+    this_thread_captures = true;
+}
+
+CapturingThread::~CapturingThread() {
+    this_thread_captures = false;
+}
 
 void set_device_graph_maker(c10::DeviceType type, DeviceGraphMaker maker) {
     maker_for(type) = maker;

@@ -21,17 +21,33 @@ public:
     /// Capture the operations that `work` queues on the device, on a stream that nothing else uses, without
     /// executing them. Call it once per graph.
     ///
-    /// The work is called twice. The first call executes it, so that libraries create their handles and plans
-    /// of this thread; they cannot do that during the capture. The work must not wait for the device. The
-    /// tensors that it reads must keep their memory as long as the graph exists.
-    /// @return the result of the second call: tensors whose memory belongs to the graph. They are valid after
-    /// the first replay.
+    /// The same thread must have executed the work before: during a capture libraries cannot create their
+    /// handles and plans, which belong to a thread. The work must not wait for the device. The tensors that it
+    /// reads must keep their memory as long as the graph exists.
+    ///
+    /// A capture takes fresh memory of the device. It cannot use memory that the allocator keeps for reuse, and
+    /// the allocator returns none of that while a capture is under way: if memory runs out, call
+    /// release_cached_memory() and try again with another graph.
+    /// @return the result of the work: tensors whose memory belongs to the graph. They are valid after the first
+    /// replay.
     /// @throws c10::Error if the device rejects the capture, and any exception of `work`; the graph is then
     /// unusable
     virtual std::vector<at::Tensor> capture(const Work& work) = 0;
 
     /// Queue the captured work on the current stream. Replays of one graph must not overlap on the device.
     virtual void replay() = 0;
+};
+
+/// True while this thread captures. Code that handles exhausted memory by itself passes the failure on then.
+bool is_capturing();
+
+/// Makes is_capturing() true for this thread as long as it lives.
+class CapturingThread {
+public:
+    CapturingThread();
+    ~CapturingThread();
+    CapturingThread(const CapturingThread&) = delete;
+    CapturingThread& operator=(const CapturingThread&) = delete;
 };
 
 using DeviceGraphMaker = std::unique_ptr<DeviceGraph> (*)(c10::Device device);

@@ -20,6 +20,9 @@ std::string rejection_of(c10::Device device, const DeviceReplicaOptions& options
                    ? "the job runs on the CPU"
                    : "libWireCellSpngCuda.so is missing, or supports no CUDA graphs on " + device.str();
     }
+    if (options.max_graphs == 0) {
+        return "the memory budget has no room for a graph besides one event";
+    }
     if (options.mode.synchronise) {
         return "--sync-timing waits around each node";
     }
@@ -77,14 +80,14 @@ void DeviceReplicas::insert_sections(const std::vector<Environment*>& environmen
         options.cuda_graph == "on" ? log::warn("cuda_graph", text) : log::info("cuda_graph", text);
         return;
     }
-    // More than two captures, each with the memory of an event, would not overlap better.
-    const auto slots = static_cast<std::size_t>(std::clamp(options.events_in_flight, 1, 2));
+    const auto slots = std::clamp(static_cast<std::size_t>(options.events_in_flight), std::size_t{1},
+                                  DeviceSection::max_slots);
     for (std::size_t i = 0; i < m_replicas.size(); ++i) {
         Replica& replica = m_replicas[i];
         auto node = std::make_unique<DeviceSection>();
         node->set_name({"SPNGDeviceSection", m_replicas.size() > 1 ? replica.device.str() : ""});
         node->configure(nlohmann::json::object());
-        node->enclose(*replica.graph, sections[i], options.mode, slots);
+        node->enclose(*replica.graph, sections[i], options.mode, slots, options.max_graphs);
         node->prepare(*environments.at(i));
         m_graphs.push_back(std::make_unique<Graph>(with_section(*replica.graph, sections[i], *node)));
         replica.graph = m_graphs.back().get();

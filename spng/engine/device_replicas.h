@@ -17,7 +17,8 @@ namespace spng {
 struct DeviceReplicaOptions {
     std::string cuda_graph = "off"; ///< auto, on, off
     instrument::MeterMode mode{};
-    int events_in_flight = 1; ///< of each replica
+    int events_in_flight = 1;   ///< of each replica
+    std::size_t max_graphs = 0; ///< CUDA graphs of each replica that may exist at the same time
 };
 
 class DeviceReplicas {

@@ -4,6 +4,7 @@
 #include "WireCellSpng/TorchnvTools.h"
 #include "spng/core/log/log.h"
 #include "spng/device/context.h"
+#include "spng/device/memory/device_memory.h"
 #include "spng/device/memory/out_of_memory.h"
 #include "spng/instrument/meter/unmeasured.h"
 
@@ -39,11 +40,12 @@ c10::Stream current_stream(c10::Device device) {
 } // namespace
 
 void DeviceSection::enclose(const Graph& graph, GraphSection section, instrument::MeterMode mode,
-                            std::size_t slots) {
+                            std::size_t slots, std::size_t max_captures) {
     m_graph = &graph;
     m_section = std::move(section);
     m_mode = mode;
     m_slots = slots;
+    m_max_captures = max_captures;
 }
 
 std::vector<std::string> DeviceSection::input_ports() const {
@@ -87,25 +89,33 @@ Ports DeviceSection::call_one_by_one(const Ports& inputs, instrument::MeterMode 
     return outputs;
 }
 
-std::unique_ptr<DeviceSection::Capture> DeviceSection::capture(const Ports& inputs) {
+std::unique_ptr<DeviceSection::Capture> DeviceSection::capture(const Ports& inputs, bool& is_ready) {
     NVTX_SCOPED_RANGE("DeviceSection::record");
     auto made = std::make_unique<Capture>(inputs);
     made->graph = make_device_graph(context().device());
     instrument::MeterMode mode = m_mode;
     mode.device_events = false;
-    // The graph may keep the work, so it refers to nothing of this call. The outputs of its first call are not
-    // kept, so that their memory is free for the capture.
-    const auto outputs = std::make_shared<Ports>();
-    const auto calls = std::make_shared<int>(0);
-    made->graph->capture([this, outputs, calls, mode, source = made.get()] {
+    const auto call = [this, mode, source = made.get()] {
         const instrument::Unmeasured unmeasured;
-        Ports sets = call_one_by_one(source->inputs.ports(), mode);
-        std::vector<at::Tensor> tensors = tensors_of(sets);
-        if (++*calls == 2) {
-            *outputs = std::move(sets);
-        }
-        return tensors;
-    });
+        return call_one_by_one(source->inputs.ports(), mode);
+    };
+    if (!is_ready) {
+        call(); // makes the handles and plans of this thread, in memory that the allocator has of earlier events
+        is_ready = true;
+    }
+    // The graph may keep the work, so it refers to nothing of this call.
+    const auto outputs = std::make_shared<Ports>();
+    {
+        const CapturingThread capturing;
+        made->graph->capture([call, outputs] {
+            Ports sets = call();
+            std::vector<at::Tensor> tensors = tensors_of(sets);
+            if (outputs->empty()) {
+                *outputs = std::move(sets);
+            }
+            return tensors;
+        });
+    }
     made->outputs.emplace(made->inputs.ports(), *outputs);
     if (!made->outputs->rejection().empty()) {
         throw Error(ErrorKind::Internal, {.what = made->outputs->rejection()});
@@ -131,8 +141,73 @@ DeviceSection::Shape& DeviceSection::shape_of(const std::string& key) {
         }
     }
     Shape& shape = m_shapes.try_emplace(key, Shape{.slots = m_slots}).first->second;
-    shape.last_use = m_requests++;
+    shape.use_before = shape.last_use;
+    shape.last_use = ++m_requests;
     return shape;
+}
+
+std::size_t DeviceSection::captures() const {
+    std::size_t count = 0;
+    for (const auto& [key, shape] : m_shapes) {
+        count += shape.captures.size();
+    }
+    return count;
+}
+
+bool DeviceSection::make_room(const Shape& shape) {
+    const std::size_t most =
+        m_requests < m_pause_ends ? std::min(m_fitting_captures, m_max_captures) : m_max_captures;
+    if (captures() < most) {
+        return true;
+    }
+    // Shapes that alternate do not take the memory from each other: a capture goes if the new shape was asked for
+    // twice since.
+    return most > 0 && shape.captures.empty() && drop_oldest(shape.use_before);
+}
+
+bool DeviceSection::drop_oldest(std::optional<std::uint64_t> idle_before) {
+    Shape* its_shape = nullptr;
+    std::size_t oldest = 0;
+    for (auto& [key, shape] : m_shapes) {
+        for (std::size_t i = 0; i < shape.captures.size(); ++i) {
+            const Capture& capture = *shape.captures[i];
+            const bool may_go =
+                idle_before ? is_idle(capture) && capture.last_request < *idle_before : !capture.is_taken;
+            if (may_go &&
+                (its_shape == nullptr || capture.last_request < its_shape->captures[oldest]->last_request)) {
+                its_shape = &shape;
+                oldest = i;
+            }
+        }
+    }
+    if (its_shape == nullptr) {
+        return false;
+    }
+    const auto position = its_shape->captures.begin() + static_cast<std::ptrdiff_t>(oldest);
+    if ((*position)->last_use) {
+        (*position)->last_use->synchronize();
+    }
+    its_shape->captures.erase(position);
+    return true;
+}
+
+void DeviceSection::pause_captures() {
+    m_fitting_captures = captures();
+    m_pause_ends = m_requests + m_pause;
+    log::warn(logger, "out of memory: " + std::to_string(m_fitting_captures) +
+                          (m_fitting_captures == 1 ? " CUDA graph is kept" : " CUDA graphs are kept") +
+                          ", and no more are made for " + std::to_string(m_pause) + " events");
+    m_pause *= 2;
+}
+
+void DeviceSection::release_memory(bool all) {
+    const std::lock_guard lock(m_mutex);
+    if (!drop_oldest()) {
+        return;
+    }
+    while (all && drop_oldest()) {
+    }
+    pause_captures();
 }
 
 bool DeviceSection::is_idle(const Capture& capture) {
@@ -157,29 +232,55 @@ DeviceSection::Capture* DeviceSection::take(const std::string& key, const Ports&
     if (!shape.was_called) {
         return nullptr;
     }
-    Capture* const idle = free_capture(shape, true);
-    if (idle != nullptr || shape.captures.size() >= shape.slots) {
-        return idle != nullptr ? idle : free_capture(shape, false);
+    Capture* taken = free_capture(shape, true);
+    if (taken == nullptr && shape.captures.size() < shape.slots && make_room(shape)) {
+        taken = try_capture(shape, inputs);
     }
-    try {
-        shape.captures.push_back(capture(inputs));
-        log::info(logger, [&] {
-            return "captured " + std::to_string(m_section.vertices.size()) + " nodes, copy " +
-                   std::to_string(shape.captures.size()) + " of at most " + std::to_string(shape.slots);
-        });
-        return shape.captures.back().get();
-    } catch (const std::exception& error) {
-        shape.slots = shape.captures.size();
-        log::warn(logger, std::string(shape.slots == 0 ? "events of this shape have no CUDA graph"
-                                                       : "this shape has one CUDA graph") +
-                              ", since a capture failed: " + without_trace(error.what()));
-        return free_capture(shape, false);
+    if (taken == nullptr) {
+        taken = free_capture(shape, false);
+    }
+    if (taken != nullptr) {
+        taken->last_request = m_requests;
+    }
+    return taken;
+}
+
+DeviceSection::Capture* DeviceSection::try_capture(Shape& shape, const Ports& inputs) {
+    bool is_ready = false;
+    bool is_cache_empty = false; // since the call that makes the thread ready
+    for (int tries = 1;; ++tries) {
+        try {
+            shape.captures.push_back(capture(inputs, is_ready));
+            ++m_tried_captures;
+            log::info(logger, [&] {
+                return "captured " + std::to_string(m_section.vertices.size()) + " nodes, copy " +
+                       std::to_string(shape.captures.size()) + " of at most " + std::to_string(shape.slots);
+            });
+            return shape.captures.back().get();
+        } catch (const std::exception& error) {
+            ++m_tried_captures;
+            if (!handles_out_of_memory()) {
+                shape.slots = shape.captures.size();
+                log::warn(logger, std::string(shape.slots == 0 ? "events of this shape have no CUDA graph"
+                                                               : "this shape has one CUDA graph") +
+                                      ", since a capture failed: " + without_trace(error.what()));
+                return nullptr;
+            }
+        }
+        if (is_cache_empty && (!shape.captures.empty() || !drop_oldest())) {
+            pause_captures();
+            return nullptr;
+        }
+        is_cache_empty = is_ready || tries > 1;
+        release_cached_memory(context().device());
     }
 }
 
 void DeviceSection::note_call(const std::string& key) {
     const std::lock_guard lock(m_mutex);
-    shape_of(key).was_called = true;
+    if (const auto shape = m_shapes.find(key); shape != m_shapes.end()) {
+        shape->second.was_called = true;
+    }
 }
 
 void DeviceSection::give_back(Capture& capture) {
@@ -211,6 +312,26 @@ Ports DeviceSection::replay(Capture& capture, const Ports& inputs) {
 
 Ports DeviceSection::process(const Ports& inputs) {
     const std::string key = port_key(inputs);
+    for (;;) {
+        const std::uint64_t tried_captures = m_tried_captures;
+        try {
+            return replay_or_call(key, inputs);
+        } catch (...) {
+            if (!handles_out_of_memory()) {
+                throw;
+            }
+            const std::lock_guard lock(m_mutex);
+            if (drop_oldest()) {
+                pause_captures();
+            } else if (m_tried_captures == tried_captures) {
+                throw; // no capture of another thread kept the allocator from returning unused memory
+            }
+        }
+        release_cached_memory(context().device());
+    }
+}
+
+Ports DeviceSection::replay_or_call(const std::string& key, const Ports& inputs) {
     Capture* const capture = take(key, inputs);
     if (capture == nullptr) {
         Ports outputs = call_one_by_one(inputs, m_mode);

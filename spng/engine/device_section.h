@@ -8,9 +8,11 @@
 #include "spng/engine/graph_section.h"
 #include "spng/engine/section_ports.h"
 #include "spng/graph/node.h"
+#include "spng/graph/node_mixins.h"
 
 #include <c10/core/Event.h>
 
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -22,20 +24,33 @@
 namespace spng {
 
 /// Outputs equal those of the nodes called one by one. The section calls its nodes one by one for events of a
-/// new shape and after a rejected capture, and logs each reason once.
-class DeviceSection : public NodeWith<NoConfig> {
+/// new shape, after a rejected capture, and where the memory for a capture is missing, and logs each reason.
+///
+/// Each capture has the memory of an event. If memory runs out, in a capture or for an event, the section drops
+/// the capture that was used longest ago and tries again, until none is left.
+class DeviceSection : public NodeWith<NoConfig>, public SpareMemory {
 public:
-    /// Maximum number of shapes with captures, each of which has the memory of an event. For a further shape
-    /// the least recently used one is dropped, but none whose capture the device rejected.
+    /// Maximum number of shapes with captures. For a further shape the least recently used one is dropped, but
+    /// none whose capture the device rejected.
     static constexpr std::size_t max_shapes = 4;
+    /// Maximum number of captures for each shape: more would not overlap better.
+    static constexpr std::size_t max_slots = 2;
+    /// After memory ran out, the section makes no further captures for so many events, and for twice as many each
+    /// time that it happens again.
+    static constexpr std::uint64_t first_pause = 32;
 
     /// Set the nodes of the section. Call before prepare().
     /// @param slots  maximum number of captures for each shape. The host uses a capture for one event at a time;
     /// its launches on the device are serial.
-    void enclose(const Graph& graph, GraphSection section, instrument::MeterMode mode, std::size_t slots);
+    /// @param max_captures  of all shapes together
+    void enclose(const Graph& graph, GraphSection section, instrument::MeterMode mode, std::size_t slots,
+                 std::size_t max_captures = max_shapes * max_slots);
 
     std::vector<std::string> input_ports() const override;
     std::vector<std::string> output_ports() const override;
+
+    /// Drop captures: all, or the one that was used longest ago.
+    void release_memory(bool all) override;
 
 protected:
     void prepare_node(Environment& environment) override;
@@ -49,10 +64,12 @@ private:
         std::unique_ptr<DeviceGraph> graph;
         std::optional<OutputTemplate> outputs;
         std::optional<c10::Event> last_use; ///< after the latest replay; none on the CPU
+        std::uint64_t last_request = 0;     ///< value of m_requests at the last use
         bool is_taken = true;
     };
     struct Shape {
-        std::uint64_t last_use = 0; ///< value of m_requests at the last use
+        std::uint64_t last_use = 0;   ///< value of m_requests at the last use
+        std::uint64_t use_before = 0; ///< value of m_requests at the use before that
         /// The nodes were called one by one, so that their tables for this shape exist.
         bool was_called = false;
         std::size_t slots = 0; ///< maximum number of captures, lowered when the device rejects one
@@ -61,10 +78,24 @@ private:
 
     Ports call_one_by_one(const Ports& inputs, instrument::MeterMode mode) const;
     Ports replay(Capture& capture, const Ports& inputs);
-    std::unique_ptr<Capture> capture(const Ports& inputs);
+    Ports replay_or_call(const std::string& key, const Ports& inputs);
+    /// @param is_ready  whether this thread has called the nodes; set
+    std::unique_ptr<Capture> capture(const Ports& inputs, bool& is_ready);
+    /// Capture for a shape, after dropping captures of other shapes if memory is missing.
+    /// @return null if the device rejects the capture or has no memory for it
+    Capture* try_capture(Shape& shape, const Ports& inputs);
     /// Find or add the shape of this key. May drop another one.
     Shape& shape_of(const std::string& key);
     static bool is_idle(const Capture& capture);
+    std::size_t captures() const;
+    /// Whether one more capture may exist. May drop one of another shape.
+    bool make_room(const Shape& shape);
+    /// Drop the capture that was used longest ago.
+    /// @param idle_before  only one that is idle and whose last use was before this request; else one that no
+    /// thread uses, after waiting for the device's work with it
+    bool drop_oldest(std::optional<std::uint64_t> idle_before = std::nullopt);
+    /// Limit the captures to those that exist, for a while.
+    void pause_captures();
     /// Take a capture of the shape, made if necessary.
     /// @return null if the nodes are to be called one by one
     Capture* take(const std::string& key, const Ports& inputs);
@@ -77,9 +108,14 @@ private:
     GraphSection m_section;
     instrument::MeterMode m_mode;
     std::size_t m_slots = 1;
+    std::size_t m_max_captures = 0;
     std::mutex m_mutex;
     std::map<std::string, Shape> m_shapes; ///< by port_key
     std::uint64_t m_requests = 0;
+    std::atomic<std::uint64_t> m_tried_captures{0};
+    std::size_t m_fitting_captures = 0; ///< number of captures for which memory sufficed, before m_pause_ends
+    std::uint64_t m_pause_ends = 0;     ///< value of m_requests
+    std::uint64_t m_pause = first_pause;
 };
 
 } // namespace spng

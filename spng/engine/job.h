@@ -25,6 +25,7 @@ namespace spng {
 
 class Context;
 class DeviceReplicas;
+class DeviceWarnings;
 struct EngineConfig;
 struct Replica;
 
@@ -127,7 +128,11 @@ private:
     bool works_on_cpu() const;
     /// Events in flight of each replica.
     int events_in_flight() const;
+    /// CUDA graphs of each replica that can exist at the same time, without a limit of memory.
+    int cuda_graphs() const;
 
+    /// From prepare() to the end of run(). Declared first: the others may warn in their destructors.
+    std::unique_ptr<DeviceWarnings> m_device_warnings;
     std::string m_source;
     nlohmann::json m_components; ///< for the replicas
     /// By replica. The first has all nodes, the others those that are not shared.
@@ -137,6 +142,7 @@ private:
     std::optional<MemoryPlan> m_window_memory_plan; ///< if long readouts are cut into windows
     std::int64_t m_budget = 0;                      ///< bytes on each device; 0: no limit
     std::int64_t m_free = -1; ///< least free bytes of a device at prepare(); -1: unknown
+    int m_max_graphs = 0;     ///< CUDA graphs of each replica that may exist at the same time
     std::string m_engine;     ///< "Pgrapher" or "TbbFlow"
     std::unique_ptr<EngineConfig> m_engine_config;
     /// Made by prepare(). Declared last: it refers to the nodes.

@@ -3,8 +3,10 @@
 
 #include "spng/core/log/log.h"
 #include "spng/device/context.h"
+#include "spng/device/device_graph.h"
 #include "spng/device/device_list.h"
 #include "spng/device/memory/device_memory.h"
+#include "spng/engine/device_section.h"
 #include "spng/engine/engine.h"
 #include "spng/engine/job.h"
 #include "spng/engine/replicas.h"
@@ -33,6 +35,7 @@ void Job::keep_within_budget() {
         }
     }
     m_engine_config->events_in_flight = choice.events_in_flight;
+    m_max_graphs = choice.graphs;
     for (const auto& environment : m_environments) {
         context_of(*environment).set_network_budget(choice.network_budget);
     }
@@ -52,8 +55,17 @@ std::int64_t Job::replica_budget() const {
     return budget() / most;
 }
 
+int Job::cuda_graphs() const {
+    const bool can_capture = !works_on_cpu() || make_device_graph(c10::kCPU) != nullptr;
+    if (!can_capture || context().config().cuda_graph == "off") {
+        return 0;
+    }
+    const auto slots = std::min(static_cast<std::size_t>(events_in_flight()), DeviceSection::max_slots);
+    return static_cast<int>(slots * DeviceSection::max_shapes);
+}
+
 MemoryChoice Job::memory_choice() const {
-    return choose_within(memory_plan(), replica_budget(), events_in_flight());
+    return choose_within(memory_plan(), replica_budget(), events_in_flight(), cuda_graphs());
 }
 
 std::string Job::memory_text() const {

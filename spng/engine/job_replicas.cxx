@@ -68,11 +68,12 @@ void Job::make_device_replicas(const RunOptions& options) {
     for (const auto& environment : m_environments) {
         environments.push_back(environment.get());
     }
-    m_device_replicas =
-        std::make_unique<DeviceReplicas>(replicas(), environments,
-                                         DeviceReplicaOptions{.cuda_graph = context().config().cuda_graph,
-                                                              .mode = options.meter_mode,
-                                                              .events_in_flight = events_in_flight()});
+    m_device_replicas = std::make_unique<DeviceReplicas>(
+        replicas(), environments,
+        DeviceReplicaOptions{.cuda_graph = context().config().cuda_graph,
+                             .mode = options.meter_mode,
+                             .events_in_flight = events_in_flight(),
+                             .max_graphs = static_cast<std::size_t>(m_max_graphs)});
 }
 
 bool Job::works_on_cpu() const {

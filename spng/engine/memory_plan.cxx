@@ -161,14 +161,19 @@ std::optional<MemoryPlan> plan_window_memory(const Graph& graph, const Environme
     return Walk(graph, sample_bytes(environment), ticks).run();
 }
 
-MemoryChoice choose_within(const MemoryPlan& plan, std::int64_t budget, int events_in_flight) {
-    MemoryChoice choice{events_in_flight, 0};
+MemoryChoice choose_within(const MemoryPlan& plan, std::int64_t budget, int events_in_flight, int graphs) {
+    MemoryChoice choice{.events_in_flight = events_in_flight, .graphs = graphs};
     if (budget <= 0) {
         return choice;
     }
-    while (choice.events_in_flight > 1 && plan.total(choice.events_in_flight) > budget) {
-        --choice.events_in_flight;
-    }
+    const auto reduce_to = [&](int least, int& count) {
+        while (count > least && plan.total(choice.events_in_flight, choice.graphs) > budget) {
+            --count;
+        }
+    };
+    reduce_to(1, choice.graphs);
+    reduce_to(1, choice.events_in_flight);
+    reduce_to(0, choice.graphs);
     const std::int64_t excess = plan.total(1) - budget;
     if (excess <= 0) {
         return choice;
@@ -195,8 +200,12 @@ MemoryChoice choose_within(const MemoryPlan& plan, std::int64_t budget, int even
 
 std::string summary(const MemoryPlan& plan, const MemoryChoice& choice) {
     return format_bytes(plan.event_peak()) + " an event x " + std::to_string(choice.events_in_flight) +
-           " in flight + " + format_bytes(plan.constants) + " constants + " + format_bytes(plan.files) +
-           " frames of files = " + format_bytes(plan.total(choice.events_in_flight));
+           " in flight + " +
+           (choice.graphs > 0 ? format_bytes(plan.event_peak()) + " x " + std::to_string(choice.graphs) +
+                                    (choice.graphs > 1 ? " CUDA graphs + " : " CUDA graph + ")
+                              : "") +
+           format_bytes(plan.constants) + " constants + " + format_bytes(plan.files) +
+           " frames of files = " + format_bytes(plan.total(choice.events_in_flight, choice.graphs));
 }
 
 std::string to_string(const MemoryPlan& plan, const std::optional<MemoryPlan>& window,
@@ -219,7 +228,7 @@ std::string to_string(const MemoryPlan& plan, const std::optional<MemoryPlan>& w
                 " at a time\n";
     }
     if (window) {
-        const std::int64_t total = window->total(choice.events_in_flight);
+        const std::int64_t total = window->total(choice.events_in_flight, choice.graphs);
         text += "memory: of a long readout each readout window of " + std::to_string(window->ticks) +
                 " ticks is an event: " + summary(*window, choice) +
                 (budget > 0 && total > budget ? ", more than the budget; a shorter -A window= takes less\n"
@@ -245,7 +254,8 @@ nlohmann::json json_of(const MemoryPlan& plan, const std::optional<MemoryPlan>& 
             {"file_bytes", plan.files},
             {"ticks", plan.ticks},
             {"events_in_flight", choice.events_in_flight},
-            {"total_bytes", plan.total(choice.events_in_flight)},
+            {"cuda_graphs", choice.graphs},
+            {"total_bytes", plan.total(choice.events_in_flight, choice.graphs)},
             {"window_ticks", window ? nlohmann::json(window->ticks) : nlohmann::json(nullptr)},
             {"window_event_bytes", window ? nlohmann::json(window->event_peak()) : nlohmann::json(nullptr)},
             {"replicas", replicas},

@@ -25,9 +25,10 @@ struct MemoryPlan {
     std::vector<std::string> unknown_types;
 
     std::int64_t event_peak() const { return sum_of(event); }
-    /// Bytes of one replica: constants, frames of files, and all events in flight at their peaks at the same time.
-    std::int64_t total(int events_in_flight) const {
-        return constants + files + events_in_flight * event_peak();
+    /// Bytes of one replica: constants, frames of files, all events in flight at their peaks at the same time, and
+    /// the CUDA graphs, each of which has the memory of an event.
+    std::int64_t total(int events_in_flight, int graphs = 0) const {
+        return constants + files + (events_in_flight + graphs) * event_peak();
     }
 };
 
@@ -44,14 +45,16 @@ std::optional<MemoryPlan> plan_window_memory(const Graph& graph, const Environme
 struct MemoryChoice {
     int events_in_flight = 1;
     std::int64_t network_budget = 0; ///< bytes for one forward, which sets its network tiles; 0: no limit
+    int graphs = 0;                  ///< CUDA graphs that may exist at the same time
 };
 
-/// Reduce first the events in flight, then the tiles of the network, until the plan fits. Neither changes the
-/// output.
+/// Reduce first the CUDA graphs down to one, then the events in flight, then the last graph, then the tiles of the
+/// network, until the plan fits. None of them changes the output.
 /// @param budget            bytes on each device; 0: no limit
 /// @param events_in_flight  wanted, at least 1
+/// @param graphs            wanted, 0 or more
 /// @throws Error(Configuration) if one event with the smallest network tiles exceeds the budget
-MemoryChoice choose_within(const MemoryPlan& plan, std::int64_t budget, int events_in_flight);
+MemoryChoice choose_within(const MemoryPlan& plan, std::int64_t budget, int events_in_flight, int graphs = 0);
 
 /// Write the plan for people in a few lines: event by use, constants, total, budget and free memory.
 /// @param window    from plan_window_memory()

@@ -4,6 +4,7 @@
 #include "spng/core/log/log.h"
 #include "spng/core/unit_text.h"
 #include "spng/device/memory/device_memory.h"
+#include "spng/graph/node_mixins.h"
 
 namespace spng {
 namespace {
@@ -29,7 +30,8 @@ SecondTry second_try(EventRun& event, Stall stalled, std::size_t replica,
     if (stalled == Stall::device) {
         queues.lose(replica);
         const auto other = event.can_move() ? queues.move_from(replica) : std::nullopt;
-        log::warn("replicas", replicas[replica].device.str() + " is lost; " + which +
+        log::warn("replicas", replicas[replica].device.str() + " is lost (" + event.reason().text().seen +
+                                  "); " + which +
                                   (other ? " restarts on " + replicas[*other].device.str() : " fails"));
         if (other) {
             return {RecoveryAction::elsewhere, *other};
@@ -49,6 +51,15 @@ SecondTry second_try(EventRun& event, Stall stalled, std::size_t replica,
                           ": alone on " + device.str() +
                           (event.restarts() > 0 ? ", one node at a time" : ", as are all later events"));
     return {RecoveryAction::alone, replica};
+}
+
+void release_memory(const Replica& replica, const EventRun& event) {
+    for (const auto& vertex : replica.graph->vertices()) {
+        if (auto* node = dynamic_cast<SpareMemory*>(vertex.node)) {
+            node->release_memory(event.restarts() > 1);
+        }
+    }
+    release_cached_memory(replica.device);
 }
 
 void lose_replica(EventRun& event, std::size_t replica, ReplicaQueues& queues) {

@@ -29,6 +29,11 @@ struct SecondTry {
 SecondTry second_try(EventRun& event, Stall stalled, std::size_t replica,
                      const std::vector<Replica>& replicas, ReplicaQueues& queues, const RunState& state);
 
+/// Return unused memory of the replica's device for an event that was restarted to run alone: memory that nodes
+/// keep from event to event (SpareMemory; at the first restart the part used longest ago, at later ones all), and
+/// what the allocator keeps.
+void release_memory(const Replica& replica, const EventRun& event);
+
 /// Give up a replica whose device is lost, and the event that failed by the loss.
 void lose_replica(EventRun& event, std::size_t replica, ReplicaQueues& queues);
 

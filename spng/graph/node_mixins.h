@@ -42,6 +42,16 @@ public:
     virtual std::string capture_rejection() const = 0;
 };
 
+/// Mix-in for nodes that keep memory of the device from event to event and can work without it.
+class SpareMemory {
+public:
+    virtual ~SpareMemory() = default;
+
+    /// Return memory to the device. Called when an event ran out of memory and no call of the node runs.
+    /// @param all  all of it; otherwise the part that was used longest ago
+    virtual void release_memory(bool all) = 0;
+};
+
 /// Mix-in for nodes whose calls return while their output tensors are still being copied to the host. The
 /// copies are complete when the event's stream has reached its position at the return. Engines wait for that
 /// before they call the next nodes; between source and sink they wait for nothing else.

@@ -30,7 +30,9 @@ TEST(OutOfMemoryErrors, TextsOfLibrariesAreRecognised) {
          {"[enforce fail] DefaultCPUAllocator: can't allocate memory: you tried to allocate 64000 bytes.",
           "CUDA error: out of memory", "cuFFT error: CUFFT_ALLOC_FAILED",
           "CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling cublasCreate",
-          "cuDNN error: CUDNN_STATUS_ALLOC_FAILED"}) {
+          "cuDNN error: CUDNN_STATUS_ALLOC_FAILED",
+          "cuDNN error: CUDNN_STATUS_INTERNAL_ERROR_HOST_ALLOCATION_FAILED",
+          "cuDNN error: CUDNN_STATUS_INTERNAL_ERROR_DEVICE_ALLOCATION_FAILED"}) {
         EXPECT_THROW(rethrow(of_libtorch(text)), OutOfMemory) << text;
     }
     EXPECT_THROW(rethrow(std::bad_alloc()), OutOfMemory);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spng/nodes/dnn/model_runner.h"
 
+#include "spng/device/device_graph.h"
+#include "spng/device/memory/out_of_memory.h"
 #include "tests/dnn/fake_model.h"
 #include "tests/support/components.h"
 
@@ -170,15 +172,26 @@ TEST(ModelRunner, OutOfMemoryHalvesTheChunkPermanently) {
 TEST(ModelRunner, OutOfMemoryGivesUpAfterThreeRetries) {
     LimitedMemory memory(0);
     const auto hopeless = runner(std::ref(memory), {.sizes = {1, 1, 2, 512}, .multiple = 4, .halo = 1});
-    const auto error = error_of([&] { hopeless.forward(counting({1, 1, 2, 512})); });
-    EXPECT_EQ(error.kind(), ErrorKind::Device);
+    // OutOfMemory, so that the event starts again with less beside it.
+    EXPECT_THROW(hopeless.forward(counting({1, 1, 2, 512})), OutOfMemory);
     EXPECT_EQ(memory.forwards, 4);
+}
+
+TEST(ModelRunner, OutOfMemoryInACaptureIsPassedOn) {
+    LimitedMemory memory(16);
+    const auto limited = runner(std::ref(memory), {.sizes = {1, 1, 2, 64}, .multiple = 4, .halo = 1});
+    {
+        const CapturingThread capturing;
+        EXPECT_THROW(limited.forward(counting({1, 1, 2, 64})), OutOfMemory);
+    }
+    EXPECT_EQ(limited.chunk_ticks(), 0);
+    EXPECT_EQ(memory.forwards, 1);
 }
 
 TEST(ModelRunner, OutOfMemoryGivesUpAtTheSmallestChunk) {
     LimitedMemory memory(0);
     const auto hopeless = runner(std::ref(memory), {.sizes = {1, 1, 2, 8}, .multiple = 4, .halo = 1});
-    EXPECT_EQ(error_of([&] { hopeless.forward(counting({1, 1, 2, 8})); }).kind(), ErrorKind::Device);
+    EXPECT_THROW(hopeless.forward(counting({1, 1, 2, 8})), OutOfMemory);
     EXPECT_EQ(memory.forwards, 2); // 8 ticks, then 4
 }
 

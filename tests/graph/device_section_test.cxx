@@ -128,12 +128,12 @@ protected:
     }
 
     /// The whole graph with one node in place of its section.
-    void enclose(std::size_t slots = 1) {
+    void enclose(std::size_t slots = 1, std::size_t max_captures = DeviceSection::max_shapes) {
         GraphSection section = find_device_section(*m_graph);
         ASSERT_EQ(section.rejection, "");
         m_section.set_name({"SPNGDeviceSection", ""});
         m_section.configure(Json::object());
-        m_section.enclose(*m_graph, section, {}, slots);
+        m_section.enclose(*m_graph, section, {}, slots, max_captures);
         m_section.prepare(m_components.environment());
         m_short = std::make_unique<Graph>(with_section(*m_graph, section, m_section));
     }
@@ -183,6 +183,15 @@ protected:
             }
         }
         return sink.arrived;
+    }
+
+    /// Events of these lengths in their order.
+    static std::vector<TensorSetPtr> events_of(const std::vector<std::int64_t>& lengths) {
+        std::vector<TensorSetPtr> events;
+        for (const std::int64_t ticks : lengths) {
+            events.push_back(event(static_cast<int>(events.size()), ticks));
+        }
+        return events;
     }
 
     void expect_the_same(const std::vector<TensorSetPtr>& events) {
@@ -320,14 +329,77 @@ TEST_F(Section, WindowsOfALongReadoutAreAShapeOfTheirOwn) {
 TEST_F(Section, OfMoreShapesTheOneAskedForLongestAgoIsForgotten) {
     build();
     enclose();
-    std::vector<TensorSetPtr> events;
-    for (const std::int64_t ticks : {8, 8, 10, 12, 14, 8, 16, 8, 10, 10}) {
-        events.push_back(event(static_cast<int>(events.size()), ticks));
-    }
-    expect_the_same(events);
+    expect_the_same(events_of({8, 8, 10, 12, 14, 8, 16, 8, 10, 10}));
     // 8 stays, since it was asked for after 10, which is forgotten for 16 and begins anew.
     EXPECT_EQ(test::StandInGraph::replays(), 4);
     EXPECT_EQ(test::StandInGraph::captures(), 2);
+}
+
+TEST_F(Section, NoMoreCapturesThanPlanned) {
+    build();
+    enclose(1, 1);
+    // The graph of 8 goes when 10 was asked for twice since its last use, not when the two alternate.
+    expect_the_same(events_of({8, 8, 10, 8, 10, 8}));
+    EXPECT_EQ(test::StandInGraph::captures(), 1);
+    EXPECT_EQ(test::StandInGraph::replays(), 3);
+    expect_the_same(events_of({10, 10, 10}));
+    EXPECT_EQ(test::StandInGraph::captures(), 2);
+    EXPECT_EQ(test::StandInGraph::replays(), 5);
+    EXPECT_EQ(test::StandInGraph::alive(), 1);
+}
+
+TEST_F(Section, CaptureWithoutMemoryDropsTheGraphUsedLongestAgo) {
+    build();
+    enclose();
+    test::StandInGraph::fitting() = 2;
+    expect_the_same(events_of({8, 8, 10, 10, 8, 12, 12}));
+    EXPECT_EQ(test::StandInGraph::alive(), 2);    // 8 and 12
+    EXPECT_EQ(test::StandInGraph::captures(), 5); // two of 12 failed: with emptied caches, and before that
+    expect_the_same(events_of({8, 12}));
+    EXPECT_EQ(test::StandInGraph::captures(), 5);
+}
+
+TEST_F(Section, EventWithoutMemoryDropsGraphsAndCapturesAgainLater) {
+    build();
+    enclose();
+    expect_the_same(events_of({8, 8, 10, 10, 10}));
+    test::StandInGraph::fitting() = 1;
+    expect_the_same(events_of({10})); // the graph of 8 goes
+    EXPECT_EQ(test::StandInGraph::alive(), 1);
+    EXPECT_EQ(test::StandInGraph::replays(), 5); // one of them failed
+    test::StandInGraph::fitting() = 0;
+    expect_the_same(events_of({10}));
+    EXPECT_EQ(test::StandInGraph::alive(), 0);
+    // The pause is twice the first one now, and an event that was tried again counts twice.
+    expect_the_same(events_of(std::vector<std::int64_t>(2 * DeviceSection::first_pause - 2, 10)));
+    EXPECT_EQ(test::StandInGraph::captures(), 2);
+    test::StandInGraph::fitting() = 1;
+    expect_the_same(events_of({10}));
+    EXPECT_EQ(test::StandInGraph::captures(), 3);
+    EXPECT_EQ(test::StandInGraph::alive(), 1);
+}
+
+TEST_F(Section, MissingMemoryForAnyGraphLeavesTheNodesOneByOne) {
+    build();
+    enclose();
+    test::StandInGraph::fitting() = 0;
+    expect_the_same(events_of({8, 8, 8, 10, 10, 8}));
+    EXPECT_EQ(test::StandInGraph::captures(), 2); // the second with emptied caches; none for 10
+    EXPECT_EQ(test::StandInGraph::replays(), 0);
+}
+
+TEST_F(Section, ReleasesTheGraphUsedLongestAgoOrAll) {
+    build();
+    enclose();
+    expect_the_same(events_of({8, 8, 10, 10, 12, 12, 8}));
+    m_section.release_memory(false);
+    EXPECT_EQ(test::StandInGraph::alive(), 2);
+    expect_the_same(events_of({8, 12}));
+    EXPECT_EQ(test::StandInGraph::captures(), 3); // 10 was used longest ago
+    m_section.release_memory(true);
+    EXPECT_EQ(test::StandInGraph::alive(), 0);
+    m_section.release_memory(true);
+    expect_the_same(events_of({8, 12}));
 }
 
 TEST_F(Section, FailedReplayIsTheEventsFailureAndTheNextOneWorks) {

@@ -97,6 +97,27 @@ TEST(MemoryPlan, ReportsTypesWithoutARuleAsNotCounted) {
     EXPECT_EQ(plan.unknown_types, std::vector<std::string>{"TestUnplanned"});
 }
 
+TEST(MemoryPlan, GraphsGiveWayBeforeEventsInFlightAndTheLastOneAfterThem) {
+    MemoryPlan plan;
+    plan.event = {100, 0, 0, 0, 0};
+    plan.constants = 10;
+    plan.files = 5;
+    const auto within = [&](std::int64_t budget) {
+        const MemoryChoice choice = choose_within(plan, budget, 2, 8);
+        EXPECT_LE(plan.total(choice.events_in_flight, choice.graphs), budget == 0 ? 1015 : budget);
+        return std::pair(choice.events_in_flight, choice.graphs);
+    };
+    EXPECT_EQ(within(0), std::pair(2, 8));
+    EXPECT_EQ(within(1015), std::pair(2, 8));
+    EXPECT_EQ(within(1014), std::pair(2, 7));
+    EXPECT_EQ(within(315), std::pair(2, 1));
+    EXPECT_EQ(within(314), std::pair(1, 1));
+    EXPECT_EQ(within(214), std::pair(1, 0));
+    EXPECT_EQ(summary(plan, choose_within(plan, 515, 2, 8)),
+              "100 B an event x 2 in flight + 100 B x 3 CUDA graphs + 10 B constants + 5 B frames of files = "
+              "515 B");
+}
+
 TEST(MemoryPlan, OfTheMainJob) {
     const auto root = test::repo_root();
     const auto components =

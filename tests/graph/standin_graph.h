@@ -5,6 +5,8 @@
 
 #include "spng/device/device_graph.h"
 
+#include <c10/util/Exception.h>
+
 #include <atomic>
 #include <stdexcept>
 
@@ -12,13 +14,16 @@ namespace spng::test {
 
 class StandInGraph : public DeviceGraph {
 public:
+    StandInGraph() { ++alive(); }
+    ~StandInGraph() override { --alive(); }
+
     std::vector<at::Tensor> capture(const Work& work) override {
         ++captures();
         if (rejects()) {
             throw std::runtime_error("operation not permitted when stream is capturing");
         }
+        require_memory();
         m_work = work;
-        work(); // a device's graph also runs the work once before the capture
         m_outputs = work();
         for (auto& output : m_outputs) {
             output.fill_(1);
@@ -30,6 +35,7 @@ public:
         if (replays() == fails_at()) {
             throw std::runtime_error("a kernel failed");
         }
+        require_memory();
         const auto results = m_work();
         for (std::size_t i = 0; i < m_outputs.size(); ++i) {
             m_outputs[i].copy_(results.at(i));
@@ -40,8 +46,14 @@ public:
     static std::atomic<int>& replays() { return counter<1>(); }
     static std::atomic<int>& fails_at() { return counter<2>(); }
     static std::atomic<int>& rejects() { return counter<3>(); }
+    /// Number of graphs for which there is memory. With more of them, captures and replays run out of memory.
+    static std::atomic<int>& fitting() { return counter<4>(); }
+    static std::atomic<int>& alive() { return counter<5>(); }
 
 private:
+    static void require_memory() {
+        TORCH_CHECK_WITH(OutOfMemoryError, alive() <= fitting(), "CUDA out of memory.");
+    }
     template <int>
     static std::atomic<int>& counter() {
         static std::atomic<int> count{0};
@@ -55,6 +67,7 @@ private:
 class WithStandInGraphs {
 public:
     WithStandInGraphs() {
+        StandInGraph::fitting() = 1000;
         for (auto* counter : {&StandInGraph::captures(), &StandInGraph::replays(), &StandInGraph::fails_at(),
                               &StandInGraph::rejects()}) {
             *counter = 0;

@@ -4,7 +4,10 @@
 #include "spng/core/proc_files.h"
 #include "spng/device/memory/host_buffers.h"
 
+#include <c10/core/AllocatorConfig.h>
 #include <c10/core/CachingDeviceAllocator.h>
+#include <c10/core/DeviceGuard.h>
+#include <c10/core/impl/VirtualGuardImpl.h>
 #include <c10/util/Exception.h>
 
 #include <algorithm>
@@ -57,6 +60,24 @@ DeviceMemory host_memory() {
     return memory;
 }
 
+/// Make LibTorch return the unused memory of one device. Its emptyCache() does so for all devices, whose jobs
+/// would then allocate again. A request that no device can fulfil makes the allocator of the current device
+/// return what it keeps, before it fails.
+void empty_cache_of(c10::Device device) {
+    constexpr std::size_t more_than_any_device_has = std::size_t{1} << 50;
+    const c10::DeviceGuard on_device(device);
+    try {
+        c10::getDeviceAllocator(device.type())->allocate(more_than_any_device_has);
+    } catch (const c10::OutOfMemoryError&) {
+        // Expected.
+    }
+}
+
+/// Whether a request for too much memory fails at once, not after it has taken all there is piece by piece.
+bool fails_at_once() {
+    return !c10::CachingAllocator::AcceleratorAllocatorConfig::use_expandable_segments();
+}
+
 } // namespace
 
 DeviceMemory device_memory(c10::Device device) {
@@ -77,7 +98,12 @@ void release_cached_memory(c10::Device device) {
         return;
     }
     try {
-        c10::getDeviceAllocator(device.type())->emptyCache();
+        const bool has_others = c10::impl::VirtualGuardImpl(device.type()).deviceCount() > 1;
+        if (has_others && fails_at_once()) {
+            empty_cache_of(device);
+        } else {
+            c10::getDeviceAllocator(device.type())->emptyCache();
+        }
     } catch (const c10::Error&) {
         // The device is lost; the next use of it reports that.
     }

@@ -18,7 +18,8 @@ struct DeviceMemory {
 /// machine's memory or a lower limit of the process (its control group, its address space).
 DeviceMemory device_memory(c10::Device device);
 
-/// Return the unused memory of allocators to the system. Slow: call it only when memory ran out.
+/// Return the unused memory of allocators to the system: on a device its own, not that of other devices. Slow:
+/// call it only when memory ran out.
 void release_cached_memory(c10::Device device);
 
 } // namespace spng

@@ -39,14 +39,31 @@ bool says_out_of_memory(const std::string& text) {
         "std::bad_alloc",
         "CUFFT_ALLOC_FAILED",
         "CUBLAS_STATUS_ALLOC_FAILED",
-        "CUDNN_STATUS_ALLOC_FAILED", // the next text too: each of cuDNN's engines found no memory
-        "unable to find an engine to execute this computation"};
+        "CUDNN_STATUS_ALLOC_FAILED",
+        "CUDNN_STATUS_INTERNAL_ERROR_HOST_ALLOCATION_FAILED",
+        "CUDNN_STATUS_INTERNAL_ERROR_DEVICE_ALLOCATION_FAILED",
+        "CUDA_ERROR_OUT_OF_MEMORY",
+        "unable to find an engine to execute this computation"}; // each of cuDNN's engines found no memory
     return std::any_of(signs.begin(), signs.end(),
                        [&](const char* sign) { return text.find(sign) != std::string::npos; });
 }
 
+bool handles_out_of_memory() {
+    try {
+        rethrow_readable("");
+    } catch (const OutOfMemory&) {
+        return true;
+    } catch (const Error&) {
+        return false;
+    }
+}
+
 std::string without_trace(const std::string& text) {
-    return text.substr(0, std::min<std::size_t>(text.find("\nException raised from"), 600));
+    std::size_t end = 600;
+    for (const char* rest : {"\nException raised from", "\nSearch for `cuda", "\nCUDA kernel errors might"}) {
+        end = std::min(end, text.find(rest));
+    }
+    return text.substr(0, end);
 }
 
 void rethrow_readable(const std::string& where) {

@@ -6,7 +6,6 @@
 #include <cuda_runtime_api.h>
 
 #include <ATen/core/CachingHostAllocator.h>
-#include <ATen/cuda/CUDAEvent.h>
 #include <ATen/cuda/CUDAGraph.h>
 #include <c10/cuda/CUDACachingAllocator.h>
 #include <c10/cuda/CUDAGuard.h>
@@ -23,15 +22,9 @@ public:
         // page-locked memory of an earlier one, queue on it. Streams of events are from the pool of normal
         // priority.
         const auto stream = c10::cuda::getStreamFromPool(/*isHighPriority=*/true, m_device.index());
-        at::cuda::CUDAEvent before;
-        before.record(c10::cuda::getCurrentCUDAStream(m_device.index()));
+        // Replays on other streams read the tensors that the caller's stream is still writing.
+        c10::cuda::getCurrentCUDAStream(m_device.index()).synchronize();
         const c10::cuda::CUDAStreamGuard on_stream(stream);
-        before.block(stream);
-        work();
-        stream.synchronize();
-        // A capture takes fresh memory of the device and cannot use LibTorch's cached memory, so free that
-        // first.
-        c10::cuda::CUDACachingAllocator::emptyCache();
         const at::cuda::MempoolId_t pool = at::cuda::graph_pool_handle();
         std::vector<at::Tensor> outputs;
         try {

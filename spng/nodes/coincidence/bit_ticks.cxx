@@ -4,6 +4,7 @@
 #include "spng/core/bit_words.h"
 #include "spng/core/find_operator.h"
 #include "spng/core/multiversion.h"
+#include "spng/core/row_chunks.h"
 #include "spng/core/tensor_checks.h"
 
 #include <ATen/Parallel.h>
@@ -145,7 +146,7 @@ at::Tensor bit_indices(const at::Tensor& like) {
     return at::arange(bits_per_word, like.options().dtype(at::kLong));
 }
 
-at::Tensor pack_ticks_composite(const at::Tensor& mask) {
+at::Tensor packed_rows(const at::Tensor& mask) {
     const std::int64_t words = words_for(mask.size(-1));
     auto shape = mask.sizes().vec();
     shape.back() = words;
@@ -155,9 +156,41 @@ at::Tensor pack_ticks_composite(const at::Tensor& mask) {
     return whole.to(at::kLong).bitwise_left_shift(bit_indices(mask)).sum(-1);
 }
 
-at::Tensor unpack_ticks_composite(const at::Tensor& packed, std::int64_t ticks) {
+at::Tensor unpacked_rows(const at::Tensor& packed, std::int64_t ticks) {
     const auto bits = packed.unsqueeze(-1).bitwise_right_shift(bit_indices(packed)).bitwise_and(1);
     return bits.flatten(-2).narrow(-1, 0, ticks).to(at::kBool);
+}
+
+/// Return an operation on rows with two int64 for each bit, applied to a few rows at a time.
+/// @param row_size  of the result
+/// @param words     of a packed row
+template <class Operation>
+at::Tensor by_rows(const at::Tensor& input, std::int64_t row_size, at::ScalarType type, std::int64_t words,
+                   const Operation& operation) {
+    auto shape = input.sizes().vec();
+    shape.back() = row_size;
+    auto result = at::empty(shape, input.options().dtype(type));
+    if (result.numel() == 0) {
+        return result;
+    }
+    const auto rows = as_rows(input);
+    const auto result_rows = as_rows(result);
+    constexpr std::int64_t bytes_of_bit = 2 * 8 + 2;
+    for_row_chunks(rows.size(0), bytes_of_bit * bits_per_word * words,
+                   [&](std::int64_t first, std::int64_t count) {
+                       result_rows.narrow(0, first, count).copy_(operation(rows.narrow(0, first, count)));
+                   });
+    return result;
+}
+
+at::Tensor pack_ticks_composite(const at::Tensor& mask) {
+    const std::int64_t words = words_for(mask.size(-1));
+    return by_rows(mask, words, at::kLong, words, packed_rows);
+}
+
+at::Tensor unpack_ticks_composite(const at::Tensor& packed, std::int64_t ticks) {
+    return by_rows(packed, ticks, at::kBool, packed.size(-1),
+                   [&](const at::Tensor& rows) { return unpacked_rows(rows, ticks); });
 }
 
 } // namespace

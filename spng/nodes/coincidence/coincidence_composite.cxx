@@ -2,6 +2,7 @@
 #include "spng/nodes/coincidence/coincidence_composite.h"
 
 #include "spng/core/bit_words.h"
+#include "spng/core/row_chunks.h"
 
 #include <ATen/ops/arange.h>
 #include <ATen/ops/bitwise_and.h>
@@ -20,10 +21,6 @@ namespace spng {
 
 namespace {
 
-/// Maximum size of a gathered block (target, cell, word): 64 Mi words are 512 MiB. Three blocks exist at a
-/// time.
-constexpr std::int64_t max_gathered_words = std::int64_t{1} << 26;
-
 /// Append a row of zeros, to which absent cells and neighbours point.
 at::Tensor with_zero_row(const at::Tensor& packed) {
     return at::constant_pad_nd(packed, {0, 0, 0, 1});
@@ -33,10 +30,10 @@ at::Tensor with_zero_row(const at::Tensor& packed) {
 
 at::Tensor coincidence_composite(const at::Tensor& packed, const at::Tensor& offsets, const at::Tensor& pairs,
                                  std::int64_t max_cells) {
-    const std::int64_t words_of_a_slot = std::max<std::int64_t>(1, (offsets.size(0) - 1) * packed.size(1));
+    // For each target and slot three gathered blocks of words, and six int64 to look up the rows of its cell.
+    const std::int64_t bytes_of_slot = 8 * (offsets.size(0) - 1) * (3 * packed.size(1) + 6);
     const auto wanted = std::bit_ceil(static_cast<std::uint64_t>(max_cells));
-    const auto allowed = std::bit_floor(
-        static_cast<std::uint64_t>(std::max<std::int64_t>(1, max_gathered_words / words_of_a_slot)));
+    const auto allowed = std::bit_floor(static_cast<std::uint64_t>(rows_of_chunk(bytes_of_slot)));
     return coincidence_by_slots(packed, offsets, pairs, max_cells,
                                 static_cast<std::int64_t>(std::min(wanted, allowed)));
 }

@@ -3,11 +3,11 @@
 
 #include "spng/core/find_operator.h"
 #include "spng/core/multiversion.h"
+#include "spng/core/row_chunks.h"
 #include "spng/core/selection.h"
 #include "spng/core/tensor_checks.h"
 
 #include <ATen/Parallel.h>
-#include <ATen/ops/constant_pad_nd.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/where.h>
 #include <ATen/ops/zeros.h>
@@ -111,12 +111,22 @@ at::Tensor subtract_baseline_and_pad_composite(const at::Tensor& waveforms, std:
     if (waveforms.numel() == 0) {
         return at::zeros(padded_shape(waveforms, padded_ticks), waveforms.options().dtype(type));
     }
-    const auto wide = waveforms.to(waveforms.scalar_type() == at::kDouble ? at::kDouble : type);
-    auto difference = wide.sub(std::get<0>(wide.median(-1, /*keepdim=*/true))).to(type);
-    if (good) {
-        difference = at::where(good->unsqueeze(-1), difference, 0);
-    }
-    return at::constant_pad_nd(difference, {0, padded_ticks - waveforms.size(-1)});
+    const std::int64_t ticks = waveforms.size(-1);
+    const auto wide_type = waveforms.scalar_type() == at::kDouble ? at::kDouble : type;
+    const auto rows = as_rows(waveforms);
+    const auto flags = good ? good->reshape({-1, 1}) : at::Tensor();
+    auto result = at::zeros(padded_shape(waveforms, padded_ticks), waveforms.options().dtype(type));
+    const auto result_rows = as_rows(result).narrow(-1, 0, ticks);
+    const std::int64_t bytes_of_row = 4 * ticks * static_cast<std::int64_t>(c10::elementSize(wide_type));
+    for_row_chunks(rows.size(0), bytes_of_row, [&](std::int64_t first, std::int64_t count) {
+        const auto wide = rows.narrow(0, first, count).to(wide_type);
+        auto difference = wide.sub(std::get<0>(wide.median(-1, /*keepdim=*/true))).to(type);
+        if (good) {
+            difference = at::where(flags.narrow(0, first, count), difference, 0);
+        }
+        result_rows.narrow(0, first, count).copy_(difference);
+    });
+    return result;
 }
 
 } // namespace

@@ -4,6 +4,8 @@
 #include "spng/core/error.h"
 #include "spng/core/log/log.h"
 #include "spng/core/tensor_checks.h"
+#include "spng/device/device_graph.h"
+#include "spng/device/memory/out_of_memory.h"
 #include "spng/nodes/dnn/model_probe.h"
 #include "spng/nodes/dnn/network_tiles.h"
 
@@ -26,14 +28,13 @@ private:
     std::counting_semaphore<>& m_free;
 };
 
-[[noreturn]] void no_memory(const std::string& file, const std::string& seen, const std::string& expected) {
-    throw Error(ErrorKind::Device,
-                {.what = "not enough memory for the network",
-                 .where = file,
-                 .seen = seen,
-                 .expected = expected,
-                 .hint = "raise memory_budget, run fewer events at once, use a device with more memory, or "
-                         "-A device=cpu"});
+ErrorText no_memory(const std::string& file, const std::string& seen, const std::string& expected) {
+    return {.what = "not enough memory for the network",
+            .where = file,
+            .seen = seen,
+            .expected = expected,
+            .hint = "raise memory_budget, run fewer events at once, use a device with more memory, or -A "
+                    "device=cpu"};
 }
 
 } // namespace
@@ -80,10 +81,12 @@ std::int64_t ModelRunner::chunk_within_budget() const {
     const std::int64_t margins = 2 * rounded_up(halo(), m_options.multiple);
     const std::int64_t chunk = rounded_down(m_options.memory_budget / per_tick - margins, m_options.multiple);
     if (chunk < m_options.multiple) {
-        no_memory(m_model->file(), "memory_budget = " + std::to_string(m_options.memory_budget) + " bytes",
-                  "at least " + std::to_string(per_tick * (margins + m_options.multiple)) +
-                      " bytes, for a forward of " + std::to_string(m_options.multiple) +
-                      " ticks with their halo");
+        throw Error(ErrorKind::Device,
+                    no_memory(m_model->file(),
+                              "memory_budget = " + std::to_string(m_options.memory_budget) + " bytes",
+                              "at least " + std::to_string(per_tick * (margins + m_options.multiple)) +
+                                  " bytes, for a forward of " + std::to_string(m_options.multiple) +
+                                  " ticks with their halo"));
     }
     return chunk;
 }
@@ -92,7 +95,8 @@ void ModelRunner::halve_chunk(std::int64_t tried, std::int64_t ticks, const std:
     const std::int64_t whole = tried == 0 ? rounded_up(ticks, m_options.multiple) : tried;
     const std::int64_t half = rounded_down(whole / 2, m_options.multiple);
     if (half == 0) {
-        no_memory(m_model->file(), failure, "memory for " + std::to_string(m_options.multiple) + " ticks");
+        throw OutOfMemory(no_memory(m_model->file(), failure,
+                                    "memory for " + std::to_string(m_options.multiple) + " ticks"));
     }
     // Another call may have halved it in the meantime.
     std::int64_t current = tried;
@@ -116,10 +120,13 @@ at::Tensor ModelRunner::forward(const at::Tensor& features) const {
         } catch (const c10::OutOfMemoryError& error) {
             failure = error.what_without_backtrace();
         }
+        if (is_capturing()) { // a tile that is too large now may fit when the capture is tried again
+            throw OutOfMemory(no_memory(m_model->file(), *failure, "enough for the capture of an event"));
+        }
         if (retry == max_retries) {
-            no_memory(m_model->file(), *failure,
-                      "enough for " + std::to_string(chunk) + " ticks, after " + std::to_string(max_retries) +
-                          " retries");
+            throw OutOfMemory(no_memory(m_model->file(), *failure,
+                                        "enough for " + std::to_string(chunk) + " ticks, after " +
+                                            std::to_string(max_retries) + " retries"));
         }
         halve_chunk(chunk, features.size(3), *failure);
     }

@@ -36,10 +36,11 @@ public:
     ModelRunner(std::unique_ptr<const Model> model, ModelRunnerOptions options);
 
     /// Wait for a free slot and run the network. If memory runs out, halve the chunk for this and all later
-    /// calls, at most 3 times per call. Thread-safe. On a device it returns before the work is done.
+    /// calls, at most 3 times per call, but not while the thread captures. Thread-safe. On a device it returns
+    /// before the work is done.
     /// @param features  (view, feature, channel, tick) float32
     /// @return (view, channel, tick), contiguous
-    /// @throws Error(Device) if memory is not sufficient
+    /// @throws OutOfMemory if memory is not sufficient
     /// @throws Error(Model) see tiled_forward()
     at::Tensor forward(const at::Tensor& features) const;
 

@@ -23,6 +23,9 @@ struct CoherentNoiseRule {
     double min_fraction = 0.25;
 };
 
+/// Maximum working memory of remove_coherent_noise() on a device, in results. The CPU takes a third of it.
+inline constexpr std::int64_t coherent_noise_buffers = 3;
+
 /// Subtract from each channel the mean of the OTHER channels of its group that carry no signal at that tick.
 ///
 /// Let d = x - median_t x, c(t) the lower median of d over the good channels of a group, and sigma(v) half

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // remove_coherent_noise() composed of ATen operations, for devices without a kernel of their own.
 
+#include "spng/core/row_chunks.h"
 #include "spng/nodes/noise/coherent_noise.h"
 
 #include <ATen/TensorOperators.h>
@@ -8,7 +9,7 @@
 #include <ATen/ops/avg_pool1d.h>
 #include <ATen/ops/cummax.h>
 #include <ATen/ops/cummin.h>
-#include <ATen/ops/empty_like.h>
+#include <ATen/ops/empty.h>
 #include <ATen/ops/gather.h>
 #include <ATen/ops/max_pool1d.h>
 #include <ATen/ops/nanmedian.h>
@@ -16,6 +17,7 @@
 #include <ATen/ops/where.h>
 #include <torch/library.h>
 
+#include <algorithm>
 #include <limits>
 
 namespace spng {
@@ -57,19 +59,12 @@ at::Tensor bridged(const at::Tensor& mean, const at::Tensor& estimated) {
                      at::where(estimated, mean, from + share * (to - from)));
 }
 
-at::Tensor remove_coherent_noise_composite(const at::Tensor& waveforms, const at::Tensor& good,
-                                           const at::Tensor& groups, double threshold,
-                                           double common_threshold, std::int64_t half_smoothing,
-                                           std::int64_t padding, double min_fraction) {
-    const auto type = waveforms.scalar_type() == at::kDouble ? at::kDouble : at::kFloat;
-    if (waveforms.numel() == 0) {
-        return at::empty_like(waveforms, waveforms.options().dtype(type));
-    }
-    const std::int64_t ticks = waveforms.size(-1);
-    const auto rows = groups.flatten();
-    const auto samples =
-        waveforms.reshape({-1, ticks}).index_select(0, rows).view({groups.size(0), -1, ticks}).to(type);
-    const auto alive = good.flatten().index_select(0, rows).view({groups.size(0), -1, 1});
+/// @param samples  (group, channel, tick)
+/// @param alive    (group, channel, 1)
+at::Tensor cleaned_groups(const at::Tensor& samples, const at::Tensor& alive, double threshold,
+                          double common_threshold, std::int64_t half_smoothing, std::int64_t padding,
+                          double min_fraction) {
+    const std::int64_t ticks = samples.size(-1);
     const auto deviation = at::where(alive, samples - std::get<0>(samples.median(-1, /*keepdim=*/true)), 0);
 
     const double none = std::numeric_limits<double>::quiet_NaN();
@@ -87,8 +82,41 @@ at::Tensor remove_coherent_noise_composite(const at::Tensor& waveforms, const at
     const auto mean = bridged(at::where(estimated, sum / count.clamp_min(1), 0), estimated);
     const auto others = (sum - deviation) / (count - 1).clamp_min(1);
     const auto noise = at::where(estimated & trusted, others, mean);
-    const auto cleaned = at::where(alive, samples - noise, samples).flatten(0, 1);
-    return at::empty_like(cleaned).index_copy_(0, rows, cleaned).view(waveforms.sizes());
+    return at::where(alive, samples - noise, samples);
+}
+
+at::Tensor remove_coherent_noise_composite(const at::Tensor& waveforms, const at::Tensor& good,
+                                           const at::Tensor& groups, double threshold,
+                                           double common_threshold, std::int64_t half_smoothing,
+                                           std::int64_t padding, double min_fraction) {
+    const auto type = waveforms.scalar_type() == at::kDouble ? at::kDouble : at::kFloat;
+    auto result = at::empty(waveforms.sizes(), waveforms.options().dtype(type));
+    if (waveforms.numel() == 0) {
+        return result;
+    }
+    const std::int64_t ticks = waveforms.size(-1);
+    const auto rows = as_rows(waveforms);
+    const auto flags = good.flatten();
+    const auto result_rows = as_rows(result);
+    // This composition is used on every device, so its chunks are few: the limit is that of the memory plan
+    // (coherent_noise_filter.cxx).
+    const std::int64_t limit =
+        std::max(composition_bytes, coherent_noise_buffers * static_cast<std::int64_t>(result.nbytes()));
+    // Of each channel ten waveforms, and masks.
+    const std::int64_t bytes_of_group = groups.size(1) * ticks * (10 * result.element_size() + 8);
+    for_row_chunks(
+        groups.size(0), bytes_of_group,
+        [&](std::int64_t first, std::int64_t count) {
+            const auto channels = groups.narrow(0, first, count).flatten();
+            const auto samples = rows.index_select(0, channels).view({count, -1, ticks}).to(type);
+            const auto alive = flags.index_select(0, channels).view({count, -1, 1});
+            result_rows.index_copy_(0, channels,
+                                    cleaned_groups(samples, alive, threshold, common_threshold,
+                                                   half_smoothing, padding, min_fraction)
+                                        .flatten(0, 1));
+        },
+        limit);
+    return result;
 }
 
 } // namespace

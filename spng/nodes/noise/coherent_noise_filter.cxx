@@ -15,7 +15,7 @@ namespace {
 
 std::vector<PlannedSet> plan_memory(const CoherentNoiseFilterConfig&, PlannedCall& call) {
     const PlannedTensor& adc = call.inputs.at(0).at(0);
-    const auto working = call.scratch(MemoryUse::input, adc.samples() * call.real);
+    const auto working = call.scratch(MemoryUse::input, coherent_noise_buffers * adc.samples() * call.real);
     return {{call.make(adc, MemoryUse::input, call.real)}};
 }
 

@@ -4,6 +4,7 @@
 #include "WireCellSpng/TorchnvTools.h"
 #include "spng/core/find_operator.h"
 #include "spng/core/multiversion.h"
+#include "spng/core/row_chunks.h"
 #include "spng/core/tensor_checks.h"
 #include "spng/graph/memory_rule.h"
 #include "spng/nodes/roi/neighbours.h"
@@ -13,6 +14,7 @@
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/constant_pad_nd.h>
 #include <ATen/ops/cumsum.h>
+#include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>
 #include <ATen/ops/where.h>
 #include <torch/library.h>
@@ -90,13 +92,27 @@ at::Tensor clipped_running_sum_cpu(const at::Tensor& waveform, const at::Tensor&
 
 at::Tensor clipped_running_sum_composite(const at::Tensor& waveform, const at::Tensor& pedestal,
                                          const at::Tensor& rms, double clip, std::int64_t samples) {
-    const at::Tensor unit = rms.unsqueeze(-1).to(at::kDouble);
-    const at::Tensor deviation = waveform.to(at::kDouble) - pedestal.unsqueeze(-1);
-    const at::Tensor scaled = at::where(unit > 0, deviation / unit, 0.0).clamp(-clip, clip);
-    const std::int64_t half = samples / 2;
-    const at::Tensor total = at::cumsum(at::constant_pad_nd(scaled, {half + 1, half}), -1);
+    at::Tensor result = at::empty(waveform.sizes(), waveform.options());
+    if (result.numel() == 0) {
+        return result;
+    }
     const std::int64_t ticks = waveform.size(-1);
-    return (total.narrow(-1, samples, ticks) - total.narrow(-1, 0, ticks)).to(waveform.scalar_type());
+    const std::int64_t half = samples / 2;
+    const at::Tensor rows = as_rows(waveform);
+    const at::Tensor levels = pedestal.reshape({-1, 1});
+    const at::Tensor units = rms.reshape({-1, 1});
+    const at::Tensor result_rows = as_rows(result);
+    const std::int64_t bytes_of_row = 6 * 8 * (ticks + samples); // six float64
+    for_row_chunks(rows.size(0), bytes_of_row, [&](std::int64_t first, std::int64_t count) {
+        const at::Tensor unit = units.narrow(0, first, count).to(at::kDouble);
+        const at::Tensor deviation =
+            rows.narrow(0, first, count).to(at::kDouble) - levels.narrow(0, first, count);
+        const at::Tensor scaled = at::where(unit > 0, deviation / unit, 0.0).clamp(-clip, clip);
+        const at::Tensor total = at::cumsum(at::constant_pad_nd(scaled, {half + 1, half}), -1);
+        result_rows.narrow(0, first, count)
+            .copy_(total.narrow(-1, samples, ticks) - total.narrow(-1, 0, ticks));
+    });
+    return result;
 }
 
 NamedTensor with_noise(NamedTensor image, double cut, std::int64_t stride) {

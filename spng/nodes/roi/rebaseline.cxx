@@ -5,6 +5,7 @@
 #include "spng/core/find_operator.h"
 #include "spng/core/lane_sum.h"
 #include "spng/core/multiversion.h"
+#include "spng/core/row_chunks.h"
 #include "spng/core/tensor_checks.h"
 #include "spng/nodes/roi/region_growth.h"
 
@@ -159,11 +160,27 @@ at::Tensor first_of_run(const at::Tensor& inside, const at::Tensor& tick) {
     return std::get<0>(at::cummax(at::where(starts, tick, 0), -1));
 }
 
-at::Tensor apply_regions_linear_composite(const at::Tensor& signal, const at::Tensor& mask,
-                                          std::int64_t factor) {
-    if (signal.numel() == 0) {
-        return at::empty(signal.sizes(), signal.options());
+/// Return operation(rows of the signal, rows of the mask), applied to a few rows at a time.
+/// @param bytes_of_tick  temporaries
+template <class Operation>
+at::Tensor by_rows(const at::Tensor& signal, const at::Tensor& mask, std::int64_t bytes_of_tick,
+                   const Operation& operation) {
+    auto result = at::empty(signal.sizes(), signal.options());
+    if (result.numel() == 0) {
+        return result;
     }
+    const auto signal_rows = as_rows(signal);
+    const auto mask_rows = as_rows(mask);
+    const auto result_rows = as_rows(result);
+    for_row_chunks(
+        signal_rows.size(0), bytes_of_tick * signal.size(-1), [&](std::int64_t first, std::int64_t count) {
+            result_rows.narrow(0, first, count)
+                .copy_(operation(signal_rows.narrow(0, first, count), mask_rows.narrow(0, first, count)));
+        });
+    return result;
+}
+
+at::Tensor linear_rows(const at::Tensor& signal, const at::Tensor& mask, std::int64_t factor) {
     const std::int64_t ticks = signal.size(-1);
     const auto inside = mask_of_ticks(signal, mask, factor);
     const auto tick = at::arange(ticks, signal.options().dtype(at::kLong));
@@ -179,16 +196,27 @@ at::Tensor apply_regions_linear_composite(const at::Tensor& signal, const at::Te
     return at::where(kept, rebased, 0);
 }
 
-at::Tensor apply_regions_restored_composite(const at::Tensor& signal, const at::Tensor& mask,
-                                            std::int64_t factor) {
-    if (signal.numel() == 0) {
-        return at::empty(signal.sizes(), signal.options());
-    }
+at::Tensor apply_regions_linear_composite(const at::Tensor& signal, const at::Tensor& mask,
+                                          std::int64_t factor) {
+    // Six int64, six samples, and masks.
+    return by_rows(
+        signal, mask, 6 * 8 + 6 * signal.element_size() + 6,
+        [&](const at::Tensor& rows, const at::Tensor& masks) { return linear_rows(rows, masks, factor); });
+}
+
+at::Tensor restored_rows(const at::Tensor& signal, const at::Tensor& mask, std::int64_t factor) {
     const auto inside = mask_of_ticks(signal, mask, factor);
     const auto outside = inside.logical_not();
     const auto total = at::where(inside, 0, signal).sum(-1, /*keepdim=*/true);
     const auto baseline = total.div(outside.sum(-1, /*keepdim=*/true).clamp_min(1));
     return at::where(inside, signal.sub(baseline), 0);
+}
+
+at::Tensor apply_regions_restored_composite(const at::Tensor& signal, const at::Tensor& mask,
+                                            std::int64_t factor) {
+    return by_rows(
+        signal, mask, 3 * signal.element_size() + 4,
+        [&](const at::Tensor& rows, const at::Tensor& masks) { return restored_rows(rows, masks, factor); });
 }
 
 at::Tensor call(const char* operation, const char* name, const at::Tensor& signal, const at::Tensor& mask,

@@ -3,6 +3,7 @@
 
 #include "spng/core/bit_words.h"
 #include "spng/core/find_operator.h"
+#include "spng/core/row_chunks.h"
 #include "spng/core/tensor_checks.h"
 #include "spng/nodes/coincidence/bit_ticks.h"
 
@@ -17,6 +18,8 @@
 #include <torch/library.h>
 
 #include <algorithm>
+#include <initializer_list>
+#include <iterator>
 #include <vector>
 
 namespace spng {
@@ -66,11 +69,30 @@ at::Tensor latest_set(const at::Tensor& mask, const at::Tensor& tick, std::int64
     return std::get<0>(at::cummax(at::where(mask, tick, never), -1));
 }
 
-at::Tensor grow_regions_composite(const at::Tensor& packed_seeds, const at::Tensor& packed_level,
-                                  std::int64_t ticks, std::int64_t pad_before, std::int64_t pad_after) {
-    if (packed_seeds.numel() == 0) {
-        return at::empty(packed_seeds.sizes(), packed_seeds.options());
+/// Return an operation of packed masks (..., row, word) of one shape, applied to a few rows at a time.
+/// @param bytes_of_row  temporaries of one row
+template <class Operation>
+at::Tensor by_rows(std::initializer_list<at::Tensor> masks, std::int64_t bytes_of_row,
+                   const Operation& operation) {
+    auto result = at::empty(masks.begin()->sizes(), masks.begin()->options());
+    if (result.numel() == 0) {
+        return result;
     }
+    std::vector<at::Tensor> rows;
+    std::transform(masks.begin(), masks.end(), std::back_inserter(rows), as_rows);
+    const auto result_rows = as_rows(result);
+    for_row_chunks(result_rows.size(0), bytes_of_row, [&](std::int64_t first, std::int64_t count) {
+        std::vector<at::Tensor> chunk;
+        for (const auto& mask : rows) {
+            chunk.push_back(mask.narrow(0, first, count));
+        }
+        result_rows.narrow(0, first, count).copy_(operation(chunk));
+    });
+    return result;
+}
+
+at::Tensor grown_rows(const at::Tensor& packed_seeds, const at::Tensor& packed_level, std::int64_t ticks,
+                      std::int64_t pad_before, std::int64_t pad_after) {
     const auto seeds = unpack_ticks(packed_seeds, ticks);
     const auto level = unpack_ticks(packed_level, ticks);
     const auto tick = at::arange(ticks, seeds.options().dtype(at::kLong));
@@ -89,6 +111,14 @@ at::Tensor grow_regions_composite(const at::Tensor& packed_seeds, const at::Tens
     const auto behind = tick.sub(latest_set(grown, tick, out_of_reach)).le(pad_after);
     const auto ahead = tick.sub(latest_set(grown.flip(-1), tick, out_of_reach)).le(pad_before).flip(-1);
     return pack_ticks(behind.logical_or(ahead));
+}
+
+at::Tensor grow_regions_composite(const at::Tensor& packed_seeds, const at::Tensor& packed_level,
+                                  std::int64_t ticks, std::int64_t pad_before, std::int64_t pad_after) {
+    // Eight int64 for each tick, among them the values and indices of two cummax, and masks.
+    return by_rows({packed_seeds, packed_level}, 72 * ticks, [&](const std::vector<at::Tensor>& masks) {
+        return grown_rows(masks[0], masks[1], ticks, pad_before, pad_after);
+    });
 }
 
 at::Tensor confirmed_runs_cpu(const at::Tensor& runs, const at::Tensor& confirmed, const at::Tensor& lone,
@@ -122,11 +152,8 @@ at::Tensor confirmed_runs_cpu(const at::Tensor& runs, const at::Tensor& confirme
     return kept;
 }
 
-at::Tensor confirmed_runs_composite(const at::Tensor& packed_runs, const at::Tensor& packed_confirmed,
-                                    const at::Tensor& packed_lone, std::int64_t ticks, double fraction) {
-    if (packed_runs.numel() == 0) {
-        return at::empty(packed_runs.sizes(), packed_runs.options());
-    }
+at::Tensor confirmed_rows(const at::Tensor& packed_runs, const at::Tensor& packed_confirmed,
+                          const at::Tensor& packed_lone, std::int64_t ticks, double fraction) {
     const auto runs = unpack_ticks(packed_runs, ticks);
     const auto tick = at::arange(ticks, packed_runs.options());
     const auto gap = runs.logical_not();
@@ -142,6 +169,15 @@ at::Tensor confirmed_runs_composite(const at::Tensor& packed_runs, const at::Ten
     const auto length = past.sub(before).sub(1).to(at::kDouble);
     const auto has_lone = in_run(unpack_ticks(packed_lone, ticks)).gt(0);
     return pack_ticks(runs.logical_and(count.ge(length.mul(fraction)).logical_or(has_lone)));
+}
+
+at::Tensor confirmed_runs_composite(const at::Tensor& packed_runs, const at::Tensor& packed_confirmed,
+                                    const at::Tensor& packed_lone, std::int64_t ticks, double fraction) {
+    // Ten int64 or float64 for each tick, and masks.
+    return by_rows({packed_runs, packed_confirmed, packed_lone}, 88 * ticks,
+                   [&](const std::vector<at::Tensor>& masks) {
+                       return confirmed_rows(masks[0], masks[1], masks[2], ticks, fraction);
+                   });
 }
 
 void require_packed(const char* operation, const char* name, const at::Tensor& mask, std::int64_t ticks) {

@@ -4,6 +4,7 @@
 #include "spng/core/find_operator.h"
 #include "spng/core/lane_sum.h"
 #include "spng/core/multiversion.h"
+#include "spng/core/row_chunks.h"
 #include "spng/core/selection.h"
 #include "spng/core/tensor_checks.h"
 
@@ -138,19 +139,33 @@ Noise robust_noise_composite(const at::Tensor& waveforms, double cut) {
     if (waveforms.numel() == 0) {
         return {zero_of_every_row(waveforms), zero_of_every_row(waveforms), zero_of_every_row(waveforms)};
     }
-    const NoiseRanks ranks(waveforms.size(-1));
-    const auto sorted = std::get<0>(at::sort(waveforms, -1));
-    const auto median = sorted.narrow(-1, ranks.median, 1);
-    const auto low = sorted.narrow(-1, ranks.low, 1);
-    const auto above = sorted.narrow(-1, ranks.high, 1).sub(median);
-    const auto below = median.sub(low);
-    const auto limit = above.square().add(below.square()).div(2).sqrt().mul(cut);
-    const auto deviation = waveforms.sub(median);
-    const auto is_noise = deviation.abs().le(limit);
-    const auto squares = at::where(is_noise, deviation.square(), 0).sum(-1);
-    // Clone, so that the levels do not keep the sorted waveforms in memory.
-    return {low.squeeze(-1).clone(), median.squeeze(-1).clone(),
-            squares.div(is_noise.sum(-1)).sqrt().div(rms_of_cut_gaussian(cut))};
+    const std::int64_t ticks = waveforms.size(-1);
+    const NoiseRanks ranks(ticks);
+    const auto rows = as_rows(waveforms);
+    const auto shape = waveforms.sizes().slice(0, waveforms.dim() - 1);
+    Noise noise{at::empty(shape, waveforms.options()), at::empty(shape, waveforms.options()),
+                at::empty(shape, waveforms.options())};
+    // Sorting gives indices of int64 besides the samples, and has as much working memory.
+    const std::int64_t bytes_of_row = ticks * (6 * waveforms.element_size() + 3 * 8);
+    for_row_chunks(rows.size(0), bytes_of_row, [&](std::int64_t first, std::int64_t count) {
+        const auto samples = rows.narrow(0, first, count);
+        const auto put = [&](const at::Tensor& result, const at::Tensor& values) {
+            result.view(-1).narrow(0, first, count).copy_(values);
+        };
+        const auto sorted = std::get<0>(at::sort(samples, -1));
+        const auto median = sorted.narrow(-1, ranks.median, 1);
+        const auto low = sorted.narrow(-1, ranks.low, 1);
+        const auto above = sorted.narrow(-1, ranks.high, 1).sub(median);
+        const auto below = median.sub(low);
+        const auto limit = above.square().add(below.square()).div(2).sqrt().mul(cut);
+        const auto deviation = samples.sub(median);
+        const auto is_noise = deviation.abs().le(limit);
+        const auto squares = at::where(is_noise, deviation.square(), 0).sum(-1);
+        put(std::get<0>(noise), low.squeeze(-1));
+        put(std::get<1>(noise), median.squeeze(-1));
+        put(std::get<2>(noise), squares.div(is_noise.sum(-1)).sqrt().div(rms_of_cut_gaussian(cut)));
+    });
+    return noise;
 }
 
 at::Tensor plain_rms_composite(const at::Tensor& waveforms) {
