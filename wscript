@@ -110,7 +110,7 @@ def build(bld):
     if bld.env.HAVE_GTEST and not bld.options.notests:
         program(
             "tests/spng_tests",
-            bld.chunks_of(bld.path.ant_glob("tests/**/*_test.cxx"), "tests"),
+            bld.chunks_of(bld.path.ant_glob("tests/**/*_test.cxx"), "tests") + ["tests/kernels/emulated_kernels.cxx"],
             use="GTEST example_node example_test",
             defines=[f'SPNG_SOURCE_DIR="{bld.path.abspath()}"'],
         )
@@ -119,6 +119,7 @@ def build(bld):
             program("bench/" + os.path.splitext(source.name)[0], [source], use="BENCHMARK")
     if bld.env.HAVE_GTEST and not bld.options.notests:
         bld.load("spng_example_node", tooldir=TOOLS)  # last: it may be absent, and waf numbers the targets
+    bld.load("spng_cuda_simulator", tooldir=TOOLS)
     install_files(bld)
 
 

@@ -14,7 +14,7 @@ from wirecell_profile.tables import memory_use
 from wirecell_profile.units import short_size
 
 ALLOCATION, RELEASE = 0, 1
-PINNED, DEVICE = 1, 2
+PINNED, DEVICE, STATIC = 1, 2, 5
 
 
 @pytest.fixture
@@ -47,6 +47,7 @@ def recorded(profile_file):
         change(35, ALLOCATION, 0xA0, 50, name="image")  # an address is used again
         change(50, RELEASE, 0xB0, 0)  # the size is that of the allocation
         change(60, ALLOCATION, 0xC0, 7, PINNED)
+        change(65, ALLOCATION, 0xD0, 8, STATIC, name="__cudart_sin_cos_coeffs")  # of a module
         change(70, RELEASE, 0xFF, 9)  # from before the recording
         for time, value in ((0, 1000.0), (25, 4000.0), (80, 3000.0)):
             file.sample(time, "process", "resident_bytes", value)
@@ -57,10 +58,15 @@ def recorded(profile_file):
 def test_series(recorded) -> None:
     found = memory_use.device_memory(recorded.scope())
     series = {each.name: each.value.tolist() for each in found.series}
-    assert series == {"device 0 Device": [100, 300, 200, 250, 50], "device 0 Pinned": [7]}
+    assert series == {
+        "device 0 Device": [100, 300, 200, 250, 50],
+        "device 0 Device Static": [8],
+        "device 0 Pinned": [7],
+    }
 
 
 def test_what_was_not_freed(recorded) -> None:
+    """The constants of a module stay, but the program does not free them."""
     rows = memory_use.leaks(recorded.scope()).rows
     assert [(row[0], row[1], row[4], row[5], row[6]) for row in rows] == [
         (50, 35, "0xa0", "A:x", "image"),
@@ -123,7 +129,7 @@ def test_the_command(recorded, tmp_path, capsys: pytest.CaptureFixture[str]) -> 
     assert (
         "host memory" in strings and "device memory" in strings and "device 0 Device, peak 300 B" in strings
     )
-    assert len(list(root.iter("{http://www.w3.org/2000/svg}polyline"))) == 3
+    assert len(list(root.iter("{http://www.w3.org/2000/svg}polyline"))) == 4
 
 
 def test_sizes() -> None:

@@ -205,12 +205,22 @@ def test_sources_find_the_opening(tmp_path) -> None:
     (tmp_path / "spng" / "a.cxx").write_text(
         '// "Decon::fft" is slow\nvoid f() {\n    NVTX_SCOPED_RANGE("Decon::fft");\n}\n'
     )
-    (tmp_path / "spng" / "b.cxx").write_text('registry.add({.type = "SPNGDecon"});\n')
+    (tmp_path / "spng" / "b.cxx").write_text(
+        '// for example "SPNGDecon"\nregistry.add({.type = "SPNGDecon"});\n'
+    )
     (tmp_path / "build").mkdir()
     (tmp_path / "build" / "c.cxx").write_text('NVTX_SCOPED_RANGE("gone");\n')
+    (tmp_path / "spng" / "c.h").write_text('static const LabelIn<Scheduling> label("event", Kind::Event);\n')
+    # Scripts of the analysis name nodes and ranges too, before the sources in the order of folders.
+    (tmp_path / "scripts").mkdir()
+    (tmp_path / "scripts" / "a.py").write_text(
+        'if kind == "SPNGDecon":\n    ranges = named("event")\nannotate("read")\n'
+    )
     sources = Sources(tmp_path)
+    assert sources.location("read") == "scripts/a.py:3"
+    assert sources.location("event") == "spng/c.h:1"
     assert sources.location("Decon::fft") == "spng/a.cxx:3"
-    assert sources.location("SPNGDecon:induction") == "spng/b.cxx:1"
+    assert sources.location("SPNGDecon:induction") == "spng/b.cxx:2"
     assert sources.location("gone") == ""
 
 

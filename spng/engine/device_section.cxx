@@ -98,7 +98,7 @@ Ports DeviceSection::call_one_by_one(const Ports& inputs, instrument::MeterMode 
     return outputs;
 }
 
-std::unique_ptr<DeviceSection::Capture> DeviceSection::capture(const Ports& inputs, bool is_first_try) {
+std::unique_ptr<DeviceSection::Capture> DeviceSection::capture(const Ports& inputs, bool& is_ready) {
     NVTX_SCOPED_RANGE("DeviceSection::record");
     auto made = std::make_unique<Capture>(inputs);
     made->graph = make_device_graph(context().device());
@@ -108,8 +108,9 @@ std::unique_ptr<DeviceSection::Capture> DeviceSection::capture(const Ports& inpu
         const instrument::Unmeasured unmeasured;
         return call_one_by_one(source->inputs.ports(), mode);
     };
-    if (is_first_try) {
+    if (!is_ready) {
         call(); // makes the handles and plans of this thread, in memory that the allocator has of earlier events
+        is_ready = true;
     }
     // The graph may keep the work, so it refers to nothing of this call.
     const auto outputs = std::make_shared<Ports>();
@@ -258,15 +259,19 @@ DeviceSection::Capture* DeviceSection::take(const std::string& key, const Ports&
 }
 
 DeviceSection::Capture* DeviceSection::try_capture(Shape& shape, const Ports& inputs) {
-    for (bool is_first_try = true;; is_first_try = false) {
+    bool is_ready = false;
+    bool is_cache_empty = false; // since the call that makes the thread ready
+    for (int tries = 1;; ++tries) {
         try {
-            shape.captures.push_back(capture(inputs, is_first_try));
+            shape.captures.push_back(capture(inputs, is_ready));
+            ++m_tried_captures;
             log::info(logger, [&] {
                 return "captured " + std::to_string(m_section.vertices.size()) + " nodes, copy " +
                        std::to_string(shape.captures.size()) + " of at most " + std::to_string(shape.slots);
             });
             return shape.captures.back().get();
         } catch (const std::exception& error) {
+            ++m_tried_captures;
             if (!handles_out_of_memory()) {
                 if (loss_of(context().device())) {
                     throw;
@@ -275,10 +280,11 @@ DeviceSection::Capture* DeviceSection::try_capture(Shape& shape, const Ports& in
                 return nullptr;
             }
         }
-        if (!is_first_try && (!shape.captures.empty() || !drop_oldest())) {
+        if (is_cache_empty && (!shape.captures.empty() || !drop_oldest())) {
             pause_captures();
             return nullptr;
         }
+        is_cache_empty = is_ready || tries > 1;
         release_cached_memory(context().device());
     }
 }
@@ -335,6 +341,7 @@ Ports DeviceSection::replay(Capture& capture, const Ports& inputs) {
 Ports DeviceSection::process(const Ports& inputs) {
     const std::string key = port_key(inputs);
     for (;;) {
+        const std::uint64_t tried_captures = m_tried_captures;
         try {
             return replay_or_call(key, inputs);
         } catch (...) {
@@ -342,10 +349,11 @@ Ports DeviceSection::process(const Ports& inputs) {
                 throw;
             }
             const std::lock_guard lock(m_mutex);
-            if (!drop_oldest()) {
-                throw;
+            if (drop_oldest()) {
+                pause_captures();
+            } else if (m_tried_captures == tried_captures) {
+                throw; // no capture of another thread kept the allocator from returning unused memory
             }
-            pause_captures();
         }
         release_cached_memory(context().device());
     }

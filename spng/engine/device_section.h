@@ -12,6 +12,7 @@
 
 #include <c10/core/Event.h>
 
+#include <atomic>
 #include <cstdint>
 #include <exception>
 #include <map>
@@ -87,8 +88,8 @@ private:
     Ports call_one_by_one(const Ports& inputs, instrument::MeterMode mode) const;
     Ports replay(Capture& capture, const Ports& inputs);
     Ports replay_or_call(const std::string& key, const Ports& inputs);
-    /// @param is_first_try  call the nodes once before
-    std::unique_ptr<Capture> capture(const Ports& inputs, bool is_first_try);
+    /// @param is_ready  whether this thread has called the nodes; set
+    std::unique_ptr<Capture> capture(const Ports& inputs, bool& is_ready);
     /// Capture for a shape, after dropping captures of other shapes if memory is missing.
     /// @return null if the device rejects the capture or has no memory for it
     Capture* try_capture(Shape& shape, const Ports& inputs);
@@ -123,6 +124,7 @@ private:
     std::mutex m_mutex;
     std::map<std::string, Shape> m_shapes; ///< by port_key
     std::uint64_t m_requests = 0;
+    std::atomic<std::uint64_t> m_tried_captures{0};
     std::size_t m_fitting_captures = 0; ///< number of captures for which memory sufficed, before m_pause_ends
     std::uint64_t m_pause_ends = 0;     ///< value of m_requests
     std::uint64_t m_pause = first_pause;

@@ -72,6 +72,9 @@ struct CallRecord {
     std::uint32_t correlation;
     std::uint64_t start, end;
     int status;
+    int device = 0;           ///< current device of the thread
+    std::uint32_t stream = 0; ///< id of the stream in the arguments, 0: none
+    std::uint32_t event = 0;  ///< id of the event in the arguments, 0: none
 };
 
 /// An operation on a device. Its times are those of a model, not of the CPU's work: it begins after its launch and
@@ -91,15 +94,41 @@ struct OperationRecord {
     std::uint64_t graph_node = 0;
 };
 
+/// A block of memory that the program allocated or released.
+struct MemoryRecord {
+    std::uint64_t address, bytes;
+    int device;
+    bool is_page_locked; ///< of the host
+    bool is_release;
+    std::uint32_t correlation; ///< of the call
+    std::uint64_t time;
+};
+
+/// A node of a graph, when it is captured, and again when an executable graph is made from it.
+struct GraphNodeRecord {
+    std::uint64_t node;
+    std::uint64_t original = 0; ///< of an executable graph: the captured node; else 0
+};
+
 /// Receives all records, each from the thread that made the call, while the simulator's lock is held.
 class Observer {
 public:
     virtual ~Observer() = default;
     virtual void call(const CallRecord& record) = 0;
     virtual void operation(const OperationRecord& record) = 0;
+    virtual void memory(const MemoryRecord&) {}
+    virtual void graph_node(const GraphNodeRecord&) {}
 };
 
 /// Set the observer; null for none.
 void set_observer(Observer* observer);
+
+/// Load of a device by this process, for the simulated driver and NVML.
+struct DeviceLoad {
+    bool is_used = false;        ///< the process has started to work on it
+    std::uint64_t allocated = 0; ///< bytes of device memory
+    std::uint64_t busy = 0;      ///< sum of the times of all operations [ns]
+};
+DeviceLoad device_load(int device);
 
 } // namespace cuda_simulator

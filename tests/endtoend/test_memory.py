@@ -78,6 +78,26 @@ class TestPlan:
         measured = report["run"]["host_tensor_peak_bytes"]
         assert measured <= planned <= 1.3 * measured, (planned / 1e6, measured / 1e6)
 
+    @pytest.mark.parametrize(
+        ("arguments", "graphs"),
+        [
+            ({}, "294 MB an event x 2 in flight + 87.5 MB"),
+            ({"cuda_graph": "on"}, "x 2 in flight + 294 MB x 8 CUDA graphs + 87.5 MB"),
+            ({"cuda_graph": "on", "events_in_flight": 1}, "x 1 in flight + 294 MB x 4 CUDA graphs + 87.5 MB"),
+            (
+                {"cuda_graph": "on", "memory_budget": "2GB"},
+                "x 2 in flight + 294 MB x 4 CUDA graphs + 87.5 MB",
+            ),
+            ({"cuda_graph": "on", "memory_budget": "500MB"}, "x 1 in flight + 87.5 MB"),
+            ({"cuda_graph": "on", "device": "cpu"}, "x 2 in flight + 87.5 MB"),
+        ],
+    )
+    def test_graphs_of_a_device_are_counted(self, arguments: dict[str, str], graphs: str) -> None:
+        asked = {"device": "cuda", "engine": "TbbFlow", "output": "x.npz"} | arguments
+        flags = [flag for name, value in asked.items() for flag in ("-A", f"{name}={value}")]
+        done = wire_cell.run("-c", "pipeline.jsonnet", "--check", *flags)
+        assert graphs in done.stdout, done.stdout
+
     @pytest.mark.parametrize("model", ["none", "default"])
     def test_two_events_in_flight(
         self, adc: Path, expected: tuple[bytes, dict[str, Any]], tmp_path: Path, model: str

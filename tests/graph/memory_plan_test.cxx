@@ -98,7 +98,10 @@ TEST(MemoryPlan, ReportsTypesWithoutARuleAsNotCounted) {
 }
 
 TEST(MemoryPlan, GraphsGiveWayBeforeEventsInFlightAndTheLastOneAfterThem) {
-    const MemoryPlan plan{.event = {100, 0, 0, 0, 0}, .constants = 10, .files = 5};
+    MemoryPlan plan;
+    plan.event = {100, 0, 0, 0, 0};
+    plan.constants = 10;
+    plan.files = 5;
     const auto within = [&](std::int64_t budget) {
         const MemoryChoice choice = choose_within(plan, budget, 2, 8);
         EXPECT_LE(plan.total(choice.events_in_flight, choice.graphs), budget == 0 ? 1015 : budget);

@@ -69,7 +69,9 @@ const std::map<std::string, EmulatedKernel>& emulated_kernels() {
 
 void run(const EmulatedKernel& kernel, unsigned blocks, unsigned threads, std::size_t shared_bytes,
          std::span<void* const> arguments, std::uint64_t seed) {
-    BlockRunner runner(threads, shared_bytes, seed);
+    static std::map<unsigned, BlockRunner> runners; // by threads
+    BlockRunner& runner = runners.try_emplace(threads, threads).first->second;
+    runner.begin_launch(shared_bytes, seed);
     const auto body = [&] { kernel.call(arguments); };
     for (unsigned block = 0; block < blocks; ++block) {
         runner.run(body, {block, 0, 0}, {blocks, 1, 1});

@@ -27,7 +27,7 @@ struct EmulatedKernel {
 /// All kernels of the library, by name.
 const std::map<std::string, EmulatedKernel>& emulated_kernels();
 
-/// Run all blocks of a launch.
+/// Run all blocks of a launch. Not for several threads of the host at once.
 /// @param arguments  the address of the value of each parameter
 /// @param seed       order of the threads, as of BlockRunner
 /// @throws Violation

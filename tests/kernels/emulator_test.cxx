@@ -63,7 +63,9 @@ using kernels::SharedMemory;
 std::string violation_of(const std::function<void()>& kernel, std::uint64_t seed = 0,
                          std::size_t shared_bytes = 1024, unsigned threads = 64) {
     try {
-        BlockRunner(threads, shared_bytes, seed).run(kernel, {}, {1, 1, 1});
+        BlockRunner runner(threads);
+        runner.begin_launch(shared_bytes, seed);
+        runner.run(kernel, {}, {1, 1, 1});
     } catch (const Violation& violation) {
         return violation.what();
     }

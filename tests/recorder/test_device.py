@@ -195,22 +195,28 @@ class TestRows:
         ) == "CUPTI buffer flush"
 
     def test_the_machine(self, full: Run) -> None:
-        """The machine is described in the units of nsys: Hz, bytes per second."""
+        """The machine is described in the units of nsys: Hz, bytes per second.
+
+        The driver describes it: CUPTI has no record of a device if CUDA started before the recorder.
+        """
         assert rows(
             full,
             "TARGET_INFO_GPU",
-            "name, smCount, clockRate, memoryBandwidth, totalMemory, uuid, busLocation, computeMajor",
+            "name, smCount, clockRate, memoryBandwidth, totalMemory, uuid, busLocation, computeMajor, maxWarpsPerSm, "
+            "l2CacheSize",
             relative=False,
         ) == [
             (
                 "Fake GPU",
                 108,
                 1410000000,
-                1555000000000,
+                1555200000000,
                 42949672960,
                 "GPU-abababab-abab-abab-abab-abababababab",
                 "0000:65:00.0",
                 8,
+                64,
+                None,
             )
         ]
         assert rows(
@@ -297,6 +303,8 @@ class TestOtherMachines:
 
 
 class TestNvml:
+    """The machine has another GPU, of other people, that NVML lists first."""
+
     def test_samples(self, full: Run) -> None:
         """A metric that the GPU does not support, here its temperature, has no rows."""
         found = dict(
@@ -311,6 +319,28 @@ class TestNvml:
             "memory_used_bytes": 1048576,
             "throttle_reasons": 1,
         }
+
+    def test_other_gpus_are_not_sampled(self, full: Run) -> None:
+        """The number of a GPU is that of CUDA, as in the tables of CUPTI, and not that of NVML."""
+        assert full.file.sql("SELECT DISTINCT source FROM SPNG_SAMPLE WHERE metric = 'power_watts'") == [
+            ("gpu0",)
+        ]
+        assert "suspect run" not in full.file.diagnostics()
+
+    def test_unused_gpu_is_not_sampled(self, machine: Machine, tmp_path: Path) -> None:
+        run = record(machine, tmp_path, FAKE_UNUSED="1")
+        assert run.file.sql("SELECT COUNT(*) FROM SPNG_SAMPLE WHERE source LIKE 'gpu%'") == [(0,)]
+        assert run.file.run()["source.nvml"] == "on"
+
+    def test_divided_gpu(self, machine: Machine, tmp_path: Path) -> None:
+        """Memory is that of the part; the rest belongs to the whole GPU, and the recording says so."""
+        run = record(machine, tmp_path, FAKE_MIG="1")
+        found = dict(
+            run.file.sql("SELECT metric, MAX(value) FROM SPNG_SAMPLE WHERE source = 'gpu0' GROUP BY metric")
+        )
+        assert found["memory_used_bytes"] == 4096 and found["power_watts"] == pytest.approx(251.5)
+        assert "gpu_busy_percent" not in found
+        assert "information: GPU 0 is divided (MIG)" in run.file.diagnostics()
 
     def test_throttled_run_is_suspect(self, machine: Machine, tmp_path: Path) -> None:
         said = record(machine, tmp_path, FAKE_THROTTLED="1").file.diagnostics()

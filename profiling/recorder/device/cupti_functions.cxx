@@ -4,6 +4,7 @@
 #include "spng/core/shared_library.h"
 
 #include <initializer_list>
+#include <utility>
 
 namespace spng::recorder {
 namespace {
@@ -17,22 +18,6 @@ SharedLibrary loaded_or_load(std::initializer_list<const char*> names) {
         }
     }
     return library;
-}
-
-std::string find_driver(const SharedLibrary& library, DriverFunctions& driver) {
-    FunctionFinder finder(library);
-    finder.find(driver.init, "cuInit");
-    finder.find(driver.version, "cuDriverGetVersion");
-    finder.find(driver.device_count, "cuDeviceGetCount");
-    finder.find(driver.device, "cuDeviceGet");
-    finder.find(driver.bus_location, "cuDeviceGetPCIBusId");
-    finder.find(driver.primary_state, "cuDevicePrimaryCtxGetState");
-    finder.find(driver.primary_retain, "cuDevicePrimaryCtxRetain");
-    finder.find(driver.primary_release, "cuDevicePrimaryCtxRelease_v2");
-    finder.find(driver.push_context, "cuCtxPushCurrent_v2");
-    finder.find(driver.pop_context, "cuCtxPopCurrent_v2");
-    finder.find(driver.synchronize, "cuCtxSynchronize");
-    return finder.missing();
 }
 
 std::string find_cupti(const SharedLibrary& library, CuptiFunctions& cupti) {
@@ -68,46 +53,13 @@ std::string CuptiFunctions::to_string(CUptiResult result) const {
     return known ? text : "CUPTI error " + std::to_string(result);
 }
 
-void DriverFunctions::synchronize_all() const {
-    int count = 0;
-    if (device_count(&count) != CUDA_SUCCESS) {
-        return;
-    }
-    for (int ordinal = 0; ordinal < count; ++ordinal) {
-        CUdevice handle{};
-        unsigned flags = 0;
-        int active = 0;
-        CUcontext context{};
-        // Skip devices that are not in use: retaining their primary context would create it.
-        if (device(&handle, ordinal) == CUDA_SUCCESS &&
-            primary_state(handle, &flags, &active) == CUDA_SUCCESS && active != 0 &&
-            primary_retain(&context, handle) == CUDA_SUCCESS) {
-            if (push_context(context) == CUDA_SUCCESS) {
-                synchronize();
-                pop_context(&context);
-            }
-            primary_release(handle);
-        }
-    }
-}
-
 CudaLibraries load_cuda_libraries() {
     CudaLibraries found;
-    const SharedLibrary driver("libcuda.so.1");
-    if (!driver.is_open()) {
-        found.problem = "no NVIDIA driver (libcuda.so.1 is not found)";
-        found.no_driver = true;
-        return found;
-    }
-    if (const std::string missing = find_driver(driver, found.driver); !missing.empty()) {
-        found.problem = "libcuda.so.1 has no " + missing;
-        return found;
-    }
-    if (const CUresult result = found.driver.init(0); result != CUDA_SUCCESS) {
-        found.no_driver = result == CUDA_ERROR_NO_DEVICE;
-        found.problem = found.no_driver ? "no CUDA device"
-                                        : "the NVIDIA driver does not start (cuInit gives error " +
-                                              std::to_string(result) + ")";
+    LoadedDriver driver = load_driver();
+    found.driver = driver.functions;
+    found.problem = std::move(driver.problem);
+    found.no_driver = driver.no_driver;
+    if (!found.problem.empty()) {
         return found;
     }
     const SharedLibrary cupti = loaded_or_load({"libcupti.so.13", "libcupti.so.12"});

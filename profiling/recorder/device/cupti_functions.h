@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Functions of CUPTI and of the CUDA driver that the recorder calls. They are looked up at run time, because
-// the recorder also runs on machines that have neither library. The types come from the headers of CUDA 13;
-// older libraries write records that begin with the same fields.
+// Functions of CUPTI that the recorder calls. They are looked up at run time, because the recorder also runs
+// on machines without CUPTI. The types come from the headers of CUDA 13; older libraries write records that
+// begin with the same fields.
+
+#include "profiling/recorder/device/driver_functions.h"
 
 #include <cuda.h>
 #include <cupti.h>
@@ -39,24 +41,6 @@ struct CuptiFunctions {
     std::string to_string(CUptiResult result) const;
 };
 
-/// Functions of the CUDA driver.
-struct DriverFunctions {
-    decltype(&cuInit) init = nullptr;
-    decltype(&cuDriverGetVersion) version = nullptr;
-    decltype(&cuDeviceGetCount) device_count = nullptr;
-    decltype(&cuDeviceGet) device = nullptr;
-    decltype(&cuDeviceGetPCIBusId) bus_location = nullptr;
-    decltype(&cuDevicePrimaryCtxGetState) primary_state = nullptr;
-    decltype(&cuDevicePrimaryCtxRetain) primary_retain = nullptr;
-    CUresult (*primary_release)(CUdevice) = nullptr;
-    CUresult (*push_context)(CUcontext) = nullptr;
-    CUresult (*pop_context)(CUcontext*) = nullptr;
-    decltype(&cuCtxSynchronize) synchronize = nullptr;
-
-    /// Wait until the devices that this process uses have finished their work.
-    void synchronize_all() const;
-};
-
 struct CudaLibraries {
     DriverFunctions driver;
     CuptiFunctions cupti;
@@ -64,7 +48,7 @@ struct CudaLibraries {
     bool no_driver = false; ///< the machine has no NVIDIA driver or no device
 };
 
-/// Load and initialise the driver (libcuda.so.1) and load CUPTI. A copy of CUPTI that the process has loaded
+/// Load and start the driver, and load CUPTI. A copy of CUPTI that the process has loaded
 /// already is preferred, because two copies in one process do not see each other's activity.
 CudaLibraries load_cuda_libraries();
 

@@ -3,10 +3,6 @@
 
 #include "profiling/recorder/device/kernel_names.h"
 
-#include <array>
-#include <cstdio>
-#include <cstring>
-
 namespace spng::recorder {
 namespace {
 
@@ -54,28 +50,14 @@ const char* overhead_name(std::uint32_t kind) {
     }
 }
 
-/// Format a UUID as GPU-xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx, the format of nvidia-smi.
-std::string format_uuid(const CUuuid& uuid) {
-    std::string text = "GPU";
-    for (int byte = 0; byte < 16; ++byte) {
-        if (byte == 0 || byte == 4 || byte == 6 || byte == 8 || byte == 10) {
-            text += '-';
-        }
-        char digits[3];
-        std::snprintf(digits, sizeof digits, "%02x", static_cast<unsigned char>(uuid.bytes[byte]));
-        text += digits;
-    }
-    return text;
-}
-
 } // namespace
 
 /// Rows of one buffer, which are added to the recorder together.
 struct CuptiRecords::Batch {
     std::tuple<std::vector<KernelRow>, std::vector<MemcpyRow>, std::vector<MemsetRow>, std::vector<ApiRow>,
                std::vector<SynchronisationRow>, std::vector<OverheadRow>, std::vector<DeviceMemoryRow>,
-               std::vector<GraphTraceRow>, std::vector<ExternalCorrelationRow>, std::vector<GpuRow>,
-               std::vector<CudaContextRow>, std::vector<CudaStreamRow>>
+               std::vector<GraphTraceRow>, std::vector<ExternalCorrelationRow>, std::vector<CudaContextRow>,
+               std::vector<CudaStreamRow>>
         rows;
 
     template <class Row>
@@ -230,32 +212,6 @@ void CuptiRecords::add(const CUpti_ActivityExternalCorrelation& correlation, Bat
 }
 
 template <>
-void CuptiRecords::add(const CUpti_ActivityDevice5& device, Batch& batch) {
-    std::array<char, 32> bus{};
-    CUdevice handle{};
-    if (m_libraries.driver.device(&handle, static_cast<int>(device.id)) == CUDA_SUCCESS) {
-        m_libraries.driver.bus_location(bus.data(), bus.size(), handle);
-    }
-    GpuRow row;
-    row.id = row.cuda_device = device.id;
-    row.name = m_recorder.intern(device.name == nullptr ? "" : device.name);
-    row.bus_location = m_recorder.intern(bus.data());
-    row.uuid = m_recorder.intern(format_uuid(device.uuid));
-    row.total_memory = static_cast<std::int64_t>(device.globalMemorySize);
-    row.memory_bandwidth = static_cast<std::int64_t>(device.globalMemoryBandwidth) * 1000; // kB/s
-    row.clock_rate = std::int64_t{device.coreClockRate} * 1000;                            // kHz
-    row.sm_count = device.numMultiprocessors;
-    row.l2_cache = device.l2CacheSize;
-    row.compute_major = device.computeCapabilityMajor;
-    row.compute_minor = device.computeCapabilityMinor;
-    row.max_warps_per_sm = device.maxWarpsPerMultiprocessor;
-    row.registers_per_sm = device.maxRegistersPerMultiprocessor;
-    row.shared_per_sm = device.maxSharedMemoryPerMultiprocessor;
-    row.async_engines = device.numMemcpyEngines;
-    batch.add(row);
-}
-
-template <>
 void CuptiRecords::add(const CUpti_ActivityContext3& context, Batch& batch) {
     m_device_of_context[context.contextId] = context.deviceId;
     batch.add(CudaContextRow{context.nullStreamId, context.deviceId, context.contextId});
@@ -290,8 +246,6 @@ void CuptiRecords::decode(const CUpti_Activity& record, Batch& batch) {
         return add(as<CUpti_ActivityGraphTrace2>(record), batch);
     case CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION:
         return add(as<CUpti_ActivityExternalCorrelation>(record), batch);
-    case CUPTI_ACTIVITY_KIND_DEVICE:
-        return add(as<CUpti_ActivityDevice5>(record), batch);
     case CUPTI_ACTIVITY_KIND_CONTEXT:
         return add(as<CUpti_ActivityContext3>(record), batch);
     case CUPTI_ACTIVITY_KIND_STREAM:

@@ -6,6 +6,7 @@
 #include "profiling/recorder/device/cupti_clock.h"
 #include "profiling/recorder/device/cupti_functions.h"
 #include "profiling/recorder/device/cupti_records.h"
+#include "profiling/recorder/device/gpu_rows.h"
 #include "profiling/recorder/recorder.h"
 
 #include <array>
@@ -32,7 +33,6 @@ struct Kind {
     bool required;
 };
 constexpr std::array kinds{
-    Kind{CUPTI_ACTIVITY_KIND_DEVICE, "devices", false},
     Kind{CUPTI_ACTIVITY_KIND_CONTEXT, "contexts", false},
     Kind{CUPTI_ACTIVITY_KIND_STREAM, "streams", false},
     // CUPTI_ACTIVITY_KIND_KERNEL would serialize kernels.
@@ -97,6 +97,7 @@ public:
         }
         if (readiness.ready) {
             recorder.note("tier", "cupti");
+            add_gpu_rows(m_libraries.driver, recorder);
         }
         recorder.note("tier_reason", readiness.ready ? "CUPTI records activity" : readiness.reason);
         return readiness;

@@ -16,8 +16,9 @@ LoadedNvml load_nvml() {
     FunctionFinder finder(library);
     finder.find(found.functions.init, "nvmlInit_v2");
     finder.find(found.functions.shutdown, "nvmlShutdown");
-    finder.find(found.functions.device_count, "nvmlDeviceGetCount_v2");
-    finder.find(found.functions.device, "nvmlDeviceGetHandleByIndex_v2");
+    finder.find(found.functions.device_at, "nvmlDeviceGetHandleByPciBusId_v2");
+    finder.find(found.functions.device_by_uuid, "nvmlDeviceGetHandleByUUID");
+    finder.find_optional(found.functions.mig_mode, "nvmlDeviceGetMigMode");
     finder.find(found.functions.power, "nvmlDeviceGetPowerUsage");
     finder.find(found.functions.clock, "nvmlDeviceGetClockInfo");
     finder.find(found.functions.temperature, "nvmlDeviceGetTemperature");

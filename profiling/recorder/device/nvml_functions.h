@@ -27,11 +27,12 @@ inline constexpr unsigned nvml_temperature_gpu = 0;
 struct NvmlFunctions {
     int (*init)() = nullptr;
     int (*shutdown)() = nullptr;
-    int (*device_count)(unsigned*) = nullptr;
-    int (*device)(unsigned, NvmlDevice*) = nullptr;
-    int (*power)(NvmlDevice, unsigned*) = nullptr;                      ///< mW
-    int (*clock)(NvmlDevice, unsigned, unsigned*) = nullptr;            ///< MHz
-    int (*temperature)(NvmlDevice, unsigned, unsigned*) = nullptr;      ///< degrees Celsius
+    int (*device_at)(const char* bus_location, NvmlDevice*) = nullptr;
+    int (*device_by_uuid)(const char*, NvmlDevice*) = nullptr;
+    int (*mig_mode)(NvmlDevice, unsigned* current, unsigned* pending) = nullptr; ///< optional, driver 450
+    int (*power)(NvmlDevice, unsigned*) = nullptr;                               ///< mW
+    int (*clock)(NvmlDevice, unsigned, unsigned*) = nullptr;                     ///< MHz
+    int (*temperature)(NvmlDevice, unsigned, unsigned*) = nullptr;               ///< degrees Celsius
     int (*throttle_reasons)(NvmlDevice, unsigned long long*) = nullptr; ///< bits, describe_throttling()
     int (*utilisation)(NvmlDevice, NvmlUtilisation*) = nullptr;
     int (*memory)(NvmlDevice, NvmlMemory*) = nullptr;

@@ -5,13 +5,16 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
 
 from ..model.nodes import type_of
 
-ENDINGS = {".cxx", ".cc", ".cpp", ".cu", ".h", ".hpp", ".cuh", ".py"}
-OPENING = re.compile("RANGE|range|push|annotate")  # in the same line, before the text
+SOURCES = {".cxx", ".cc", ".cpp", ".cu", ".h", ".hpp", ".cuh"}
+SCRIPTS = {".py"}
+# In the same line, directly before the text: a call that opens a range, or the registration of a node's type.
+OPENING = re.compile(r"((RANGE|range|push|annotate|label)\w*\(|\.type = )$")
 SKIPPED = {".git", ".venv", "build", "tests", "out", "node_modules"}
 
 
@@ -43,30 +46,33 @@ class Sources:
         for folder, folders, files in os.walk(self.root):
             folders[:] = sorted(set(folders) - SKIPPED)
             for path in (Path(folder) / file for file in sorted(files)):
-                if path.suffix in ENDINGS:
+                if path.suffix in SOURCES | SCRIPTS:
                     found.append(
                         (str(path.relative_to(self.root)), path.read_text(encoding="utf-8", errors="replace"))
                     )
         return found
 
     def location(self, name: str) -> str:
-        """Return file:line of a string with the range's text, empty for none.
+        """Return file:line of the call that opens the range, else of any string with its text in C++; empty for none.
 
         The executor opens the ranges Type:instance of nodes; for these return the line that registers the
         type.
         """
         if name not in self._locations:
             wanted = [name] if "::" in name else [name, type_of(name)]
-            self._locations[name] = next(filter(None, map(self._find, wanted)), "")
+            places = [place for text in wanted for place in self._find(text)]
+            places.sort(key=lambda place: not place[1])  # stable
+            self._locations[name] = places[0][0] if places else ""
         return self._locations[name]
 
-    def _find(self, text: str) -> str:
-        best = ""
+    def _find(self, text: str) -> Iterator[tuple[str, bool]]:
+        """Find a string: in C++ anywhere, in scripts where it opens a range.
+
+        :return: file:line, and whether it opens a range there
+        """
         for file, body in self._files:
             for match in re.finditer(f'"{re.escape(text)}"', body):
                 before = body[body.rfind("\n", 0, match.start()) + 1 : match.start()]
-                where = f"{file}:{body.count(chr(10), 0, match.start()) + 1}"
-                if OPENING.search(before):
-                    return where
-                best = best or where
-        return best
+                opens = OPENING.search(before) is not None
+                if opens or Path(file).suffix in SOURCES:
+                    yield f"{file}:{body.count(chr(10), 0, match.start()) + 1}", opens

@@ -173,6 +173,9 @@ def timeline(scope: Scope) -> Result:
 def leaks(scope: Scope) -> Result:
     """Return device memory allocated but not freed during the recording, the largest first.
 
+    Constants and variables of modules ("Device Static") are left out: the driver frees them with the module, and a
+    program has thousands of them.
+
     The caching allocator of torch keeps its blocks, and programs may end without freeing: look for many
     blocks of one size.
     """
@@ -188,5 +191,6 @@ def leaks(scope: Scope) -> Result:
             part.name or None,
         )
         for part in found.left
+        if not part.kind.endswith(" Static")
     ]
     return Result(columns("Size (B), Allocated at (ns), Device, Memory, Address, Node then, Name"), rows)

@@ -40,8 +40,8 @@ bool says_unsupported(const std::string& text) {
 }
 
 bool names_cuda(const std::string& text) {
-    static constexpr std::array signs{"CUDNN_STATUS_", "CUBLAS_STATUS_", "CUFFT_", "CUSOLVER_STATUS_",
-                                      "CUDA error",    "CUDA driver error"};
+    static constexpr std::array signs{"CUDNN_STATUS_",    "CUBLAS_STATUS_", "CUFFT_",
+                                      "CUSOLVER_STATUS_", "CUDA error",     "CUDA driver error"};
     return contains_any(text, signs);
 }
 
@@ -50,9 +50,24 @@ std::string free_on(c10::Device device) {
     return memory.free < 0 ? "" : "; free on " + device.str() + ": " + format_bytes(memory.free);
 }
 
-/// Throw Error(Device) if the text names a failure of CUDA or one of its libraries, for which the input of the
-/// network is not the reason.
+} // namespace
+
+std::string failure_reason(const std::exception& failure) {
+    std::string text = failure.what();
+    text = text.substr(0, text.find("\nException raised from"));
+    while (!text.empty() && std::isspace(static_cast<unsigned char>(text.back())) != 0) {
+        text.pop_back();
+    }
+    const auto marker = text.rfind("Error: ");
+    const auto begin = text.rfind('\n', marker == std::string::npos ? text.size() : marker);
+    return marker == std::string::npos || begin == std::string::npos ? text.substr(0, 600)
+                                                                     : text.substr(begin + 1, 600);
+}
+
 void throw_if_device_failed(const std::string& seen, const std::string& file, c10::Device device) {
+    if (device.is_cpu()) {
+        return;
+    }
     if (says_not_started(seen)) {
         throw Error(ErrorKind::Device,
                     {.what = "a CUDA library that the network needs does not start",
@@ -81,28 +96,12 @@ void throw_if_device_failed(const std::string& seen, const std::string& file, c1
     }
 }
 
-} // namespace
-
-std::string failure_reason(const std::exception& failure) {
-    std::string text = failure.what();
-    text = text.substr(0, text.find("\nException raised from"));
-    while (!text.empty() && std::isspace(static_cast<unsigned char>(text.back())) != 0) {
-        text.pop_back();
-    }
-    const auto marker = text.rfind("Error: ");
-    const auto begin = text.rfind('\n', marker == std::string::npos ? text.size() : marker);
-    return marker == std::string::npos || begin == std::string::npos ? text.substr(0, 600)
-                                                                     : text.substr(begin + 1, 600);
-}
-
 void throw_forward_failure(const std::exception& failure, const std::string& file, const at::Tensor& input) {
     const std::string seen = failure_reason(failure);
     if (says_out_of_memory(failure.what())) {
         throw ModelOutOfMemory(seen);
     }
-    if (!input.is_cpu()) {
-        throw_if_device_failed(seen, file, input.device());
-    }
+    throw_if_device_failed(seen, file, input.device());
     const bool needs_cuda =
         input.is_cpu() && (seen.find("CUDA") != std::string::npos || seen.find("cuda") != std::string::npos);
     throw Error(ErrorKind::Model,

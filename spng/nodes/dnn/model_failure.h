@@ -3,6 +3,7 @@
 // Errors for failures inside a network.
 
 #include <ATen/core/Tensor.h>
+#include <c10/core/Device.h>
 
 #include <exception>
 #include <filesystem>
@@ -14,7 +15,13 @@ namespace spng {
 /// network, the lines after it are a C++ stack.
 std::string failure_reason(const std::exception& failure);
 
-/// Throw ModelOutOfMemory if the text of the failure reports it, otherwise Error(Model). Networks pass
+/// Throw Error(Device) if the text names a failure of CUDA or one of its libraries, for which neither the model file
+/// nor the input is the reason. Return for the CPU and for other failures.
+/// @param file  model file
+void throw_if_device_failed(const std::string& seen, const std::string& file, c10::Device device);
+
+/// Throw ModelOutOfMemory if the text of the failure reports it, Error(Device) if the device or a library of CUDA
+/// failed, otherwise Error(Model). Networks pass
 /// exceptions of their operators on as text.
 /// @param file   model file
 /// @param input  rejected input

@@ -94,7 +94,8 @@ CUDA_SIMULATOR_API cudaError_t cudaThreadExchangeStreamCaptureMode(cudaStreamCap
 CUDA_SIMULATOR_API cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t* executable, cudaGraph_t graph,
                                                              unsigned long long) {
     return call("cudaGraphInstantiateWithFlags_v11040", [=] {
-        *executable = reinterpret_cast<cudaGraphExec_t>(new Handle{handle_of(graph).graph});
+        *executable =
+            reinterpret_cast<cudaGraphExec_t>(new Handle{clone_with_records(*handle_of(graph).graph)});
         ++state().live_graphs;
         return cudaSuccess;
     });

@@ -93,7 +93,11 @@ CUDA_SIMULATOR_API cudaError_t cudaMalloc(void** address, size_t bytes) {
             return cudaErrorMemoryAllocation;
         }
         *address = state().memory.add(bytes, device, false);
-        return *address == nullptr ? cudaErrorMemoryAllocation : cudaSuccess;
+        if (*address == nullptr) {
+            return cudaErrorMemoryAllocation;
+        }
+        record_allocation(*address, bytes, device, false);
+        return cudaSuccess;
     });
 }
 
@@ -107,6 +111,7 @@ CUDA_SIMULATOR_API cudaError_t cudaFree(void* address) {
             return cudaErrorInvalidValue;
         }
         state().wait_for_device(block->device);
+        record_release(address, *block);
         state().memory.remove(address);
         return cudaSuccess;
     });
@@ -115,7 +120,11 @@ CUDA_SIMULATOR_API cudaError_t cudaFree(void* address) {
 CUDA_SIMULATOR_API cudaError_t cudaHostAlloc(void** address, size_t bytes, unsigned) {
     return call("cudaHostAlloc_v3020", thread_state().device, InCapture::forbidden, [=] {
         *address = state().memory.add(bytes, -1, true);
-        return *address == nullptr ? cudaErrorMemoryAllocation : cudaSuccess;
+        if (*address == nullptr) {
+            return cudaErrorMemoryAllocation;
+        }
+        record_allocation(*address, bytes, thread_state().device, true);
+        return cudaSuccess;
     });
 }
 
@@ -123,6 +132,9 @@ CUDA_SIMULATOR_API cudaError_t cudaFreeHost(void* address) {
     return call("cudaFreeHost_v3020", thread_state().device, InCapture::forbidden, [=] {
         for (int device = 0; device < settings().devices; ++device) {
             state().wait_for_device(device);
+        }
+        if (const Block* const block = state().memory.find(address); block != nullptr) {
+            record_release(address, *block);
         }
         state().memory.remove(address);
         return cudaSuccess;

@@ -60,6 +60,7 @@ CUDA_SIMULATOR_API cudaError_t cudaStreamGetPriority(cudaStream_t stream, int* p
 CUDA_SIMULATOR_API cudaError_t cudaStreamSynchronize(cudaStream_t handle) {
     return call("cudaStreamSynchronize_v3020", device_of(handle), InCapture::forbidden, [=] {
         Stream& stream = state().stream_of(handle);
+        call_target().stream = stream.id;
         if (stream.capture) {
             stream.capture->broken_by = "cudaStreamSynchronize";
             return cudaErrorStreamCaptureUnsupported;
@@ -89,6 +90,7 @@ CUDA_SIMULATOR_API cudaError_t cudaStreamWaitEvent(cudaStream_t handle, cudaEven
     return call("cudaStreamWaitEvent_v3020", device_of(handle), InCapture::allowed, [=] {
         Stream& stream = state().stream_of(handle);
         const Event& waited = event_of(event);
+        call_target() = {stream.id, waited.id};
         if (waited.is_captured && waited.stream != &stream) {
             complain("a capture of several streams is not simulated");
             return cudaErrorNotSupported;
@@ -116,7 +118,9 @@ CUDA_SIMULATOR_API cudaError_t cudaStreamAddCallback(cudaStream_t handle, cudaSt
 
 CUDA_SIMULATOR_API cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags) {
     return call("cudaEventCreateWithFlags_v3020", [=] {
+        static std::uint32_t last = 0;
         auto* const made = new Event;
+        made->id = ++last;
         made->has_timing = (flags & cudaEventDisableTiming) == 0;
         made->device = thread_state().device;
         state().events.insert(made);
@@ -163,6 +167,7 @@ CUDA_SIMULATOR_API cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t s
 CUDA_SIMULATOR_API cudaError_t cudaEventQuery(cudaEvent_t handle) {
     return call("cudaEventQuery_v3020", event_of(handle).device, InCapture::forbidden, [=] {
         Event& event = event_of(handle);
+        call_target().event = event.id;
         if (event.is_captured) {
             return cudaErrorCapturedEvent;
         }
@@ -177,6 +182,7 @@ CUDA_SIMULATOR_API cudaError_t cudaEventQuery(cudaEvent_t handle) {
 CUDA_SIMULATOR_API cudaError_t cudaEventSynchronize(cudaEvent_t handle) {
     return call("cudaEventSynchronize_v3020", event_of(handle).device, InCapture::forbidden, [=] {
         const Event& event = event_of(handle);
+        call_target().event = event.id;
         if (event.is_captured) {
             return cudaErrorCapturedEvent;
         }

@@ -4,6 +4,7 @@
 // error that cudaGetLastError() returns.
 
 #include "tests/cuda_simulator/runtime/log.h"
+#include "tests/cuda_simulator/runtime/records.h"
 #include "tests/cuda_simulator/runtime/state.h"
 
 #define CUDA_SIMULATOR_API extern "C" __attribute__((visibility("default")))
@@ -23,6 +24,7 @@ cudaError_t call(const char* name, int device, InCapture in_capture, Body body) 
     const std::uint32_t correlation = begin_correlation();
     const std::uint64_t start = now();
     count_call(name);
+    call_target() = {};
     cudaError_t status = cudaSuccess;
     Capture* const forbidding = in_capture == InCapture::forbidden ? state().forbidding_capture() : nullptr;
     if (device >= 0 && state().lost.contains(device)) {
@@ -37,9 +39,8 @@ cudaError_t call(const char* name, int device, InCapture in_capture, Body body) 
     if (status != cudaSuccess) {
         thread_state().last_error = status;
     }
-    if (state().observer != nullptr) {
-        state().observer->call({name, correlation, start, now(), status});
-    }
+    record_call({name, correlation, start, now(), status, thread_state().device, call_target().stream,
+                 call_target().event});
     return status;
 }
 

@@ -27,6 +27,8 @@ Settings read() {
     read.refused_allocation = number("REFUSED_ALLOCATION");
     read.runs_at_once = number("EAGER").value_or(0) != 0;
     read.notes_waits = number("WAITS").value_or(0) != 0;
+    const char* const log = variable("LOG");
+    read.log = log == nullptr ? "" : log;
     const char* const report = variable("REPORT");
     read.report = report == nullptr ? "" : report;
     return read;

@@ -17,6 +17,7 @@ struct Settings {
         refused_allocation;    ///< REFUSED_ALLOCATION: number of the cudaMalloc that fails, from 0
     bool runs_at_once = false; ///< EAGER=1: operations run when queued
     bool notes_waits = false;  ///< WAITS=1: the report has the call stack of each wait
+    std::string log;           ///< LOG: file to write all records to, one JSON object per line; empty: none
     std::string report;        ///< REPORT: file to write at the end, JSON; empty: none
 };
 

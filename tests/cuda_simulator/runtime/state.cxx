@@ -2,6 +2,7 @@
 #include "tests/cuda_simulator/runtime/state.h"
 
 #include "tests/cuda_simulator/runtime/log.h"
+#include "tests/cuda_simulator/runtime/records.h"
 #include "tests/cuda_simulator/runtime/settings.h"
 
 #include <time.h>
@@ -15,14 +16,20 @@ namespace {
 constexpr std::size_t host_participant = 0;
 constexpr std::uint32_t default_stream_id = 7; // as the records of CUPTI have it
 
-// The model of times: the delay of a launch, and the time of an operation of no bytes and of each byte.
+// The model of times: the delay of a launch, and the time of an operation of no bytes, of each byte, and of each
+// thread of a kernel.
 constexpr std::uint64_t launch_ns = 2000, least_ns = 1500;
-constexpr double ns_of_byte_of_copy = 1 / 50.0, ns_of_byte_of_memory = 1 / 3000.0;
+constexpr double ns_of_byte_of_copy = 1 / 50.0, ns_of_byte_of_memory = 1 / 3000.0, ns_of_thread = 1 / 500.0;
 
-std::uint64_t duration_of(const Operation& operation) {
+std::uint64_t duration_of(const Launch& launch) {
+    const Operation& operation = launch.operation;
     const bool crosses_bus = operation.kind == Kind::copy_to_device || operation.kind == Kind::copy_to_host;
-    return least_ns + static_cast<std::uint64_t>(static_cast<double>(operation.bytes) *
-                                                 (crosses_bus ? ns_of_byte_of_copy : ns_of_byte_of_memory));
+    const double threads = static_cast<double>(launch.grid.x) * launch.grid.y * launch.grid.z *
+                           launch.block.x * launch.block.y * launch.block.z;
+    const double bytes = static_cast<double>(operation.bytes);
+    return least_ns +
+           static_cast<std::uint64_t>(bytes * (crosses_bus ? ns_of_byte_of_copy : ns_of_byte_of_memory) +
+                                      (operation.kind == Kind::kernel ? threads * ns_of_thread : 0));
 }
 
 } // namespace
@@ -116,25 +123,26 @@ void State::wait_for_device(int device) {
 void State::enqueue(Stream& stream, Launch launch) {
     if (stream.capture) {
         count_captured(launch);
+        if (launch.operation.kind != Kind::numbers) {
+            launch.node = record_captured_node();
+        }
         stream.capture->graph->launches.push_back(std::move(launch));
         return;
     }
     count(launch);
-    start(stream, std::move(launch), 0, 0);
+    start(stream, std::move(launch), 0);
 }
 
 void State::launch_graph(Stream& stream, const std::shared_ptr<Graph>& graph) {
-    std::uint64_t node = 0;
     for (const Launch& launch : graph->launches) {
-        node += launch.operation.kind != Kind::numbers;
-        start(stream, launch, graph->id, node);
+        start(stream, launch, graph->id);
     }
     count_replay(*graph);
 }
 
-void State::start(Stream& stream, Launch launch, std::uint32_t graph, std::uint64_t node) {
+void State::start(Stream& stream, Launch launch, std::uint32_t graph) {
     detect_races(stream, launch.operation);
-    record(stream, launch, graph, node);
+    record(stream, launch, graph);
     ++stream.queued;
     stream.queue.push_back(std::move(launch.operation.compute));
     if (settings().runs_at_once) {
@@ -175,28 +183,28 @@ void State::detect_races(Stream& stream, const Operation& operation) {
     }
 }
 
-void State::record(Stream& stream, const Launch& launch, std::uint32_t graph, std::uint64_t node) {
+void State::record(Stream& stream, const Launch& launch, std::uint32_t graph) {
     if (launch.operation.kind == Kind::numbers) {
         return;
     }
     const std::uint64_t begin = std::max(stream.end, now() + launch_ns);
-    stream.end = begin + duration_of(launch.operation);
-    if (observer != nullptr) {
-        observer->operation({.kind = launch.operation.kind,
-                             .name = launch.operation.name,
-                             .device = stream.device,
-                             .stream = stream.id,
-                             .correlation = current_correlation(),
-                             .start = begin,
-                             .end = stream.end,
-                             .bytes = launch.operation.bytes,
-                             .grid = launch.grid,
-                             .block = launch.block,
-                             .shared_bytes = launch.shared_bytes,
-                             .host_is_pageable = launch.host_is_pageable,
-                             .graph = graph,
-                             .graph_node = node});
-    }
+    const std::uint64_t duration = duration_of(launch);
+    stream.end = begin + duration;
+    m_busy[stream.device] += duration;
+    record_operation({.kind = launch.operation.kind,
+                      .name = launch.operation.name,
+                      .device = stream.device,
+                      .stream = stream.id,
+                      .correlation = current_correlation(),
+                      .start = begin,
+                      .end = stream.end,
+                      .bytes = launch.operation.bytes,
+                      .grid = launch.grid,
+                      .block = launch.block,
+                      .shared_bytes = launch.shared_bytes,
+                      .host_is_pageable = launch.host_is_pageable,
+                      .graph = graph,
+                      .graph_node = launch.node});
 }
 
 void State::note_launch(int device) {
@@ -206,6 +214,11 @@ void State::note_launch(int device) {
         ++m_vulnerable_launches > *settings().lost_after && lost.empty()) {
         lost.insert(device);
     }
+}
+
+std::uint64_t State::busy_time(int device) const {
+    const auto found = m_busy.find(device);
+    return found == m_busy.end() ? 0 : found->second;
 }
 
 Capture* State::forbidding_capture() {
@@ -227,6 +240,9 @@ Capture* State::forbidding_capture() {
 
 void enqueue(cudaStream_t stream, Operation operation) {
     const std::lock_guard lock(state().mutex);
+    if (operation.kind == Kind::transform) {
+        begin_correlation(); // cuFFT launches by the driver, outside of all calls of the runtime
+    }
     state().enqueue(state().stream_of(stream), {.operation = std::move(operation)});
 }
 

@@ -24,6 +24,7 @@ struct Launch {
     dim3 grid{1, 1, 1}, block{1, 1, 1};
     int shared_bytes = 0;
     bool host_is_pageable = false;
+    std::uint64_t node = 0; ///< of a captured launch: id of the graph's node
 };
 
 struct Graph {
@@ -52,6 +53,7 @@ struct Stream {
 };
 
 struct Event {
+    std::uint32_t id = 0; ///< in records
     bool has_timing = true;
     int device = 0;
     Stream* stream = nullptr;   ///< that recorded it; null before
@@ -101,17 +103,21 @@ public:
     /// Count a launch of a kernel or graph. The device may be lost by it; calls after this one tell.
     void note_launch(int device);
 
+    /// Sum of the times of a device's operations by the model of times [ns].
+    std::uint64_t busy_time(int device) const;
+
     /// Why a call that could wait or allocate is forbidden now; null if it is allowed.
     Capture* forbidding_capture();
 
 private:
-    void start(Stream& stream, Launch launch, std::uint32_t graph, std::uint64_t node);
+    void start(Stream& stream, Launch launch, std::uint32_t graph);
     void detect_races(Stream& stream, const Operation& operation);
-    void record(Stream& stream, const Launch& launch, std::uint32_t graph, std::uint64_t node);
+    void record(Stream& stream, const Launch& launch, std::uint32_t graph);
 
     std::map<int, std::unique_ptr<Stream>> m_default_streams;
     std::size_t m_participants = 1; ///< 0 is the host
     std::uint64_t m_operations = 0;
+    std::map<int, std::uint64_t> m_busy; ///< by device
     long m_vulnerable_launches = 0;
 };
 

@@ -54,20 +54,28 @@ struct Access {
     std::uint64_t reader_block_epoch = 0, reader_warp_epoch = 0;
 };
 
-/// Runs the blocks of one launch one after the other.
+/// Runs blocks one after the other. The threads' stacks are kept from block to block and from launch to launch.
 class BlockRunner {
 public:
-    /// @param threads       of a block, whole warps
-    /// @param shared_bytes  of dynamic shared memory
-    /// @param seed          0: threads in rising order; 1: in falling order; else: at random
-    BlockRunner(unsigned threads, std::size_t shared_bytes, std::uint64_t seed)
-        : m_stacks(threads * stack_bytes), m_threads(threads), m_warps(threads / lanes),
-          m_shared(shared_bytes), m_access(shared_bytes), m_order(threads), m_seed(seed), m_random(seed) {
+    /// @param threads  of a block, whole warps
+    explicit BlockRunner(unsigned threads)
+        : m_stacks(std::make_unique_for_overwrite<std::byte[]>(threads * stack_bytes)), m_threads(threads),
+          m_warps(threads / lanes), m_order(threads) {
         if (threads == 0 || threads % lanes != 0) {
             throw Violation("a block of " + std::to_string(threads) + " threads is not made of whole warps");
         }
-        for (unsigned i = 0; i < threads; ++i) {
-            m_order[i] = seed == 1 ? threads - 1 - i : i;
+    }
+
+    /// Set what the next launch has.
+    /// @param shared_bytes  of dynamic shared memory
+    /// @param seed          0: threads in rising order; 1: in falling order; else: at random
+    void begin_launch(std::size_t shared_bytes, std::uint64_t seed) {
+        m_shared.resize(shared_bytes);
+        m_access.resize(shared_bytes);
+        m_seed = seed;
+        m_random.seed(seed);
+        for (unsigned i = 0; i < m_threads.size(); ++i) {
+            m_order[i] = seed == 1 ? static_cast<unsigned>(m_threads.size()) - 1 - i : i;
         }
     }
 
@@ -111,13 +119,13 @@ private:
     unsigned warp_of(unsigned thread) const { return thread / lanes; }
     std::string waiting() const;
 
-    std::vector<std::byte> m_stacks;
+    std::unique_ptr<std::byte[]> m_stacks;
     std::vector<Thread> m_threads;
     std::vector<Warp> m_warps;
     std::vector<std::byte> m_shared;
     std::vector<Access> m_access;
     std::vector<unsigned> m_order;
-    std::uint64_t m_seed;
+    std::uint64_t m_seed = 0;
     std::mt19937_64 m_random;
     std::function<void()> m_body;
     Dimensions m_block_index, m_grid;
@@ -132,9 +140,10 @@ private:
 inline BlockRunner* running = nullptr;
 
 inline void BlockRunner::enter() {
-    BlockRunner& block = *running;
-    block.m_body();
-    block.wait(Meeting::end);
+    while (true) { // a block each time
+        running->m_body();
+        running->wait(Meeting::end);
+    }
 }
 
 inline void BlockRunner::resume(Thread& thread) {
@@ -185,14 +194,16 @@ inline void BlockRunner::run(const std::function<void()>& body, Dimensions block
         Thread& thread = m_threads[id];
         thread.id = id;
         thread.index = {id, 0, 0};
-        thread.waits = Meeting::none;
         thread.shared_used = 0;
-        thread.started = false;
-        getcontext(&thread.start);
-        thread.start.uc_stack.ss_sp = m_stacks.data() + id * stack_bytes;
-        thread.start.uc_stack.ss_size = stack_bytes;
-        thread.start.uc_link = nullptr;
-        makecontext(&thread.start, &BlockRunner::enter, 0);
+        if (thread.waits != Meeting::end) { // the first block, or one after a violation
+            thread.started = false;
+            getcontext(&thread.start);
+            thread.start.uc_stack.ss_sp = m_stacks.get() + id * stack_bytes;
+            thread.start.uc_stack.ss_size = stack_bytes;
+            thread.start.uc_link = nullptr;
+            makecontext(&thread.start, &BlockRunner::enter, 0);
+        }
+        thread.waits = Meeting::none;
     }
     BlockRunner* const outer = running;
     running = this;

@@ -227,8 +227,6 @@ CUptiResult cuptiActivityGetNextRecord(std::uint8_t* buffer, std::size_t valid, 
             return sizeof(CUpti_ActivityGraphTrace2);
         case CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION:
             return sizeof(CUpti_ActivityExternalCorrelation);
-        case CUPTI_ACTIVITY_KIND_DEVICE:
-            return sizeof(CUpti_ActivityDevice5);
         case CUPTI_ACTIVITY_KIND_CONTEXT:
             return sizeof(CUpti_ActivityContext3);
         case CUPTI_ACTIVITY_KIND_STREAM:

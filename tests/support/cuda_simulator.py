@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Run programs over the simulated CUDA runtime (docs/decisions/cuda-simulator.md), and read its report."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support import wire_cell
+
+FOLDER = wire_cell.ROOT / "build" / "tests" / "cuda_simulator"
+# By soname, before the libraries of LibTorch's packages.
+PRELOADED = ("libcudart.so.*", "libcufft.so.*", "libcupti.so.*")
+
+needs_simulator = pytest.mark.skipif(
+    not (FOLDER / "libSpngSimulatedOperators.so").exists() or not wire_cell.PROGRAM.exists(),
+    reason="the simulated CUDA runtime is not built: it needs the full LibTorch, for CUDA",
+)
+
+
+def environment(report: Path | None = None, **settings: object) -> dict[str, str]:
+    """Return the environment of a program over the simulator.
+
+    `settings` are those of tests/cuda_simulator/runtime/settings.h, in lower case: devices=2, memory_mb=0.5.
+    """
+    preloaded = [str(path) for pattern in PRELOADED for path in sorted(FOLDER.glob(pattern))]
+    variables = {name.upper(): value for name, value in settings.items()}
+    if report is not None:
+        variables["REPORT"] = report
+    return {
+        **os.environ,
+        "LD_PRELOAD": ":".join(preloaded),
+        "LD_LIBRARY_PATH": str(FOLDER),
+        **{f"CUDA_SIMULATOR_{name}": str(value) for name, value in variables.items()},
+    }
+
+
+@dataclass(frozen=True)
+class Report:
+    """What the simulator counted in one process."""
+
+    path: Path
+
+    @cached_property
+    def all(self) -> dict[str, Any]:
+        result: dict[str, Any] = json.loads(self.path.read_text(encoding="utf-8"))
+        return result
+
+    def copies(self, direction: str) -> tuple[int, int]:
+        """Return (count, bytes) of the copies `to_device`, `to_host` or `on_device`, or of `fill`."""
+        found = self.all["copies"].get(direction, {"count": 0, "bytes": 0})
+        return found["count"], found["bytes"]
+
+    def kernels(self) -> int:
+        return sum(self.all["kernels"].values())
+
+    def calls(self, name: str) -> int:
+        return int(self.all["calls"].get(name, 0))
+
+    def check(self) -> None:
+        """Fail if the simulator saw a race, or anything that it cannot simulate."""
+        assert self.all["races"] == [] and self.all["complaints"] == []
+
+
+@dataclass(frozen=True)
+class Run:
+    done: subprocess.CompletedProcess
+    report: Report
+
+
+def run(folder: Path, *arguments: str | Path, **settings: object) -> Run:
+    """Run wire-cell over the simulator. Its report is simulator.json in `folder`."""
+    report = folder / "simulator.json"
+    report.unlink(missing_ok=True)
+    done = wire_cell.run(*arguments, folder=folder, env=environment(report, **settings))
+    return Run(done, Report(report))
