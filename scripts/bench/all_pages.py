@@ -38,7 +38,7 @@ def write_pages(
     device = result["run"]["device"].split(":")[0]
     line = next(line_through(one) for one in series if one.name == "ticks")
     plot_all(result, series, line, pages)
-    paths = [pages / f"{device}.md", pages / f"scaling-{device}.md"]
+    paths = [pages / ("cpu.md" if device == "cpu" else f"steps-{device}.md"), pages / f"scaling-{device}.md"]
     write(paths[0], page(result, picture(device, "steps")))
     write(paths[1], scaling_page(result, scaling, series, folder))
     found = {"line": None if line is None else vars(line), "series": [one.json() for one in series]}

@@ -9,13 +9,36 @@
 #include <c10/core/Device.h>
 
 #include <optional>
+#include <string>
 
 namespace spng {
+
+/// Wait for the device to find out whether it still works.
+/// @return nothing if it works or is the CPU; else the device's own text, one line
+std::optional<std::string> loss_of(c10::Device device);
+
+/// Whether loss_of() has found this device lost during the present run.
+bool is_known_lost(c10::Device device);
 
 /// Check after a failed event, by waiting for the device, whether the device still works.
 /// @param failure  the error of the event
 /// @return nothing if the device works or is the CPU: the failure belongs to the event. Else the error to
 /// report, with the device's own text and the location of `failure`.
 std::optional<Error> lost_device_error(c10::Device device, const Error& failure);
+
+/// Keeps LibTorch's warnings about failed CUDA calls from stderr during a run. Destructors give them, one for
+/// each event and graph of a lost device, whose loss is reported as an error. They are counted; at the end of the
+/// run one log line has the count: a warning, or for a lost device an info. Later ones are dropped after a loss,
+/// and otherwise printed by LibTorch. Other warnings of LibTorch are printed as ever.
+class DeviceWarnings {
+public:
+    DeviceWarnings();
+    ~DeviceWarnings();
+    DeviceWarnings(const DeviceWarnings&) = delete;
+    DeviceWarnings& operator=(const DeviceWarnings&) = delete;
+
+    /// Include the warnings of the calling thread, from now until it ends.
+    static void include_this_thread() noexcept;
+};
 
 } // namespace spng

@@ -63,7 +63,7 @@ std::size_t first_that_waits(const Graph& graph) {
 }
 
 EventRun::EventRun(const Replica& replica, RunState& state, std::uint64_t index)
-    : m_replica(replica), m_state(state), m_index(index), m_stream(std::in_place, replica.device),
+    : m_replica(replica), m_state(state), m_index(index),
       m_states(replica.graph->vertices().size(), State::waiting), m_kept(replica.graph->vertices().size()),
       m_on_edge(replica.graph->edges().size()), m_arriving(replica.graph->edges().size()),
       m_put_at(instrument::recording::recorder() != nullptr ? replica.graph->edges().size() : 0),
@@ -78,28 +78,41 @@ EventRun::EventRun(const Replica& replica, RunState& state, std::uint64_t index)
 
 Progress EventRun::call(std::size_t vertex_index) {
     const instrument::recording::EventOnThread on_thread(m_index);
+    DeviceWarnings::include_this_thread();
     std::optional<Ports> inputs = take_inputs(vertex_index);
-    const bool can_restart = !is_shared_node(vertex_index);
     if (!inputs) {
         NVTX_SCHEDULING_MARK("EventRun::left_out");
-        return book(vertex_index, {}, false);
+        return book(vertex_index, {}, Outcome::left_out);
     }
     const auto& vertex = m_replica.graph->vertices()[vertex_index];
     // All exceptions go to handle(): an exception in a thread of an engine would end the run.
-    std::optional<Ports> outputs;
+    Ports outputs;
+    Outcome outcome = Outcome::returned;
+    bool was_entered = false;
     try {
-        const EventStream::Guard on_stream(*m_stream); // throws if the device is lost
-        outputs = call_node(vertex, std::move(*inputs));
+        const EventStream::Guard on_stream(stream()); // throws if the device is lost, as do the other two
+        wait_for_inputs(vertex);
+        was_entered = true;
+        outputs = call_node(vertex, *inputs);
     } catch (const Error& error) {
-        handle(error, can_restart);
+        outcome = handle(error, vertex_index, was_entered);
     } catch (...) {
         try {
             rethrow_readable(vertex.node->name().text() + ", event " + std::to_string(m_index));
         } catch (const Error& error) {
-            handle(error, can_restart);
+            outcome = handle(error, vertex_index, was_entered);
         }
     }
-    return outputs ? book(vertex_index, std::move(*outputs), true) : book(vertex_index, {}, false);
+    inputs.reset(); // frees their memory before the outputs are put on the edges
+    return book(vertex_index, std::move(outputs), outcome);
+}
+
+const EventStream& EventRun::stream() {
+    const std::lock_guard lock(m_mutex);
+    if (!m_stream) {
+        m_stream.emplace(m_replica.device);
+    }
+    return *m_stream;
 }
 
 std::optional<Ports> EventRun::take_inputs(std::size_t vertex_index) {
@@ -108,7 +121,9 @@ std::optional<Ports> EventRun::take_inputs(std::size_t vertex_index) {
     if (m_alive && m_state.abandoned(m_index)) {
         m_alive = false;
     }
-    if (!m_alive || (m_stalled != Stall::none && !is_shared_node(vertex_index))) {
+    // Shared nodes continue during a shortage of memory: their inputs exist, and they are not called again.
+    if (!m_alive || m_stalled == Stall::device ||
+        (m_stalled == Stall::memory && !is_shared_node(vertex_index))) {
         return std::nullopt;
     }
     Ports inputs;
@@ -122,8 +137,7 @@ std::optional<Ports> EventRun::take_inputs(std::size_t vertex_index) {
     return inputs;
 }
 
-Ports EventRun::call_node(const Graph::Vertex& vertex, Ports inputs) {
-    wait_for_inputs(vertex);
+Ports EventRun::call_node(const Graph::Vertex& vertex, const Ports& inputs) {
     Ports outputs = vertex.node->call(m_index, inputs, m_state.options().meter_mode);
     if (outputs.size() < vertex.output_edges.size()) {
         throw Error(ErrorKind::Internal, {.what = "a node returned fewer outputs than it has ports",
@@ -132,7 +146,7 @@ Ports EventRun::call_node(const Graph::Vertex& vertex, Ports inputs) {
                                           .expected = std::to_string(vertex.output_edges.size())});
     }
     if (dynamic_cast<const AsynchronousOutput*>(vertex.node) != nullptr) {
-        const auto arrival = m_stream->mark();
+        const auto arrival = stream().mark();
         const std::lock_guard lock(m_mutex);
         for (const std::size_t edge : vertex.output_edges) {
             m_arriving[edge] = arrival;
@@ -155,7 +169,7 @@ void EventRun::wait_for_inputs(const Graph::Vertex& vertex) {
     }
 }
 
-void EventRun::handle(const Error& error, bool can_restart) {
+EventRun::Outcome EventRun::handle(const Error& error, std::size_t vertex_index, bool was_entered) {
     // Errors of files and of the configuration need no check of the device, which would wait for it.
     const bool is_about_files = error.kind() == ErrorKind::Input || error.kind() == ErrorKind::Output ||
                                 error.kind() == ErrorKind::Configuration;
@@ -163,53 +177,70 @@ void EventRun::handle(const Error& error, bool can_restart) {
     const Stall stall = lost                                                  ? Stall::device
                         : dynamic_cast<const OutOfMemory*>(&error) != nullptr ? Stall::memory
                                                                               : Stall::none;
-    if (stall != Stall::none && can_restart) {
-        const std::lock_guard lock(m_mutex);
-        if (m_stalled != Stall::device) { // another call of the event may have found the loss before
+    const bool shared = is_shared_node(vertex_index);
+    const std::lock_guard lock(m_mutex);
+    if (stall != Stall::none && (!shared || (stall == Stall::device && !was_entered))) {
+        // Another call of the event may have found the loss before. A restart that is due finds it again.
+        if (m_stalled != Stall::device && !m_restarts_soon) {
             m_stalled = stall;
             m_reason = lost ? *lost : error;
         }
-        return;
+        return shared ? Outcome::not_called : Outcome::left_out;
     }
     m_alive = false;
     if (lost) {
-        const std::lock_guard lock(m_mutex);
         m_reason = *lost;
         m_lost_in_order = true;
     } else {
         m_state.failed(m_index, error);
     }
+    return Outcome::left_out;
 }
 
-Progress EventRun::book(std::size_t vertex_index, Ports outputs, bool was_called) {
+Progress EventRun::book(std::size_t vertex_index, Ports outputs, Outcome outcome) {
     NVTX_SCHEDULING_RANGE("EventRun::put_outputs", m_index);
     const auto& vertex = m_replica.graph->vertices()[vertex_index];
     Progress progress;
     const std::lock_guard lock(m_mutex);
-    const bool shared = is_shared_node(vertex_index);
-    if (was_called && vertex.input_edges.empty() &&
+    if (outcome == Outcome::returned && vertex.input_edges.empty() &&
         std::find(outputs.begin(), outputs.end(), nullptr) != outputs.end()) {
         progress.stream_ended = true;
         return progress;
     }
-    if (m_stalled == Stall::none || shared) {
-        m_states[vertex_index] = State::called;
-        --m_left;
-        if (shared) {
-            m_kept[vertex_index] = outputs;
-        }
-        for (std::size_t port = 0; port < vertex.output_edges.size() && m_stalled == Stall::none; ++port) {
-            put(vertex.output_edges[port], was_called ? std::move(outputs.at(port)) : nullptr,
-                progress.ready);
-        }
+    const bool shared = is_shared_node(vertex_index);
+    const bool was_left_out = outcome == Outcome::left_out && m_alive && m_stalled == Stall::device;
+    progress.deferred = shared && (outcome == Outcome::not_called || was_left_out);
+    if (progress.deferred) {
+        m_states[vertex_index] = State::waiting;
+    } else if (m_stalled == Stall::none || shared) {
+        finish_call(vertex_index, std::move(outputs), outcome, progress);
     }
     if (!shared) {
         --m_under_way;
-        progress.stalled = m_under_way == 0 ? m_stalled : Stall::none;
+    } else if (!vertex.input_edges.empty()) {
+        --m_shared_under_way;
+    }
+    const bool can_restart = m_under_way == 0 && (m_stalled == Stall::memory || m_shared_under_way == 0);
+    if (m_stalled != Stall::none && can_restart && !m_restarts_soon) {
+        m_restarts_soon = true;
+        progress.stalled = m_stalled;
     }
     progress.lost = std::exchange(m_lost_in_order, false);
     progress.complete = m_left == 0;
     return progress;
+}
+
+void EventRun::finish_call(std::size_t vertex_index, Ports outputs, Outcome outcome, Progress& progress) {
+    const auto& vertex = m_replica.graph->vertices()[vertex_index];
+    const bool has_outputs = outcome == Outcome::returned;
+    m_states[vertex_index] = State::called;
+    --m_left;
+    if (is_shared_node(vertex_index)) {
+        m_kept[vertex_index] = outputs;
+    }
+    for (std::size_t port = 0; port < vertex.output_edges.size() && m_stalled == Stall::none; ++port) {
+        put(vertex.output_edges[port], has_outputs ? std::move(outputs.at(port)) : nullptr, progress.ready);
+    }
 }
 
 void EventRun::put(std::size_t edge, TensorSetPtr set, std::vector<std::size_t>& ready) {
@@ -223,7 +254,7 @@ void EventRun::put(std::size_t edge, TensorSetPtr set, std::vector<std::size_t>&
     }
     if (--m_waits_for[head] == 0) {
         m_states[head] = State::given;
-        m_under_way += is_shared_node(head) ? 0 : 1;
+        ++(is_shared_node(head) ? m_shared_under_way : m_under_way);
         ready.push_back(head);
     }
 }
@@ -231,11 +262,17 @@ void EventRun::put(std::size_t edge, TensorSetPtr set, std::vector<std::size_t>&
 std::vector<std::size_t> EventRun::restart() {
     const std::lock_guard lock(m_mutex);
     const auto& vertices = m_replica.graph->vertices();
+    // After a loss the inputs of shared nodes that were not called are lost too.
+    const bool keeps_given = m_stalled == Stall::memory;
     m_stalled = Stall::none;
+    m_restarts_soon = false;
     ++m_restarts;
     m_left = 0;
+    m_under_way = 0;
+    m_shared_under_way = keeps_given ? m_shared_under_way : 0;
     for (std::size_t i = 0; i < vertices.size(); ++i) {
-        if (!is_shared_node(i) || m_states[i] == State::waiting) {
+        if (!is_shared_node(i) || m_states[i] == State::waiting ||
+            (m_states[i] == State::given && !keeps_given)) {
             m_states[i] = State::waiting;
             m_waits_for[i] = vertices[i].input_edges.size();
             for (const std::size_t edge : vertices[i].input_edges) {
@@ -247,6 +284,9 @@ std::vector<std::size_t> EventRun::restart() {
     }
     std::vector<std::size_t> ready;
     for (std::size_t i = 0; i < vertices.size(); ++i) {
+        if (m_states[i] == State::waiting && vertices[i].input_edges.empty()) {
+            ready.push_back(i);
+        }
         for (std::size_t port = 0; m_states[i] == State::called && port < vertices[i].output_edges.size();
              ++port) {
             put(vertices[i].output_edges[port], m_kept[i].empty() ? nullptr : m_kept[i].at(port), ready);
@@ -259,7 +299,7 @@ std::vector<std::size_t> EventRun::restart_on(const Replica& replica) {
     {
         const std::lock_guard lock(m_mutex);
         m_replica = replica;
-        m_stream.emplace(replica.device);
+        m_stream.reset(); // the next call takes one from the other device
     }
     return restart();
 }
@@ -271,11 +311,6 @@ bool EventRun::can_move() const {
                std::all_of(set->tensors().begin(), set->tensors().end(),
                            [](const NamedTensor& tensor) { return tensor.data.device().is_cpu(); });
     };
-    for (std::size_t i = 0; i < m_states.size(); ++i) {
-        if (is_shared_node(i) && m_states[i] == State::given) {
-            return false;
-        }
-    }
     return std::all_of(m_kept.begin(), m_kept.end(), [&](const Ports& ports) {
         return std::all_of(ports.begin(), ports.end(), is_on_host);
     });

@@ -76,14 +76,18 @@ struct Progress {
     std::vector<std::size_t> ready; ///< vertices that can be called now; each is reported once
     bool complete = false;          ///< all vertices were called
     bool lost = false;              ///< a shared node failed because the device is lost
-    Stall stalled = Stall::none;    ///< set when the last running call of a stalled event ends; see restart()
+    /// A shared node was not called because the device is lost. It is called after the restart of the event, and
+    /// before later events.
+    bool deferred = false;
+    Stall stalled = Stall::none; ///< set when the last call of a stalled event ends; see restart()
 };
 
 /// The tensor sets of one event on the edges. The event is in flight from construction to complete(). Several
 /// threads may call different vertices at the same time.
 ///
 /// An event that ran out of memory or lost its device can restart. Shared nodes (is_shared) are not called again,
-/// so their outputs are kept until the event is complete.
+/// so their outputs are kept until the event is complete. If the loss of a device shows before a shared node is
+/// called, for example while the engine waits for its inputs, the call is deferred.
 class EventRun {
 public:
     EventRun(const Replica& replica, RunState& state, std::uint64_t index);
@@ -97,14 +101,14 @@ public:
     Progress call(std::size_t vertex);
 
     /// Restart a stalled event after the shared nodes that were already called.
-    /// @return vertices that can be called now
+    /// @return vertices that can be called now, among them sources that were not called yet. If the device is
+    /// lost, they replace all vertices reported before
     std::vector<std::size_t> restart();
 
     /// Restart on another replica.
     std::vector<std::size_t> restart_on(const Replica& replica);
 
-    /// Whether the event can restart on another device: all kept outputs are on the host, and no call of a shared
-    /// node is pending.
+    /// Whether the event can restart on another device: all kept outputs are on the host.
     bool can_move() const;
 
     /// Fail a stalled event with the error that stalled it. Call restart() afterwards, so that the event drains
@@ -125,13 +129,19 @@ public:
 private:
     /// Waiting for inputs; reported as ready; called and not to be called again.
     enum class State { waiting, given, called };
+    /// The node returned; it failed or the event drains; it could not be called because the device is lost.
+    enum class Outcome { returned, left_out, not_called };
 
     /// @return the inputs of a vertex; nothing if the event only drains
     std::optional<Ports> take_inputs(std::size_t vertex);
-    Ports call_node(const Graph::Vertex& vertex, Ports inputs);
+    /// @return the stream of the event, taken from its device at the first call
+    const EventStream& stream();
+    Ports call_node(const Graph::Vertex& vertex, const Ports& inputs);
     void wait_for_inputs(const Graph::Vertex& vertex);
-    void handle(const Error& error, bool can_restart);
-    Progress book(std::size_t vertex, Ports outputs, bool was_called);
+    /// @param was_entered  the node was called
+    Outcome handle(const Error& error, std::size_t vertex, bool was_entered);
+    Progress book(std::size_t vertex, Ports outputs, Outcome outcome);
+    void finish_call(std::size_t vertex, Ports outputs, Outcome outcome, Progress& progress);
     void put(std::size_t edge, TensorSetPtr set, std::vector<std::size_t>& ready);
     bool is_shared_node(std::size_t vertex) const { return m_shared[vertex]; }
 
@@ -151,7 +161,9 @@ private:
     std::vector<std::int64_t> m_put_at; ///< by edge: time of the set; only for recordings
     std::size_t m_left = 0;             ///< number of vertices that were not called
     std::size_t m_under_way = 0;        ///< number of vertices, not shared, that are ready or running
+    std::size_t m_shared_under_way = 0; ///< number of shared vertices that are ready or running
     Stall m_stalled = Stall::none;
+    bool m_restarts_soon = false; ///< Progress::stalled was reported
     std::optional<Error> m_reason;
     bool m_lost_in_order = false; ///< for Progress::lost
     int m_restarts = 0;

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spng/engine/job.h"
 
+#include "spng/core/log/log.h"
 #include "spng/device/context.h"
 #include "spng/device/event_stream.h"
+#include "spng/device/lost_device.h"
+#include "spng/device/memory/out_of_memory.h"
 #include "spng/engine/device_replicas.h"
 #include "spng/engine/engine.h"
 #include "spng/engine/job_entries.h"
@@ -16,6 +19,24 @@
 
 namespace spng {
 namespace {
+
+/// Report the loss of a device during the preparation instead of an error that it caused.
+void throw_if_lost(const std::vector<Replica>& replicas, const Error& error) {
+    if (error.kind() != ErrorKind::Device && error.kind() != ErrorKind::Internal) {
+        return;
+    }
+    for (const Replica& replica : replicas) {
+        if (const auto loss = loss_of(replica.device)) {
+            throw Error(ErrorKind::Device,
+                        {.what = "the device " + replica.device.str() + " stopped working",
+                         .where = error.text().where,
+                         .seen = *loss,
+                         .expected = "a working device; no event was processed",
+                         .hint = "see the system's log for the cause (dmesg | grep -i xid, nvidia-smi), or "
+                                 "name other devices with -A device=..."});
+        }
+    }
+}
 
 void record_edges(const Graph& graph) {
     for (std::size_t id = 0; id < graph.edges().size(); ++id) {
@@ -66,6 +87,7 @@ Job::Job(const nlohmann::json& components, std::string source, const std::string
 Job::~Job() = default;
 
 void Job::prepare(const RunOptions& options) {
+    m_device_warnings = std::make_unique<DeviceWarnings>();
     try {
         make_replicas(requested_devices());
         keep_within_budget();
@@ -77,13 +99,21 @@ void Job::prepare(const RunOptions& options) {
             wait_for_device(replica.device);
         }
         make_device_replicas(options);
-    } catch (Error& error) {
-        name_source(error, m_source);
-        throw;
+    } catch (...) {
+        try {
+            rethrow_readable("");
+        } catch (Error& error) {
+            name_source(error, m_source);
+            throw_if_lost(replicas(), error);
+            throw;
+        }
     }
 }
 
 RunSummary Job::run(const RunOptions& options) {
+    // Reports at the end of the run; made here for a second run.
+    const auto device_warnings =
+        m_device_warnings ? std::move(m_device_warnings) : std::make_unique<DeviceWarnings>();
     RunState state(options, summary(memory_plan(), memory_choice()));
     const std::vector<Replica>& all_replicas = m_device_replicas->replicas();
     record_edges(*all_replicas.front().graph);
@@ -91,6 +121,12 @@ RunSummary Job::run(const RunOptions& options) {
         run_tbb_flow(all_replicas, state, graph_threads(options), events_in_flight());
     } else {
         run_pgrapher(all_replicas, state, events_in_flight());
+    }
+    for (const Replica& replica : all_replicas) {
+        const auto loss = is_known_lost(replica.device) ? std::nullopt : loss_of(replica.device);
+        if (loss) {
+            log::warn("replicas", replica.device.str() + " was lost after its last event: " + *loss);
+        }
     }
     finish_nodes();
     return state.finish();

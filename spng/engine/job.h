@@ -25,6 +25,7 @@ namespace spng {
 
 class Context;
 class DeviceReplicas;
+class DeviceWarnings;
 struct EngineConfig;
 struct Replica;
 
@@ -130,6 +131,8 @@ private:
     /// CUDA graphs of each replica that can exist at the same time, without a limit of memory.
     int cuda_graphs() const;
 
+    /// From prepare() to the end of run(). Declared first: the others may warn in their destructors.
+    std::unique_ptr<DeviceWarnings> m_device_warnings;
     std::string m_source;
     nlohmann::json m_components; ///< for the replicas
     /// By replica. The first has all nodes, the others those that are not shared.

@@ -80,7 +80,9 @@ private:
                 return false;
             }
             in_flight.ready.insert(progress.ready.begin(), progress.ready.end());
-            if (progress.stalled != Stall::none) {
+            if (progress.deferred) { // no other call is running
+                recover(in_flight, Stall::device);
+            } else if (progress.stalled != Stall::none) {
                 recover(in_flight, progress.stalled);
             }
             if (progress.lost) {
@@ -94,6 +96,9 @@ private:
         const SecondTry next =
             second_try(in_flight.event, stalled, in_flight.replica, m_replicas, m_queues, m_state);
         in_flight.replica = next.replica;
+        if (stalled == Stall::device) {
+            in_flight.ready.clear();
+        }
         m_is_alone |= stalled == Stall::memory;
         const auto ready = next.action == RecoveryAction::elsewhere
                                ? in_flight.event.restart_on(m_replicas[next.replica])

@@ -30,7 +30,8 @@ SecondTry second_try(EventRun& event, Stall stalled, std::size_t replica,
     if (stalled == Stall::device) {
         queues.lose(replica);
         const auto other = event.can_move() ? queues.move_from(replica) : std::nullopt;
-        log::warn("replicas", replicas[replica].device.str() + " is lost; " + which +
+        log::warn("replicas", replicas[replica].device.str() + " is lost (" + event.reason().text().seen +
+                                  "); " + which +
                                   (other ? " restarts on " + replicas[*other].device.str() : " fails"));
         if (other) {
             return {RecoveryAction::elsewhere, *other};

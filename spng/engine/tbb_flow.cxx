@@ -8,6 +8,7 @@
 #include <oneapi/tbb/global_control.h>
 #include <oneapi/tbb/task_arena.h>
 
+#include <algorithm>
 #include <atomic>
 #include <map>
 #include <memory>
@@ -60,6 +61,40 @@ private:
     std::map<std::uint64_t, InFlightPtr> m_waiting;
 };
 
+/// The order of the calls of a shared node: one event after the other, in the order of the input, so that output
+/// files do not depend on timing. An event whose call was deferred keeps its turn.
+class Turns {
+public:
+    /// @return the event to call now, if there is one
+    InFlightPtr arrives(const InFlightPtr& in_flight) {
+        const std::lock_guard lock(m_mutex);
+        m_waiting.emplace(in_flight->event.index(), in_flight);
+        return take();
+    }
+    /// The call of an event ended.
+    /// @return the event to call now, if there is one
+    InFlightPtr ends(bool deferred) {
+        const std::lock_guard lock(m_mutex);
+        m_is_busy = false;
+        m_next += deferred ? 0 : 1;
+        return take();
+    }
+
+private:
+    InFlightPtr take() {
+        if (m_is_busy || m_waiting.empty() || m_waiting.begin()->first != m_next) {
+            return nullptr;
+        }
+        m_is_busy = true;
+        return m_waiting.extract(m_waiting.begin()).mapped();
+    }
+
+    std::mutex m_mutex;
+    std::uint64_t m_next = 0;
+    bool m_is_busy = false;
+    std::map<std::uint64_t, InFlightPtr> m_waiting;
+};
+
 class Flow {
 public:
     Flow(const std::vector<Replica>& replicas, RunState& state, int events_in_flight)
@@ -67,19 +102,12 @@ public:
           m_queues(replicas.size(), events_in_flight), m_activity(replicas.size()) {
         for (std::size_t i = 0; i < m_graph.vertices().size(); ++i) {
             const bool shared = is_shared(*m_graph.vertices()[i].node);
-            m_bodies.push_back(std::make_unique<Body>(m_flow, shared ? flow::serial : flow::unlimited,
-                                                      [this, i](const InFlightPtr& in_flight) {
-                                                          call(i, in_flight);
-                                                          return flow::continue_msg{};
-                                                      }));
-            // Shared nodes get the events in the order of the input, so that output files do not depend on timing.
-            m_in_order.push_back(
-                shared ? std::make_unique<Sequencer>(
-                             m_flow, [](const InFlightPtr& in_flight) { return in_flight->event.index(); })
-                       : nullptr);
-            if (shared) {
-                flow::make_edge(*m_in_order[i], *m_bodies[i]);
-            }
+            m_bodies.push_back(
+                std::make_unique<Body>(m_flow, flow::unlimited, [this, i](const InFlightPtr& in_flight) {
+                    call(i, in_flight);
+                    return flow::continue_msg{};
+                }));
+            m_turns.push_back(shared ? std::make_unique<Turns>() : nullptr);
         }
     }
 
@@ -95,7 +123,6 @@ public:
 
 private:
     using Body = flow::function_node<InFlightPtr, flow::continue_msg>;
-    using Sequencer = flow::sequencer_node<InFlightPtr>;
 
     void feed() {
         for (std::uint64_t index = 0;; ++index) {
@@ -121,25 +148,42 @@ private:
     bool call_sources(InFlight& in_flight, std::vector<std::size_t>& ready) {
         EventRun& event = in_flight.event;
         NVTX_SCHEDULING_RANGE("TbbFlow::feed", event.index());
+        std::set<std::size_t> callable;
         for (std::size_t i = 0; i < m_graph.vertices().size(); ++i) {
-            if (m_graph.vertices()[i].input_edges.empty()) {
-                const Progress progress = event.call(i);
-                if (progress.stream_ended) {
-                    return false;
-                }
-                if (progress.lost) {
-                    lose_replica(event, in_flight.replica, m_queues);
-                }
-                ready.insert(ready.end(), progress.ready.begin(), progress.ready.end());
+            if (is_source(i)) {
+                callable.insert(i);
             }
         }
+        const auto find_source = [&] {
+            return std::find_if(callable.begin(), callable.end(), [this](auto i) { return is_source(i); });
+        };
+        for (auto next = find_source(); next != callable.end(); next = find_source()) {
+            const Progress progress = event.call(callable.extract(next).value());
+            if (progress.stream_ended) {
+                return false;
+            }
+            if (progress.lost) {
+                lose_replica(event, in_flight.replica, m_queues);
+            }
+            callable.insert(progress.ready.begin(), progress.ready.end());
+            if (progress.deferred) {
+                const auto restarted = restart_elsewhere(in_flight);
+                callable = {restarted.begin(), restarted.end()};
+            }
+        }
+        ready.assign(callable.begin(), callable.end());
         return true;
     }
 
+    bool is_source(std::size_t vertex) const { return m_graph.vertices()[vertex].input_edges.empty(); }
+
     void call(std::size_t vertex, const InFlightPtr& in_flight) {
         const std::size_t replica = in_flight->replica;
-        const bool shared = m_in_order[vertex] != nullptr;
+        const bool shared = m_turns[vertex] != nullptr;
         const Progress progress = in_flight->event.call(vertex);
+        if (shared) {
+            put_if(m_turns[vertex]->ends(progress.deferred), vertex);
+        }
         {
             NVTX_SCHEDULING_RANGE("TbbFlow::hand_over", in_flight->event.index());
             give(progress.ready, in_flight);
@@ -162,11 +206,11 @@ private:
         }
     }
 
-    /// Pass ready vertices to oneTBB. A failed event drains through all vertices, so that sequencers see no gap.
+    /// Pass ready vertices to oneTBB. A failed event drains through all vertices, so that no shared node waits for it.
     void give(const std::vector<std::size_t>& ready, const InFlightPtr& in_flight) {
         for (const std::size_t vertex : ready) {
-            if (m_in_order[vertex]) {
-                m_in_order[vertex]->try_put(in_flight);
+            if (m_turns[vertex]) {
+                put_if(m_turns[vertex]->arrives(in_flight), vertex);
             } else if (in_flight->one_by_one) {
                 const std::lock_guard lock(in_flight->mutex);
                 in_flight->deferred.insert(vertex);
@@ -182,6 +226,13 @@ private:
     void put(std::size_t vertex, const InFlightPtr& in_flight) {
         m_activity[in_flight->replica].begins();
         m_bodies[vertex]->try_put(in_flight);
+    }
+
+    /// Call a shared node with the event whose turn it is, if there is one.
+    void put_if(const InFlightPtr& in_flight, std::size_t vertex) {
+        if (in_flight) {
+            m_bodies[vertex]->try_put(in_flight);
+        }
     }
 
     /// Pass the first deferred node on if none is busy.
@@ -209,21 +260,30 @@ private:
     }
 
     void recover(const InFlightPtr& in_flight, Stall stalled) {
+        if (stalled == Stall::device) {
+            give(restart_elsewhere(*in_flight), in_flight);
+            return;
+        }
         EventRun& event = in_flight->event;
         const std::size_t replica = in_flight->replica;
         const SecondTry next = second_try(event, stalled, replica, m_replicas, m_queues, m_state);
-        switch (next.action) {
-        case RecoveryAction::alone:
+        if (next.action == RecoveryAction::alone) {
             m_activity[replica].wait_until_idle(in_flight);
-            break;
-        case RecoveryAction::elsewhere:
-            in_flight->replica = next.replica;
-            give(event.restart_on(m_replicas[next.replica]), in_flight);
-            break;
-        case RecoveryAction::give_up:
+        } else {
             give(event.restart(), in_flight);
-            break;
         }
+    }
+
+    /// Restart an event whose device is lost, on another one if possible.
+    /// @return vertices that can be called now
+    std::vector<std::size_t> restart_elsewhere(InFlight& in_flight) {
+        const SecondTry next =
+            second_try(in_flight.event, Stall::device, in_flight.replica, m_replicas, m_queues, m_state);
+        if (next.action == RecoveryAction::give_up) {
+            return in_flight.event.restart();
+        }
+        in_flight.replica = next.replica;
+        return in_flight.event.restart_on(m_replicas[next.replica]);
     }
 
     void call_ended(std::size_t replica) {
@@ -242,7 +302,7 @@ private:
     std::vector<Activity> m_activity;
     flow::graph m_flow;
     std::vector<std::unique_ptr<Body>> m_bodies;
-    std::vector<std::unique_ptr<Sequencer>> m_in_order;
+    std::vector<std::unique_ptr<Turns>> m_turns; ///< by vertex; null for nodes that are not shared
 };
 
 } // namespace

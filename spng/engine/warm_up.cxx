@@ -3,6 +3,8 @@
 
 #include "spng/core/log/log.h"
 #include "spng/device/event_stream.h"
+#include "spng/device/lost_device.h"
+#include "spng/device/memory/out_of_memory.h"
 #include "spng/graph/node.h"
 #include "spng/graph/node_mixins.h"
 #include "spng/instrument/clock.h"
@@ -59,7 +61,10 @@ double warm_up(const Graph& graph, c10::Device device, int streams) {
         }
         wait_for_device(device);
     } catch (const std::exception& error) {
-        log::warn("warm-up", std::string("the warm-up before the first event failed: ") + error.what());
+        const auto loss = loss_of(device);
+        log::warn("warm-up",
+                  loss ? device.str() + " stopped working before the first event: " + *loss
+                       : "the warm-up before the first event failed: " + without_trace(error.what()));
         return watch.seconds();
     }
     return called ? watch.seconds() : 0;

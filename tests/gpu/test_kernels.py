@@ -9,14 +9,15 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
 from tests.gpu.test_cuda import needs_device
+from tests.support import wire_cell
 
-ROOT = Path(__file__).resolve().parents[2]
-LIBRARIES = [ROOT / "build" / "lib" / name for name in ("libWireCellSpng.so", "libWireCellSpngCuda.so")]
+LIBRARIES = [
+    wire_cell.PROGRAM.parents[1] / "lib" / name for name in ("libWireCellSpng.so", "libWireCellSpngCuda.so")
+]
 
 pytestmark = pytest.mark.skipif(
     not all(path.exists() for path in LIBRARIES),
@@ -72,7 +73,11 @@ def same(operator, *arguments, tolerance=0.0):
 def run(text: str) -> None:
     """Run the lines in a new Python process."""
     done = subprocess.run(
-        [sys.executable, "-c", PRELUDE + text], cwd=ROOT, capture_output=True, text=True, check=False
+        [sys.executable, "-c", PRELUDE + text],
+        cwd=wire_cell.ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     if done.returncode == 77:
         pytest.skip(f"no torch in Python: {done.stdout.strip()}")

@@ -8,6 +8,8 @@ from pathlib import Path
 
 from ..checkout import ROOT, fail
 
+PYTHON_SCRIPTS = ("wcb", "wscript", "scripts/gpu_check")  # without an ending
+
 # Written by tools, not by hand.
 GENERATED = ("data/", "docs/benchmarks/reference.json", "profiling/tests/data/")
 
@@ -54,5 +56,5 @@ def with_ending(names: list[str], *endings: str) -> list[str]:
     return [
         name
         for name in names
-        if Path(name).suffix in endings or (name in ("wcb", "wscript") and ".py" in endings)
+        if Path(name).suffix in endings or (name in PYTHON_SCRIPTS and ".py" in endings)
     ]

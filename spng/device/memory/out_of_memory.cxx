@@ -59,7 +59,11 @@ bool handles_out_of_memory() {
 }
 
 std::string without_trace(const std::string& text) {
-    return text.substr(0, std::min<std::size_t>(text.find("\nException raised from"), 600));
+    std::size_t end = 600;
+    for (const char* rest : {"\nException raised from", "\nSearch for `cuda", "\nCUDA kernel errors might"}) {
+        end = std::min(end, text.find(rest));
+    }
+    return text.substr(0, end);
 }
 
 void rethrow_readable(const std::string& where) {

@@ -27,7 +27,8 @@ bool says_out_of_memory(const std::string& text);
 /// Return true if the exception being handled reports exhausted memory.
 bool handles_out_of_memory();
 
-/// Return LibTorch's text without the C++ stack trace, which does not help a user; at most 600 characters.
+/// Return LibTorch's text without the C++ stack trace and its advice on debugging CUDA, which do not help a user;
+/// at most 600 characters.
 std::string without_trace(const std::string& text);
 
 } // namespace spng

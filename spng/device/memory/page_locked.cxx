@@ -6,6 +6,8 @@
 
 #include <ATen/ops/empty.h>
 
+#include <mutex>
+
 namespace spng {
 
 at::Tensor host_tensor(at::IntArrayRef sizes, c10::ScalarType type, bool page_locked) {
@@ -21,7 +23,10 @@ at::Tensor host_tensor(at::IntArrayRef sizes, c10::ScalarType type, bool page_lo
         if (says_out_of_memory(reason)) {
             throw;
         }
-        log::warn("device", "no page-locked memory, copies make the host wait: " + without_trace(reason));
+        static std::once_flag warned; // a lost device is checked again for each of its last copies
+        std::call_once(warned, [&reason] {
+            log::warn("device", "no page-locked memory, copies make the host wait: " + without_trace(reason));
+        });
         return at::empty(sizes, type);
     }
 }

@@ -15,7 +15,7 @@ namespace spng {
 ///                     keeps such memory for reuse and returns it only when all copies from and to it are
 ///                     done. If LibTorch fails for another reason than memory (it checks the copies of all
 ///                     devices, and one may be lost), the result is ordinary memory, and copies make the host
-///                     wait.
+///                     wait; the first time, a warning has the reason.
 at::Tensor host_tensor(at::IntArrayRef sizes, c10::ScalarType type, bool page_locked);
 
 /// Wrap the deleter of the tensor's memory so that it never throws: an exception in a destructor ends the

@@ -16,14 +16,20 @@ namespace {
 constexpr std::size_t host_participant = 0;
 constexpr std::uint32_t default_stream_id = 7; // as the records of CUPTI have it
 
-// The model of times: the delay of a launch, and the time of an operation of no bytes and of each byte.
+// The model of times: the delay of a launch, and the time of an operation of no bytes, of each byte, and of each
+// thread of a kernel.
 constexpr std::uint64_t launch_ns = 2000, least_ns = 1500;
-constexpr double ns_of_byte_of_copy = 1 / 50.0, ns_of_byte_of_memory = 1 / 3000.0;
+constexpr double ns_of_byte_of_copy = 1 / 50.0, ns_of_byte_of_memory = 1 / 3000.0, ns_of_thread = 1 / 500.0;
 
-std::uint64_t duration_of(const Operation& operation) {
+std::uint64_t duration_of(const Launch& launch) {
+    const Operation& operation = launch.operation;
     const bool crosses_bus = operation.kind == Kind::copy_to_device || operation.kind == Kind::copy_to_host;
-    return least_ns + static_cast<std::uint64_t>(static_cast<double>(operation.bytes) *
-                                                 (crosses_bus ? ns_of_byte_of_copy : ns_of_byte_of_memory));
+    const double threads = static_cast<double>(launch.grid.x) * launch.grid.y * launch.grid.z *
+                           launch.block.x * launch.block.y * launch.block.z;
+    const double bytes = static_cast<double>(operation.bytes);
+    return least_ns +
+           static_cast<std::uint64_t>(bytes * (crosses_bus ? ns_of_byte_of_copy : ns_of_byte_of_memory) +
+                                      (operation.kind == Kind::kernel ? threads * ns_of_thread : 0));
 }
 
 } // namespace
@@ -182,7 +188,7 @@ void State::record(Stream& stream, const Launch& launch, std::uint32_t graph) {
         return;
     }
     const std::uint64_t begin = std::max(stream.end, now() + launch_ns);
-    const std::uint64_t duration = duration_of(launch.operation);
+    const std::uint64_t duration = duration_of(launch);
     stream.end = begin + duration;
     m_busy[stream.device] += duration;
     record_operation({.kind = launch.operation.kind,

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Call every operator once for several shapes, for compute-sanitizer: python -m scripts.gpu.probe_operators LIBRARY...
+
+Rows are few, but reach every branch: of one tick, of whole and broken words, too long for shared memory, with a stride.
+Inputs are computed on the CPU and uploaded, because a tool that follows our kernels only does not know the memory that
+other kernels write.
+"""
+
+from __future__ import annotations
+
+import sys
+
+import torch
+
+LENGTHS = (1, 33, 375, 1500, 6000, 13000)
+ROWS = 5
+
+
+def main(libraries: list[str]) -> None:
+    """Load the libraries and call the operators."""
+    for library in libraries:
+        torch.ops.load_library(library)
+    torch.manual_seed(20261123)
+    for ticks in LENGTHS:
+        call_all(ticks)
+    torch.cuda.synchronize()
+    print(f"done: {len(LENGTHS)} lengths")
+
+
+def noise(*shape: int) -> torch.Tensor:
+    """Return random values on the device."""
+    return torch.randn(*shape).cuda()
+
+
+def integers(low: int, high: int, *shape: int) -> torch.Tensor:
+    """Return random int32 values on the device."""
+    return torch.randint(low, high, shape, dtype=torch.int32).cuda()
+
+
+def call_all(ticks: int) -> None:
+    """Call the operators on rows of this length."""
+    spng = torch.ops.spng
+    cpu_waves = torch.randn(ROWS, ticks)
+    waves, counts = cpu_waves.cuda(), (50 * cpu_waves).to(torch.int16).cuda()
+    rms, good = torch.rand(ROWS).cuda(), (torch.rand(ROWS) < 0.8).cuda()
+    spng.subtract_baseline_and_pad(counts, ticks + 7, torch.float32, good)
+    spng.robust_noise(waves, 5.0)
+    spng.robust_noise(waves[:, ::2], 5.0)
+    spng.plain_rms(waves)
+    packed = spng.pack_above(waves, rms, 0.7, noise(ROWS), 0.1, good)
+    seeds = spng.pack_ticks((cpu_waves > 2).cuda())
+    spng.unpack_ticks(packed, ticks)
+    both = spng.pack_ticks(((cpu_waves > 2) & (cpu_waves > 0.7)).cuda())
+    spng.grow_regions(both, packed, ticks, 3, 70)
+    spng.confirmed_runs(packed, seeds, both, ticks, 0.4)
+    spng.or_neighbours(packed, integers(-1, ROWS, ROWS, 3))
+    spng.multi_plane(packed, seeds, ticks, [0, 1, 2, 3])
+    offsets = torch.tensor([0, 4, 4, 90], dtype=torch.int32).cuda()
+    spng.coincidence(packed, offsets, integers(0, ROWS, 90, 2), 86)
+    regions = (cpu_waves[:, : (ticks + 3) // 4] > 1).cuda()
+    spng.apply_regions_linear(waves, regions, 4)
+    spng.apply_regions_restored(waves, regions, 4)
+    spng.clipped_running_sum(waves, noise(ROWS), rms, 4.0, 17)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Settings common to all stages: the program, folders, the device, the input."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import tarfile
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from scripts.wcb.checkout import ROOT, build_folder
+
+DEFAULT_INPUT = ROOT / "data" / "tracks10-adc.tar.bz2"
+
+
+@dataclass(frozen=True)
+class Setting:
+    """Settings of a run.
+
+    program       wire-cell of a bundle or of a build; its libraries are in ../lib
+    work          folder for inputs and outputs of jobs
+    device        argument `device` of the jobs
+    frames        frame file whose first event is the input
+    events        events of a job whose times are measured
+    words         further words of every job, such as the files of another detector
+    is_simulated  the CUDA runtime is simulated: leave out whatever needs hardware
+    """
+
+    program: Path
+    work: Path
+    device: str = "cuda"
+    frames: Path = DEFAULT_INPUT
+    events: int = 24
+    words: tuple[str, ...] = ()
+    is_simulated: bool = False
+    environment: dict[str, str] = field(default_factory=lambda: dict(os.environ))
+
+    @property
+    def libraries(self) -> Path:
+        """The folder with our libraries."""
+        return self.program.parents[1] / "lib"
+
+    @property
+    def is_default_detector(self) -> bool:
+        """Whether the input is the event in data/, of one anode of ProtoDUNE-HD."""
+        return self.frames == DEFAULT_INPUT
+
+
+def find_program(bundle: Path | None, scratch: Path) -> Path:
+    """Return wire-cell: of the bundle (a folder, or an archive that is unpacked into `scratch`), of the variable
+    SPNG_WIRE_CELL, or of the build.
+
+    @throws ValueError if there is none.
+    """
+    if bundle is not None:
+        folder = bundle if bundle.is_dir() else unpacked(bundle, scratch / "bundle")
+        found = [folder / "bin" / "wire-cell", *sorted(folder.glob("*/bin/wire-cell"))]
+        for program in found:
+            if program.exists():
+                return program.resolve()
+        raise ValueError(f"{bundle} has no bin/wire-cell: it is not a folder or archive of ./wcb bundle")
+    if "SPNG_WIRE_CELL" in os.environ:
+        given = Path(os.environ["SPNG_WIRE_CELL"])
+        if not given.exists():
+            raise ValueError(f"SPNG_WIRE_CELL names no program: {given}")
+        return given.absolute()
+    build = build_folder() or ROOT / "build"
+    if not (build / "bin" / "wire-cell").exists():
+        raise ValueError("there is no program: give --bundle FILE, or build one with ./wcb")
+    return build / "bin" / "wire-cell"
+
+
+def unpacked(archive: Path, folder: Path) -> Path:
+    """Unpack the archive into `folder`; return the folder."""
+    try:
+        with tarfile.open(archive) as content:
+            content.extractall(folder, filter="tar")
+    except (OSError, tarfile.TarError) as problem:
+        raise ValueError(f"cannot unpack {archive}: {problem}") from problem
+    return folder
+
+
+def environment_for(program: Path) -> dict[str, str]:
+    """Return the environment of all programs: the one of this process, with what tests, tools and a bundle look for."""
+    values = dict(os.environ)
+    paths = [str(ROOT / "profiling"), *filter(None, values.get("PYTHONPATH", "").split(os.pathsep))]
+    values |= {
+        "PYTHONPATH": os.pathsep.join(paths),
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "PYTHONUNBUFFERED": "1",
+        "SPNG_WIRE_CELL": str(program),
+    }
+    torch = importlib.util.find_spec("torch")
+    if "SPNG_TORCH" not in values and torch is not None and torch.submodule_search_locations:
+        values["SPNG_TORCH"] = torch.submodule_search_locations[0]
+    return values

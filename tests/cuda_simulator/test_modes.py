@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The chain on LibTorch's own CUDA code, over the simulated CUDA runtime, gives the CPU's numbers in every mode.
+
+Kernels of LibTorch are replaced by the CPU's function of their operator, cuFFT by an FFT of the CPU, and SPNG's own
+kernels run in the emulator, so results differ by the rounding of SPNG's kernels at most (docs/limits.md).
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.support import cuda_simulator, small_anodes, wire_cell
+from tests.support.small_site import Site
+
+pytestmark = cuda_simulator.needs_simulator
+
+TICKS, EVENTS = 1200, 3
+NETWORK = wire_cell.DATA / "dnnroi.ts"
+TAGS = "signal,gauss,wiener,loose,mp2,mp3,roi"
+
+
+@pytest.fixture(name="frames", scope="module")
+def fixture_frames(site: Site) -> wire_cell.Arrays:
+    """Events of two lengths in turn, with other bad channels in each."""
+    whole = site.busy_frames(EVENTS, TICKS)
+    arrays: wire_cell.Arrays = {}
+    for ident in range(EVENTS):
+        ticks = TICKS - 300 * (ident % 2)
+        samples = np.ascontiguousarray(whole[f"frame_*_{ident}"][:, :ticks])
+        arrays |= wire_cell.event(samples, site.anode.channels, ident)
+        bad = site.anode.channels[20 + 30 * ident]
+        arrays[f"chanmask_bad_{ident}"] = np.array([[bad, 0, ticks]], dtype=np.int32)
+    return arrays
+
+
+def on_both(
+    folder: Path, flags: list[str], arrays: wire_cell.Arrays, /, **arguments: Any
+) -> tuple[wire_cell.Arrays, wire_cell.Arrays, cuda_simulator.Run]:
+    """Process frames on the CPU and over the simulator; return both outputs."""
+    devices = arguments.pop("device", "cuda")
+    wire_cell.write_arrays(folder / "adc.npz", arrays)
+    cpu_arguments = {"model": "none", "tags": TAGS, "threads": 1, **arguments}
+    cpu = wire_cell.job(folder, *flags, input="adc.npz", **cpu_arguments)
+    given = {**cpu_arguments, "device": devices, "input": "adc.npz", "output": "cuda.npz"}
+    words = [word for name, value in given.items() for word in ("-A", f"{name}={value}")]
+    run = cuda_simulator.run(
+        folder, "-c", wire_cell.PIPELINE, *flags, *words, devices=1 + str(devices).count(",")
+    )
+    assert run.done.returncode == 0, run.done.stderr
+    run.report.check()
+    return cpu, wire_cell.read_arrays(folder / "cuda.npz"), run
+
+
+def assert_equal(cuda: wire_cell.Arrays, cpu: wire_cell.Arrays, tolerance: float = 0.0) -> None:
+    """Values differ by at most `tolerance` of the RMS of the array."""
+    assert list(cuda) == list(cpu)
+    for tag in {name.rsplit("_", 1)[0] for name in cpu if name.startswith("frame_")}:
+        assert any(array.any() for name, array in cpu.items() if name.startswith(tag)), tag
+    for name, expected in cpu.items():
+        if name.startswith("notes"):
+            continue  # names of devices
+        assert np.isfinite(cuda[name]).all(), name
+        seen = cuda[name].astype(np.float64)
+        assert seen.shape == expected.shape and cuda[name].dtype == expected.dtype, name
+        limit = tolerance * np.sqrt((expected.astype(np.float64) ** 2).mean())
+        np.testing.assert_allclose(seen, expected, rtol=0, atol=limit, err_msg=name)
+
+
+@pytest.mark.parametrize(
+    "mode",
+    [
+        {"events_in_flight": 1},
+        {"events_in_flight": 2},
+        {"engine": "TbbFlow", "events_in_flight": 1},
+        {"engine": "TbbFlow", "events_in_flight": 4},
+        {"cuda_graph": "on"},
+        {"cuda_graph": "on", "engine": "TbbFlow", "events_in_flight": 3},
+        {"dtype": "float64"},
+        {"noise_filter": "coherent"},
+        {"batch": "false"},
+        {"model": NETWORK},
+        {"model": NETWORK, "cuda_graph": "on"},
+        {"model": "standin", "engine": "TbbFlow"},
+        {"model": NETWORK, "precision": "fast"},
+        {"device": "cuda:0,cuda:1", "engine": "TbbFlow"},
+        {"device": "cuda:0,cuda:0"},
+    ],
+    ids=lambda mode: "-".join(str(getattr(value, "name", value)) for value in mode.values()),
+)
+def test_mode(site: Site, frames: wire_cell.Arrays, mode: dict[str, Any]) -> None:
+    cpu, cuda, _ = on_both(site.folder, site.flags, frames, **mode)
+    assert_equal(cuda, cpu)
+
+
+def test_graphs_are_replayed(site: Site) -> None:
+    """One graph is captured in the first event; each later event is one launch of it."""
+    events = 4
+    arrays = site.busy_frames(events, TICKS)
+    _, _, run = on_both(site.folder, site.flags, arrays, cuda_graph="on", events_in_flight=1)
+    assert run.report.all["replays"] == events - 1
+    assert run.report.calls("cudaStreamBeginCapture") == run.report.calls("cudaGraphExecDestroy") == 1
+    captured = sum(run.report.all["captured_kernels"].values())
+    assert run.report.all["replayed_operations"] >= (events - 1) * captured > 100
+
+
+def test_long_readout(site: Site) -> None:
+    """A readout in readout windows."""
+    cpu, cuda, _ = on_both(site.folder, site.flags, site.busy_frames(1, 13_000), window=5000)
+    assert_equal(cuda, cpu)
+
+
+def test_batched_anodes(tmp_path: Path) -> None:
+    """Anodes 1 and 2 share their tensors."""
+    flags = small_anodes.write_description(tmp_path)
+    readout = small_anodes.readout(tmp_path, len(small_anodes.ANODES), TICKS)
+    samples = np.concatenate(np.split(readout, len(small_anodes.ANODES), axis=1))
+    arrays = wire_cell.event(samples, np.arange(len(samples)))
+    cpu, cuda, _ = on_both(tmp_path, flags, arrays, tpcid="all", batch_anodes="true")
+    assert_equal(cuda, cpu)
+
+
+def test_own_kernels_switched_off(
+    site: Site, frames: wire_cell.Arrays, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Compositions of LibTorch's operators give what SPNG's kernels give."""
+    monkeypatch.setenv("SPNG_CUDA_KERNELS", "no")
+    cpu, cuda, run = on_both(site.folder, site.flags, frames)
+    assert not any("pack_above" in name for name in run.report.all["kernels"])
+    assert_equal(cuda, cpu, tolerance=1e-5)

@@ -1,0 +1,755 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Recordings of jobs on the simulated CUDA: every call, kernel, copy and graph replay, and every report of
+`wirecell-profile`, equal the simulator's own log.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import numpy as np
+import pytest
+from wirecell_profile.cli import main
+
+from tests.cuda_simulator.recorded_job import RecordedJob, Rows, Span, summary
+from tests.cuda_simulator.simulator_log import COPIES, KERNELS, Record, duration, name_of, union
+from tests.recorder import recorded
+from tests.support import wire_cell
+from tests.support.small_site import Site
+
+LIBRARIES = Path(os.environ.get("SPNG_CUDA_SIMULATOR", wire_cell.ROOT / "build" / "cuda_simulator"))
+PRELOADED = ("libcudart.so.13", "libcufft.so.12", "libcupti.so.13")
+
+pytestmark = [
+    wire_cell.needs_program,
+    recorded.needs_recorder,
+    pytest.mark.skipif(not (LIBRARIES / PRELOADED[0]).exists(), reason=f"{LIBRARIES} is not built"),
+]
+
+EVENTS, TICKS = 3, 1500
+BUS_AND_MEMORY = {"copy_to_device", "copy_to_host", "copy_on_device", "fill"}
+PEAK_BANDWIDTH = 2 * 2619e6 * 5120 / 8  # of the simulated driver's clock and bus [bytes/s]
+
+
+def record(site: Site, name: str, variables: dict[str, str] | None = None, **arguments: Any) -> RecordedJob:
+    """Run the main job on the simulated CUDA with --record."""
+    if not (site.folder / "adc.npz").exists():
+        wire_cell.write_arrays(site.folder / "adc.npz", site.busy_frames(EVENTS, TICKS))
+    recording, log, report = (site.folder / f"{name}.{ending}" for ending in ("sqlite", "log", "json"))
+    given = {
+        "input": "adc.npz",
+        "output": f"{name}.npz",
+        "device": "cuda",
+        "model": "none",
+        "threads": 1,
+        **arguments,
+    }
+    words = [word for key, value in given.items() for word in ("-A", f"{key}={value}")]
+    environment = os.environ | {
+        "LD_PRELOAD": ":".join(str(LIBRARIES / library) for library in PRELOADED),
+        "LD_LIBRARY_PATH": str(LIBRARIES),
+        "CUDA_SIMULATOR_LOG": str(log),
+        "CUDA_SIMULATOR_REPORT": str(report),
+    }
+    done = wire_cell.run(
+        *("-c", wire_cell.PIPELINE, *site.flags, "--record", recording, *words),
+        folder=site.folder,
+        env=environment | (variables or {}),
+    )
+    assert done.returncode == 0, done.stderr
+    return RecordedJob.read(recording, log, report)
+
+
+@pytest.fixture(scope="module")
+def plain(site: Site) -> RecordedJob:
+    return record(site, "plain")
+
+
+@pytest.fixture(scope="module")
+def graphs(site: Site) -> RecordedJob:
+    return record(site, "graphs", cuda_graph="on")
+
+
+@pytest.fixture(scope="module", params=["plain", "graphs"])
+def job(request: pytest.FixtureRequest) -> RecordedJob:
+    return request.getfixturevalue(request.param)
+
+
+def grouped(records: Iterable[Record], key: Callable[[Record], Any]) -> dict[Any, list[Record]]:
+    groups: dict[Any, list[Record]] = defaultdict(list)
+    for each in records:
+        groups[key(each)].append(each)
+    return groups
+
+
+def without_units(row: dict[str, Any]) -> dict[str, Any]:
+    """Statistics of a report's row: "Total Time (ns)" -> "Total"; calls and instances are counts."""
+    short = {"Total Time": "Total", "Num Calls": "Count", "Instances": "Count", "Kern Inst": "Count"}
+    return {short.get(key.split(" (")[0], key.split(" (")[0]): value for key, value in row.items()}
+
+
+def assert_sums(
+    rows: Rows, groups: dict[Any, list[int]], name: Callable[[dict], Any] = lambda row: row["Name"]
+) -> None:
+    """A report has a row per group, with the statistics of its values, the largest total first."""
+    found = {name(row): without_units(row) for row in rows}
+    assert len(found) == len(rows) and found.keys() == groups.keys()
+    total = sum(sum(values) for values in groups.values())
+    for key, values in groups.items():
+        expected = summary(values)
+        assert {column: found[key][column] for column in expected} == pytest.approx(expected), key
+        if "Time" in found[key]:
+            assert found[key]["Time"] == pytest.approx(100 * sum(values) / total)
+    totals = [without_units(row)["Total"] for row in rows]
+    assert totals == sorted(totals, reverse=True)
+
+
+def durations(groups: dict[Any, list[Record]]) -> dict[Any, list[int]]:
+    return {key: [duration(each) for each in group] for key, group in groups.items()}
+
+
+def dims(size: Iterable[int]) -> str:
+    return " ".join(f"{each:>4}" for each in size)
+
+
+class TestRows:
+    """The tables of the recording."""
+
+    def test_kernels(self, job: RecordedJob) -> None:
+        found = job.sql(
+            "SELECT value, start, end, deviceId, streamId, correlationId, gridX, gridY, gridZ, blockX, blockY, blockZ, "
+            "dynamicSharedMemory, COALESCE(graphNodeId, 0) FROM CUPTI_ACTIVITY_KIND_KERNEL "
+            "JOIN StringIds ON id = mangledName"
+        )
+        plain_keys = ("name", "start", "end", "device", "stream", "correlation")
+        expected = [
+            (*(each[key] for key in plain_keys), *each["grid"], *each["block"], each["shared"], each["node"])
+            for each in job.log.kernels
+        ]
+        assert len(found) > 100 and sorted(found) == sorted(expected)
+
+    def test_copies(self, job: RecordedJob) -> None:
+        """Kinds have the values of nsys: 1 to the device, 2 to the host, 8 on it; memory 0 pageable, 1 pinned, 2 device."""
+        found = job.sql(
+            "SELECT start, end, deviceId, streamId, correlationId, bytes, copyKind, srcKind, dstKind, "
+            "COALESCE(graphNodeId, 0) FROM CUPTI_ACTIVITY_KIND_MEMCPY"
+        )
+        keys = ("start", "end", "device", "stream", "correlation", "bytes")
+        expected = []
+        for each in job.log.copies:
+            host = 0 if each["pageable"] else 1
+            kinds = {
+                "copy_to_device": (1, host, 2),
+                "copy_to_host": (2, 2, host),
+                "copy_on_device": (8, 2, 2),
+            }
+            expected.append((*(each[key] for key in keys), *kinds[each["kind"]], each["node"]))
+        assert len(found) > 10 and sorted(found) == sorted(expected)
+
+    def test_the_simulator_counts_the_same(self, job: RecordedJob) -> None:
+        """The log agrees with the counts that the simulator keeps apart from its records."""
+        direct = [each for each in job.log.operations if not each["graph"]]
+        kernels = [each for each in direct if each["kind"] in KERNELS]
+        assert len(kernels) == sum(job.report["kernels"].values())
+        sums = grouped(direct, lambda each: each["kind"].removeprefix("copy_"))
+        for direction, counted in job.report["copies"].items():
+            assert counted["count"] == len(sums[direction])
+            assert counted["bytes"] == sum(each["bytes"] for each in sums[direction])
+        assert len(job.log.operations) - len(direct) == job.report["replayed_operations"]
+        assert job.report["complaints"] == [] and job.report["races"] == []
+
+    def test_runtime_calls(self, job: RecordedJob) -> None:
+        """Each call while the session runs, with the thread that made it."""
+        (stop,) = (int(value) for (value,) in job.sql("SELECT value FROM SPNG_RUN WHERE key = 'stop_ns'"))
+        found = {
+            correlation: others
+            for correlation, *others in job.sql(
+                "SELECT correlationId, value, start, end, returnValue, globalTid & 0xFFFFFF "
+                "FROM CUPTI_ACTIVITY_KIND_RUNTIME JOIN StringIds ON id = nameId WHERE eventClass = 0"
+            )
+        }
+        keys = ("name", "start", "end", "status", "thread")
+        expected = {correlation: [call[key] for key in keys] for correlation, call in job.log.calls.items()}
+        missing = [expected.pop(correlation) for correlation in expected.keys() - found.keys()]
+        assert len(found) > 500 and found == expected
+        assert all("Destroy" in name for name, *_ in missing), missing  # at the end, after the recording
+        assert all(start > 0.9 * stop for _, start, *_ in missing)
+
+    def test_driver_calls(self, job: RecordedJob) -> None:
+        """Launches of cuFFT, which uses the driver. Those that the runtime makes inside of its own are left out."""
+        found = job.sql(
+            "SELECT correlationId, value FROM CUPTI_ACTIVITY_KIND_RUNTIME JOIN StringIds ON id = nameId "
+            "WHERE eventClass = 1"
+        )
+        transforms = [each for each in job.log.kernels if each["kind"] == "transform" and not each["graph"]]
+        assert sorted(found) == sorted((each["correlation"], "cuLaunchKernel") for each in transforms)
+
+    def test_waits(self, job: RecordedJob) -> None:
+        """Types: 1 of an event, 2 of a stream for an event, 3 of a stream, 4 of a device."""
+        types = {
+            "cudaEventSynchronize": 1,
+            "cudaEventQuery": 1,
+            "cudaStreamWaitEvent": 2,
+            "cudaStreamSynchronize": 3,
+            "cudaDeviceSynchronize": 4,
+        }
+        expected = [
+            (types[name_of(call)], call["start"], call["end"], call["stream"], call["event"], correlation)
+            for correlation, call in job.log.calls.items()
+            if name_of(call) in types and correlation in job.launches
+        ]
+        found = job.sql(
+            "SELECT syncType, start, end, streamId, eventId, correlationId "
+            "FROM CUPTI_ACTIVITY_KIND_SYNCHRONIZATION"
+        )
+        assert len(found) > 20 and sorted(found) == sorted(expected)
+
+    def test_memory(self, job: RecordedJob) -> None:
+        """Blocks of the runtime, of devices (2) and page-locked (1)."""
+        found = job.sql(
+            "SELECT start, virtualAddress, bytes, memKind, memoryOperationType FROM CUDA_GPU_MEMORY_USAGE_EVENTS"
+        )
+        expected = [
+            (
+                each["time"],
+                each["address"],
+                each["bytes"],
+                1 if each["page_locked"] else 2,
+                int(each["kind"] == "release"),
+            )
+            for each in job.log.allocations
+        ]
+        assert len(found) > 5 and sorted(found) == sorted(expected)
+
+    def test_owners(self, job: RecordedJob) -> None:
+        """The node call of each launch, by CUPTI's external correlation, is the innermost around it in time."""
+        found = dict(job.sql("SELECT correlationId, call FROM SPNG_CALL_CORRELATION"))
+        names = {call.id: call for call in job.node_calls}
+        checked = 0
+        for operation in job.log.operations:
+            launch = job.launches[operation["correlation"]]
+            owner = job.innermost(job.node_calls, launch)
+            recorded_owner = names.get(found.get(operation["correlation"], -1))
+            assert recorded_owner == owner, (operation["name"], launch)
+            checked += owner is not None
+        assert checked > 100
+
+    def test_the_machine(self, job: RecordedJob) -> None:
+        """The driver's values."""
+        found = job.sql("SELECT id, name, busLocation, uuid, smCount, memoryBandwidth FROM TARGET_INFO_GPU")
+        uuid = "GPU-01010101-0101-0101-0101-010101010101"
+        assert found == [(0, "Simulated GPU", "0000:01:00.0", uuid, 132, PEAK_BANDWIDTH)]
+
+    def test_nothing_is_lost(self, job: RecordedJob) -> None:
+        manifest = dict(job.sql("SELECT key, value FROM SPNG_RUN"))
+        assert manifest["tier"] == "cupti" and manifest["cuda.dropped_records"] == "0"
+        assert manifest["cuda.unknown_records"] == "0" and job.sql("SELECT text FROM SPNG_DIAG") == []
+
+
+class TestGraphs:
+    def test_replays(self, graphs: RecordedJob) -> None:
+        """Each replay has all nodes of its graph, once."""
+        launches = [call for call in graphs.log.calls.values() if name_of(call) == "cudaGraphLaunch"]
+        assert len(launches) == graphs.report["replays"] >= EVENTS
+        by_launch = grouped(graphs.log.operations, lambda each: each["correlation"])
+        for launch in launches:
+            nodes = [each["node"] for each in by_launch[launch["correlation"]]]
+            assert len(nodes) == len(set(nodes)) > 50
+
+    def test_nodes_belong_to_the_call_that_captured_them(self, graphs: RecordedJob) -> None:
+        """Nodes of the executable graph lead to captured ones, and these to a call of a node."""
+        rows = graphs.sql("SELECT graphNodeId, originalGraphNodeId, spngCall FROM CUDA_GRAPH_NODE_EVENTS")
+        captured = {node: call for node, original, call in rows if original is None}
+        originals = {node: original for node, original, _ in rows if original is not None}
+        replayed = {each["node"] for each in graphs.log.operations if each["graph"]}
+        assert replayed <= originals.keys()
+        calls = {call.id: call.name for call in graphs.node_calls}
+        owners = {calls.get(captured[originals[node]]) for node in replayed}
+        assert {"SPNGDecon:induction", "SPNGDecon:collection"} <= owners, owners
+
+    def test_whole_graphs(self, site: Site) -> None:
+        """With SPNG_RECORD_GRAPHS=whole a replay is one operation, from its first start to its last end."""
+        job = record(site, "whole", {"SPNG_RECORD_GRAPHS": "whole"}, cuda_graph="on")
+        replays = grouped(
+            [each for each in job.log.operations if each["graph"]], lambda each: each["correlation"]
+        )
+        found = job.sql(
+            "SELECT correlationId, start, end, graphId, deviceId FROM CUPTI_ACTIVITY_KIND_GRAPH_TRACE"
+        )
+        assert sorted(found) == sorted(
+            (
+                correlation,
+                min(each["start"] for each in nodes),
+                max(each["end"] for each in nodes),
+                nodes[0]["graph"],
+                nodes[0]["device"],
+            )
+            for correlation, nodes in replays.items()
+        )
+        kernels = job.sql("SELECT COUNT(*) FROM CUPTI_ACTIVITY_KIND_KERNEL")
+        assert kernels == [(sum(not each["graph"] for each in job.log.kernels),)]
+
+
+class TestStats:
+    """Reports of nsys. Kernels by their mangled names, as the program registers them."""
+
+    def test_kernels(self, job: RecordedJob) -> None:
+        assert_sums(job.stats("cuda_gpu_kern_sum:mangled"), durations(grouped(job.log.kernels, name_of)))
+
+    def test_kernels_by_size(self, job: RecordedJob) -> None:
+        groups = grouped(
+            job.log.kernels, lambda each: (name_of(each), dims(each["grid"]), dims(each["block"]))
+        )
+        rows = job.stats("cuda_gpu_kern_gb_sum:mangled")
+        assert_sums(rows, durations(groups), lambda row: (row["Name"], row["GridXYZ"], row["BlockXYZ"]))
+
+    def test_memory_operations(self, job: RecordedJob) -> None:
+        groups = grouped((each for each in job.log.operations if each["kind"] in BUS_AND_MEMORY), name_of)
+        assert_sums(job.stats("cuda_gpu_mem_time_sum"), durations(groups), lambda row: row["Operation"])
+        sizes = {name: [each["bytes"] for each in group] for name, group in groups.items()}
+        rows = job.stats("cuda_gpu_mem_size_sum")
+        in_bytes = [
+            {
+                key: value * 1e6 if key.endswith("(MB)") and value is not None else value
+                for key, value in row.items()
+            }
+            for row in rows
+        ]
+        assert_sums(in_bytes, sizes, lambda row: row["Operation"])
+
+    def test_api(self, job: RecordedJob) -> None:
+        """Calls of the runtime from the log, those of the driver from the recording."""
+        groups: dict[str, list[int]] = defaultdict(list)
+        for correlation, launch in job.launches.items():
+            call = job.log.calls.get(correlation)
+            name = name_of(call) if call else launch.name
+            groups[name].append(duration(call) if call else launch.end - launch.start)
+        rows = job.stats("cuda_api_sum")
+        assert_sums(rows, groups, lambda row: row["Name"].split("_v")[0])
+        trace = job.stats("cuda_api_trace")
+        assert Counter(row["Name"].split("_v")[0] for row in trace) == {
+            name: len(values) for name, values in groups.items()
+        }
+        gpu = durations(grouped(job.log.operations, name_of))
+        assert_sums(
+            job.stats("cuda_api_gpu_sum:mangled"),
+            {("CUDA_API", name): values for name, values in groups.items()}
+            | {
+                ("MEMORY_OPER" if name.startswith("[CUDA") else "CUDA_KERNEL", name): values
+                for name, values in gpu.items()
+            },
+            lambda row: (
+                row["Category"],
+                row["Operation"].split("_v")[0] if row["Category"] == "CUDA_API" else row["Operation"],
+            ),
+        )
+        assert_sums(job.stats("cuda_gpu_sum:mangled"), gpu, lambda row: row["Operation"])
+
+    def test_trace(self, job: RecordedJob) -> None:
+        found = [
+            (
+                row["Start (ns)"],
+                row["Duration (ns)"],
+                row["CorrId"],
+                row["Strm"],
+                row["Name"],
+                row["GrdX"],
+                None if row["Bytes (MB)"] is None else round(row["Bytes (MB)"] * 1e6),
+                None if row["Throughput (MB/s)"] is None else pytest.approx(row["Throughput (MB/s)"]),
+            )
+            for row in job.stats("cuda_gpu_trace:mangled")
+        ]
+        expected = [
+            (
+                each["start"],
+                duration(each),
+                each["correlation"],
+                each["stream"],
+                name_of(each),
+                each["grid"][0] if each["kind"] in KERNELS else None,
+                each["bytes"] if each["kind"] not in KERNELS else None,
+                each["bytes"] * 1e3 / duration(each) if each["kind"] not in KERNELS else None,
+            )
+            for each in job.log.operations
+        ]
+        assert sorted(found, key=lambda row: row[:5]) == sorted(expected, key=lambda row: row[:5])
+        starts = [row[0] for row in found]
+        assert starts == sorted(starts)
+
+    def test_launch_wait_and_run(self, plain: RecordedJob) -> None:
+        """The wait of a kernel is the time from the end of the call to its start, if this is positive."""
+        found = [
+            tuple(
+                row[key]
+                for key in (
+                    "API Start (ns)",
+                    "API Dur (ns)",
+                    "Queue Dur (ns)",
+                    "Kernel Start (ns)",
+                    "Kernel Dur (ns)",
+                    "Total Dur (ns)",
+                    "Kernel Name",
+                )
+            )
+            for row in plain.stats("cuda_kern_exec_trace:mangled")
+        ]
+        expected, totals = [], defaultdict(list)
+        for kernel in plain.log.kernels:
+            call = plain.launches[kernel["correlation"]]
+            queue = kernel["start"] - call.end
+            total = max(kernel["end"], call.end) - call.start
+            expected.append(
+                (
+                    call.start,
+                    call.end - call.start,
+                    queue if queue > 0 else None,
+                    kernel["start"],
+                    duration(kernel),
+                    total,
+                    name_of(kernel),
+                )
+            )
+            totals[call.name.split("_v")[0], name_of(kernel)].append(total)
+        assert sorted(found, key=lambda row: row[0]) == sorted(expected, key=lambda row: row[0])
+        sums = {
+            (row["API Name"].split("_v")[0], row["Kernel Name"]): (
+                row["Count"],
+                row["TAvg (ns)"],
+                row["TMax (ns)"],
+            )
+            for row in plain.stats("cuda_kern_exec_sum:mangled")
+        }
+        assert sums == {
+            key: (len(values), pytest.approx(sum(values) / len(values)), max(values))
+            for key, values in totals.items()
+        }
+
+
+class Projected:
+    """Operations of each push/pop range: those of the calls within it on its thread."""
+
+    def __init__(self, job: RecordedJob) -> None:
+        self.ranges = job.ranges
+        self.operations: dict[Span, list[Record]] = defaultdict(list)
+        by_correlation = grouped(job.log.operations, lambda each: each["correlation"])
+        for correlation, operations in by_correlation.items():
+            for span in self.ranges:
+                if span.covers(job.launches[correlation]):
+                    self.operations[span] += operations
+
+
+@pytest.fixture(scope="module")
+def projected(plain: RecordedJob) -> Projected:
+    return Projected(plain)
+
+
+class TestProjection:
+    """Ranges projected to the device, with containment worked out here."""
+
+    def test_trace(self, plain: RecordedJob, projected: Projected) -> None:
+        found = {
+            (row["Name"], row["Orig Start (ns)"]): (
+                row["Projected Start (ns)"],
+                row["Projected Duration (ns)"],
+                row["Orig Duration (ns)"],
+                row["NumGPUOps"],
+            )
+            for row in plain.stats("nvtx_gpu_proj_trace")
+            if row["Style"] == "PushPop"
+        }
+        expected = {}
+        for span, operations in projected.operations.items():
+            start = min(each["start"] for each in operations)
+            end = max(each["end"] for each in operations)
+            expected[span.name, span.start] = (start, end - start, span.end - span.start, len(operations))
+        assert len(found) > 50 and found == expected
+
+    def test_sum(self, plain: RecordedJob, projected: Projected) -> None:
+        spans: dict[str, list[int]] = defaultdict(list)
+        counts: Counter[str] = Counter()
+        for span, operations in projected.operations.items():
+            start, end = (
+                choose(each[key] for each in operations) for choose, key in ((min, "start"), (max, "end"))
+            )
+            spans[span.name].append(end - start)
+            counts[span.name] += len(operations)
+        found = {
+            row["Range"]: (
+                row["Total Proj Time (ns)"],
+                row["Range Instances"],
+                row["Proj Med (ns)"],
+                row["Total GPU Ops"],
+            )
+            for row in plain.stats("nvtx_gpu_proj_sum")
+            if row["Style"] == "PushPop"
+        }
+        assert found == {
+            name: (sum(values), len(values), median(values), counts[name]) for name, values in spans.items()
+        }
+
+    def test_kernels_by_range(self, plain: RecordedJob, projected: Projected) -> None:
+        """A kernel counts in every range of the stack."""
+        groups: dict[tuple[str, str], list[int]] = defaultdict(list)
+        for span, operations in projected.operations.items():
+            for each in operations:
+                if each["kind"] in KERNELS:
+                    groups[span.name, name_of(each)].append(duration(each))
+        rows = [row for row in plain.stats("nvtx_kern_sum:mangled") if row["Style"] == "PushPop"]
+        found = {
+            (row["NVTX Range"], row["Kernel Name"]): {
+                key: value for key, value in without_units(row).items() if key in summary([0])
+            }
+            for row in rows
+        }
+        assert found == {key: pytest.approx(summary(values)) for key, values in groups.items()}
+
+
+class TestSummary:
+    """Tables of `summary`, for the window of the range `run`."""
+
+    @pytest.fixture(scope="class")
+    def tables(self, plain: RecordedJob) -> dict[str, Rows]:
+        return plain.profile("summary")["tables"]
+
+    @pytest.fixture(scope="class")
+    def window(self, plain: RecordedJob) -> Span:
+        (run,) = (span for span in plain.ranges if span.name == "spng:run")
+        return run
+
+    def inside(self, job: RecordedJob, window: Span) -> list[Record]:
+        return [
+            each for each in job.log.operations if each["end"] > window.start and each["start"] < window.end
+        ]
+
+    def test_utilisation(self, plain: RecordedJob, tables: dict[str, Rows], window: Span) -> None:
+        inside = self.inside(plain, window)
+        kernels = [each for each in inside if each["kind"] in KERNELS]
+        others = [each for each in inside if each["kind"] not in KERNELS]
+        found = {row["Quantity"]: row["Time (ns)"] for row in tables["utilisation"]}
+        busy = union(inside, window.start, window.end)
+        assert found["window"] == window.end - window.start
+        assert found["gpu_busy"] == busy > 0
+        assert found["kernel_busy"] == union(kernels, window.start, window.end)
+        assert found["copy_busy"] == union(others, window.start, window.end)
+        idle = sum(value for name, value in found.items() if name.startswith("idle"))
+        assert busy + idle == found["window"]
+        ratios = {row["Quantity"]: row["Ratio"] for row in tables["utilisation"] if row["Ratio"] is not None}
+        work, moved = sum(map(duration, kernels)), sum(map(duration, others))
+        assert ratios["concurrency"] == pytest.approx((work + moved) / busy)
+        assert ratios["field: work fraction"] == pytest.approx(work / (work + moved))
+        assert ratios["field: utilisation 3"] == pytest.approx((work + moved) / found["window"])
+
+    def test_nodes(self, plain: RecordedJob, tables: dict[str, Rows]) -> None:
+        """Operations of each node's own calls, the bytes that cross the bus among them."""
+        groups = owned(plain)
+        for row in tables["node-devices"]:
+            operations = groups.pop(row["Node"], [])
+            assert (row["GPU ops"], row["gpu_sum (ns)"]) == (
+                len(operations),
+                sum(map(duration, operations)),
+            ), row
+            if operations:
+                assert row["Launches"] == len({each["correlation"] for each in operations})
+                copied = [each for each in operations if each["kind"] not in KERNELS]
+                assert row["copy_busy (ns)"] == union(copied, 0, 1 << 62)
+                for column, kind in (("To device (B)", "copy_to_device"), ("To host (B)", "copy_to_host")):
+                    assert row[column] == sum(each["bytes"] for each in operations if each["kind"] == kind)
+        assert not groups
+
+    def test_streams_and_bus(self, plain: RecordedJob, tables: dict[str, Rows], window: Span) -> None:
+        inside = self.inside(plain, window)
+        streams = grouped(inside, lambda each: each["stream"])
+        assert {row["Stream"]: (row["Operations"], row["Kernels"]) for row in tables["streams"]} == {
+            stream: (len(group), sum(each["kind"] in KERNELS for each in group))
+            for stream, group in streams.items()
+        }
+        copies = grouped(
+            (each for each in inside if each["kind"] in COPIES),
+            lambda each: (name_of(each)[len("[CUDA memcpy ") : -1], each["pageable"]),
+        )
+        found = {
+            (row["Direction"], "Pageable" in (row["From"], row["To"])): (row["Copies"], row["Size (B)"])
+            for row in tables["bus"]
+        }
+        assert found == {
+            key: (len(group), sum(each["bytes"] for each in group)) for key, group in copies.items()
+        }
+
+    def test_events(self, plain: RecordedJob, tables: dict[str, Rows]) -> None:
+        """All operations of node calls belong to an event."""
+        found = sum(row["GPU ops"] for row in tables["events"] if row["Event"].isdigit())
+        assert found == sum(map(len, owned(plain).values()))
+
+    def test_captured_nodes(self, graphs: RecordedJob) -> None:
+        """Operations of replays belong to the nodes whose calls captured them, so the nodes have all operations."""
+        rows = {row["Node"]: row["GPU ops"] for row in graphs.profile("summary")["tables"]["node-devices"]}
+        assert rows["SPNGDecon:induction"] > 0 and rows["SPNGDecon:collection"] > 0
+        replayed = sum(1 for each in graphs.log.operations if each["graph"])
+        direct = [
+            graphs.innermost(graphs.node_calls, graphs.launches[each["correlation"]])
+            for each in graphs.log.operations
+            if not each["graph"]
+        ]
+        assert sum(rows.values()) == replayed + sum(owner is not None for owner in direct)
+
+
+def owned(job: RecordedJob) -> dict[str, list[Record]]:
+    """Operations of each node, by the innermost call around their launch."""
+    groups: dict[str, list[Record]] = defaultdict(list)
+    for each in job.log.operations:
+        call = job.innermost(job.node_calls, job.launches[each["correlation"]])
+        if call is not None:
+            groups[call.name].append(each)
+    return groups
+
+
+class TestOtherReports:
+    def test_rules(self, plain: RecordedJob) -> None:
+        found = {each["rule"]: each for each in plain.profile("rules")["findings"]}
+        pageable = [
+            each
+            for each in plain.log.copies
+            if each["pageable"] and name_of(plain.log.calls[each["correlation"]]).endswith("Async")
+        ]
+        assert found["cuda_memcpy_async"]["places"] == len(pageable) > 0
+        assert found["cuda_memcpy_async"]["time_ns"] == sum(map(duration, pageable))
+        waits = [
+            call
+            for correlation, call in plain.log.calls.items()
+            if name_of(call).endswith("Synchronize") and correlation in plain.launches
+        ]
+        assert found["cuda_api_sync"]["places"] == len(waits) > 0
+        assert found["cuda_api_sync"]["time_ns"] == sum(map(duration, waits))
+        # Start/end ranges do not own operations on the device.
+        orphans = [
+            each
+            for each in plain.log.operations
+            if plain.innermost(plain.ranges, plain.launches[each["correlation"]]) is None
+        ]
+        assert found["orphan_operations"]["places"] == len(orphans)
+        files = {part["file"] for each in found.values() for part in each["ranges"]}
+        assert not any(file.startswith(("scripts", "profiling")) for file in files), files
+
+    def test_memory(self, plain: RecordedJob) -> None:
+        held: dict[str, int] = {"Device": 0, "Pinned": 0}
+        peaks = dict(held)
+        left = {}
+        for each in plain.log.allocations:
+            kind = "Pinned" if each["page_locked"] else "Device"
+            is_release = each["kind"] == "release"
+            held[kind] += -each["bytes"] if is_release else each["bytes"]
+            peaks[kind] = max(peaks[kind], held[kind])
+            if is_release:
+                left.pop(each["address"], None)
+            else:
+                left[each["address"]] = each["bytes"]
+        tables = plain.profile("memory")["tables"]
+        found = {row["What"]: (row["Peak (B)"], row["Last (B)"]) for row in tables["peaks"]}
+        for kind, peak in peaks.items():
+            assert found[f"device 0 {kind}"] == (peak, held[kind])
+        assert {int(row["Address"], 16): row["Size (B)"] for row in tables["leaks"]} == left
+        # NVML sees the device's blocks at its own times.
+        assert found["gpu0 memory_used_bytes"][0] <= plain.report["peak_bytes"]["0"]
+        assert found["gpu0 memory_used_bytes"][0] > 0
+
+    def test_roofline(self, plain: RecordedJob) -> None:
+        """The estimated roofline: bytes of tensors over the time of the device, and its share of the driver's peak."""
+        (rows,) = plain.profile("ncu").values()
+        groups = owned(plain)
+        checked = 0
+        for row in rows:
+            if row["Time of"] == "device":
+                time = sum(map(duration, groups[row["Node"]]))
+                assert row["Time (ns)"] == time and row["Device operations"] == len(groups[row["Node"]])
+                bandwidth = row["Bytes in and out (B)"] / time
+                assert row["Bandwidth (GB/s)"] == pytest.approx(bandwidth)
+                assert row["Of peak (%)"] == pytest.approx(100 * bandwidth * 1e9 / PEAK_BANDWIDTH)
+                checked += 1
+        assert checked == len(groups)
+
+    def test_chrome_trace(self, plain: RecordedJob, tmp_path: Path) -> None:
+        target = tmp_path / "trace.json"
+        assert main(["trace", str(plain.file), "-o", str(target)]) == 0
+        events = json.loads(target.read_text(encoding="utf-8"))["traceEvents"]
+        found = [
+            (round(each["ts"] * 1000), round(each["dur"] * 1000), each["tid"], each["args"]["correlation"])
+            for each in events
+            if each["ph"] == "X" and each.get("cat") == "device"
+        ]
+        assert sorted(found) == sorted(
+            (each["start"], duration(each), each["stream"], each["correlation"])
+            for each in plain.log.operations
+        )
+        arrows = [each for each in events if each.get("cat") == "launch" and each["ph"] == "s"]
+        assert len(arrows) == len(plain.log.operations)
+
+    def test_page(self, plain: RecordedJob, tmp_path: Path) -> None:
+        """The page has each operation on the row of its stream."""
+        target = tmp_path / "page.html"
+        assert main(["html", str(plain.file), "-o", str(target)]) == 0
+        text = target.read_text(encoding="utf-8")
+        assert "Simulated GPU" in text
+        about = json.loads(page_header(text))
+        rows = {
+            row["title"]: sum(count for _, count in row["tracks"])
+            for row in about["rows"]
+            if "GPU" in row["group"]
+        }
+        assert sum(rows.values()) == len(plain.log.operations), rows
+
+    def test_comparison(self, plain: RecordedJob, capsys: pytest.CaptureFixture[str]) -> None:
+        """The device time of a node per event, after the first one: the median of the sums of its operations."""
+        assert main(["compare", str(plain.file), str(plain.file), "--json", "-", "--warm-up", "1"]) == 0
+        found = {
+            row["node"]: (row["first_a"], row["a"])
+            for row in json.loads(capsys.readouterr().out)["times"]
+            if row["metric"] == "device"
+        }
+        times: dict[str, dict[int, int]] = defaultdict(lambda: dict.fromkeys(range(EVENTS), 0))
+        events = dict(plain.sql("SELECT id, event FROM SPNG_CALL"))
+        for each in plain.log.operations:
+            call = plain.innermost(plain.node_calls, plain.launches[each["correlation"]])
+            if call is not None:
+                times[call.name][events[call.id]] += duration(each)
+        assert times
+        for node, of_event in times.items():
+            first, *later = of_event.values()
+            assert found[node] == (first, pytest.approx(median(later))), node
+
+
+def page_header(text: str) -> str:
+    """The JSON at the start of a page's packed timeline."""
+    import base64
+    import re
+    import struct
+    import zlib
+
+    (packed,) = re.findall(r'<script type="text/plain" id="timeline-data">([^<]*)</script>', text)
+    data = zlib.decompress(base64.b64decode(packed))
+    (length,) = struct.unpack_from("<I", data)
+    return data[4 : 4 + length].decode()
+
+
+class TestNvml:
+    def test_only_the_used_gpu_is_sampled(self, site: Site) -> None:
+        """Of three devices the job uses one, and the machine has two more, which are at their power limit."""
+        variables = {"CUDA_SIMULATOR_DEVICES": "3", "CUDA_SIMULATOR_OTHER_DEVICES": "2"}
+        job = record(site, "devices", variables, device="cuda:1", nevents=1)
+        sources = job.sql("SELECT DISTINCT source FROM SPNG_SAMPLE WHERE metric = 'power_watts'")
+        assert sources == [("gpu1",)]
+        assert job.sql("SELECT DISTINCT value FROM SPNG_SAMPLE WHERE metric = 'power_watts'") == [(120.0,)]
+        assert {each["device"] for each in job.log.operations} == {1}
+        assert job.sql("SELECT DISTINCT deviceId FROM CUPTI_ACTIVITY_KIND_KERNEL") == [(1,)]
+        assert job.sql("SELECT text FROM SPNG_DIAG") == []
+        used = job.sql("SELECT MAX(value) FROM SPNG_SAMPLE WHERE metric = 'memory_used_bytes'")
+        assert 0 < used[0][0] <= job.report["peak_bytes"]["1"]
+        assert np.array_equal(
+            [row for (row,) in job.sql("SELECT busLocation FROM TARGET_INFO_GPU ORDER BY id")],
+            ["0000:01:00.0", "0000:02:00.0", "0000:03:00.0"],
+        )
