@@ -39,6 +39,8 @@ CASES: dict[str, Case] = {
     "add": (lambda a, b: a + b, (A, B)),
     "add in place": (lambda a, b: a.clone().add_(b, alpha=2), (A, B)),
     "add to an output": (lambda a, b: torch.add(a, b, out=torch.empty(0, device=a.device)), (A, B)),
+    # LibTorch copies the result of nested operators to the input, by a copy of memory.
+    "in place by a copy": (lambda a: a.abs().add_(1).mvlgamma_(2), (A,)),
     "scalar of float64": (lambda a: a.to(torch.float32) * 1.4826, (A,)),
     "0-dim tensor of the host": (lambda a: a + ONE, (A,)),
     "complex product": (lambda a: a * a.conj(), (Z,)),

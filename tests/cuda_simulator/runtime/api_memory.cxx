@@ -50,19 +50,20 @@ cudaError_t copy(const char* name, void* target, const void* source, Rows rows, 
     const Kind kind = !is_on_device(to)     ? Kind::copy_to_host
                       : !is_on_device(from) ? Kind::copy_to_device
                                             : Kind::copy_on_device;
-    state().enqueue(stream, {.operation = {.kind = kind,
-                                           .name = name,
-                                           .accesses = {{source, span_from, false}, {target, span_to, true}},
-                                           .compute =
-                                               [=] {
-                                                   for (std::size_t row = 0; row < rows.height; ++row) {
-                                                       std::memmove(target_bytes + row * rows.target_pitch,
-                                                                    source_bytes + row * rows.source_pitch,
-                                                                    rows.width);
-                                                   }
-                                               },
-                                           .bytes = rows.width * rows.height},
-                             .host_is_pageable = is_pageable});
+    const bool is_computed = kind == Kind::copy_on_device && is_computed_by_operator();
+    const auto move_rows = [=] {
+        for (std::size_t row = 0; row < rows.height; ++row) {
+            std::memmove(target_bytes + row * rows.target_pitch, source_bytes + row * rows.source_pitch,
+                         rows.width);
+        }
+    };
+    state().enqueue(stream,
+                    {.operation = {.kind = kind,
+                                   .name = name,
+                                   .accesses = {{source, span_from, false}, {target, span_to, true}},
+                                   .compute = is_computed ? nullptr : std::function<void()>(move_rows),
+                                   .bytes = rows.width * rows.height},
+                     .host_is_pageable = is_pageable});
     if (is_pageable || waits) {
         count_wait(name);
         state().wait_for(stream, stream.queued, stream.clock);
@@ -73,11 +74,14 @@ cudaError_t copy(const char* name, void* target, const void* source, Rows rows, 
 cudaError_t fill(const char* name, void* target, int value, std::size_t bytes, cudaStream_t handle) {
     Stream& stream = state().stream_of(handle);
     void* const begin = state().memory.host_address(target);
-    state().enqueue(stream, {.operation = {.kind = Kind::fill,
-                                           .name = name,
-                                           .accesses = {{target, bytes, true}},
-                                           .compute = [=] { std::memset(begin, value, bytes); },
-                                           .bytes = bytes}});
+    const auto set_bytes = [=] { std::memset(begin, value, bytes); };
+    state().enqueue(
+        stream,
+        {.operation = {.kind = Kind::fill,
+                       .name = name,
+                       .accesses = {{target, bytes, true}},
+                       .compute = is_computed_by_operator() ? nullptr : std::function<void()>(set_bytes),
+                       .bytes = bytes}});
     return cudaSuccess;
 }
 

@@ -41,4 +41,9 @@ bool is_in_operator() {
     return function == nullptr || function();
 }
 
+bool is_computed_by_operator() {
+    const IsActive function = is_active;
+    return function != nullptr && function();
+}
+
 } // namespace cuda_simulator

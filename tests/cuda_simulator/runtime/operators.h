@@ -11,4 +11,8 @@ void load_operators();
 /// True while this thread is in an operator whose numbers are computed. True if the library was not loaded.
 bool is_in_operator();
 
+/// True while the library computes the numbers of the operator that this thread is in. Copies on the device and fills
+/// then do nothing: their values come from kernels that are not run, and might overwrite the operator's inputs.
+bool is_computed_by_operator();
+
 } // namespace cuda_simulator
