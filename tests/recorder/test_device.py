@@ -321,7 +321,7 @@ class TestNvml:
         }
 
     def test_other_gpus_are_not_sampled(self, full: Run) -> None:
-        """The number of a GPU is that of CUDA, as in the tables of CUPTI, and not that of NVML."""
+        """The index of a GPU is that of CUDA, as in the tables of CUPTI, and not that of NVML."""
         assert full.file.sql("SELECT DISTINCT source FROM SPNG_SAMPLE WHERE metric = 'power_watts'") == [
             ("gpu0",)
         ]
@@ -333,7 +333,7 @@ class TestNvml:
         assert run.file.run()["source.nvml"] == "on"
 
     def test_divided_gpu(self, machine: Machine, tmp_path: Path) -> None:
-        """Memory is that of the part; the rest belongs to the whole GPU, and the recording says so."""
+        """Memory is that of the part; the rest belongs to the whole GPU, and the recording contains a note."""
         run = record(machine, tmp_path, FAKE_MIG="1")
         found = dict(
             run.file.sql("SELECT metric, MAX(value) FROM SPNG_SAMPLE WHERE source = 'gpu0' GROUP BY metric")

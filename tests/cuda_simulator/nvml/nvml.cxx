@@ -50,7 +50,7 @@ std::uint64_t now() {
     return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(time.tv_nsec);
 }
 
-/// Format a UUID whose bytes are all the same.
+/// Format a UUID of one byte, repeated.
 std::string uuid_of(int byte) {
     char digits[3];
     std::snprintf(digits, sizeof digits, "%02x", byte);
