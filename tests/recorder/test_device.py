@@ -268,6 +268,7 @@ class TestOtherMachines:
         assert run.file.run()["tier_reason"] == "CUPTI is in use by Other Profiler"
         assert "warning: cuda is not recorded: CUPTI is in use by Other Profiler" in run.file.diagnostics()
         assert "CUPTI_ACTIVITY_KIND_KERNEL" not in run.file.tables()
+        assert run.file.sql("SELECT name FROM TARGET_INFO_GPU") == [("Fake GPU",)]
         assert run.file.sql("SELECT device FROM SPNG_CALL WHERE device IS NOT NULL") == [(4100,)]
 
     def test_cupti_forbidden(self, machine: Machine, tmp_path: Path) -> None:
