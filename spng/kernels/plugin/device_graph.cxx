@@ -41,6 +41,8 @@ public:
             throw;
         }
         end_capture(pool);
+        // Before a capture LibTorch writes the state of its random generator, on another stream each time.
+        stream.synchronize();
         return outputs;
     }
 

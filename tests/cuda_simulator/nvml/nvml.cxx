@@ -131,8 +131,9 @@ int nvmlDeviceGetHandleByIndex_v2(unsigned index, void** device) {
     *device = &gpus()[index];
     return success;
 }
+/// The domain may have four or, as LibTorch writes it, eight digits.
 int nvmlDeviceGetHandleByPciBusId_v2(const char* text, void** device) {
-    return find([&](const Gpu& gpu) { return gpu.location == text; }, device);
+    return find([&](const Gpu& gpu) { return std::string(text).ends_with(gpu.location); }, device);
 }
 int nvmlDeviceGetHandleByUUID(const char* text, void** device) {
     return find([&](const Gpu& gpu) { return gpu.uuid == text; }, device);
@@ -180,6 +181,14 @@ int nvmlDeviceGetMemoryInfo(void* device, MemoryUse* memory) {
     memory->used = load_of(at(device)).allocated;
     memory->free = memory->total - memory->used;
     return success;
+}
+
+/// LibTorch requires these when it reports exhausted memory. There are no links between the devices.
+int nvmlDeviceGetNvLinkRemoteDeviceType(void*, unsigned, int*) {
+    return not_supported;
+}
+int nvmlDeviceGetNvLinkRemotePciInfo_v2(void*, unsigned, void*) {
+    return not_supported;
 }
 
 /// Only this process works on the simulated devices.
