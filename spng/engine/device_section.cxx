@@ -4,6 +4,7 @@
 #include "WireCellSpng/TorchnvTools.h"
 #include "spng/core/log/log.h"
 #include "spng/device/context.h"
+#include "spng/device/lost_device.h"
 #include "spng/device/memory/device_memory.h"
 #include "spng/device/memory/out_of_memory.h"
 #include "spng/instrument/meter/unmeasured.h"
@@ -11,6 +12,8 @@
 #include <c10/core/impl/VirtualGuardImpl.h>
 
 #include <algorithm>
+#include <limits>
+#include <utility>
 
 namespace spng {
 namespace {
@@ -32,6 +35,12 @@ std::vector<std::string> numbered(const char* name, std::size_t count) {
     }
     return names;
 }
+
+/// The outputs of the nodes cannot be repeated for other events, whatever the device does.
+class UnusableOutputs : public Error {
+public:
+    explicit UnusableOutputs(std::string reason) : Error(ErrorKind::Internal, {.what = std::move(reason)}) {}
+};
 
 c10::Stream current_stream(c10::Device device) {
     return c10::impl::VirtualGuardImpl(device.type()).getStream(device);
@@ -118,7 +127,7 @@ std::unique_ptr<DeviceSection::Capture> DeviceSection::capture(const Ports& inpu
     }
     made->outputs.emplace(made->inputs.ports(), *outputs);
     if (!made->outputs->rejection().empty()) {
-        throw Error(ErrorKind::Internal, {.what = made->outputs->rejection()});
+        throw UnusableOutputs(made->outputs->rejection());
     }
     return made;
 }
@@ -127,9 +136,10 @@ DeviceSection::Shape& DeviceSection::shape_of(const std::string& key) {
     const bool is_new = !m_shapes.contains(key);
     if (is_new && m_shapes.size() >= max_shapes) {
         const auto is_droppable = [this](const Shape& shape) {
-            const bool was_rejected = shape.slots < m_slots; // a new shape would be rejected again
-            return !was_rejected && std::all_of(shape.captures.begin(), shape.captures.end(),
-                                                [](const auto& capture) { return is_idle(*capture); });
+            // A new shape would be rejected again.
+            const bool is_rejected = shape.slots < m_slots && m_requests < shape.retry_at;
+            return !is_rejected && std::all_of(shape.captures.begin(), shape.captures.end(),
+                                               [](const auto& capture) { return is_idle(*capture); });
         };
         auto oldest = m_shapes.end();
         for (auto it = m_shapes.begin(); it != m_shapes.end(); ++it) {
@@ -232,6 +242,9 @@ DeviceSection::Capture* DeviceSection::take(const std::string& key, const Ports&
     if (!shape.was_called) {
         return nullptr;
     }
+    if (m_requests >= shape.retry_at) {
+        shape.slots = m_slots;
+    }
     Capture* taken = free_capture(shape, true);
     if (taken == nullptr && shape.captures.size() < shape.slots && make_room(shape)) {
         taken = try_capture(shape, inputs);
@@ -260,10 +273,10 @@ DeviceSection::Capture* DeviceSection::try_capture(Shape& shape, const Ports& in
         } catch (const std::exception& error) {
             ++m_tried_captures;
             if (!handles_out_of_memory()) {
-                shape.slots = shape.captures.size();
-                log::warn(logger, std::string(shape.slots == 0 ? "events of this shape have no CUDA graph"
-                                                               : "this shape has one CUDA graph") +
-                                      ", since a capture failed: " + without_trace(error.what()));
+                if (loss_of(context().device())) {
+                    throw;
+                }
+                reject_for_a_while(shape, error);
                 return nullptr;
             }
         }
@@ -274,6 +287,21 @@ DeviceSection::Capture* DeviceSection::try_capture(Shape& shape, const Ports& in
         is_cache_empty = is_ready || tries > 1;
         release_cached_memory(context().device());
     }
+}
+
+void DeviceSection::reject_for_a_while(Shape& shape, const std::exception& error) const {
+    const bool is_final = dynamic_cast<const UnusableOutputs*>(&error) != nullptr;
+    shape.slots = shape.captures.size();
+    shape.retry_at = is_final ? std::numeric_limits<std::uint64_t>::max() : m_requests + shape.next_pause;
+    const bool is_first = shape.next_pause == first_pause;
+    log::line(logger, is_first ? log::Level::warn : log::Level::info, [&] {
+        return std::string(shape.slots == 0 ? "events of this shape have no CUDA graph"
+                                            : "this shape has one CUDA graph") +
+               ", since a capture failed" +
+               (is_final ? "" : "; it is tried again after " + std::to_string(shape.next_pause) + " events") +
+               ": " + without_trace(error.what());
+    });
+    shape.next_pause = std::min(2 * shape.next_pause, max_pause);
 }
 
 void DeviceSection::note_call(const std::string& key) {

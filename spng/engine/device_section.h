@@ -14,6 +14,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <exception>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -24,20 +25,23 @@
 namespace spng {
 
 /// Outputs equal those of the nodes called one by one. The section calls its nodes one by one for events of a
-/// new shape, after a rejected capture, and where the memory for a capture is missing, and logs each reason.
+/// new shape, after a rejected capture, and where the memory for a capture is missing, and logs each reason. It
+/// tries a rejected capture again later: after `first_pause` events, then after twice as many, and so on.
 ///
 /// Each capture has the memory of an event. If memory runs out, in a capture or for an event, the section drops
 /// the capture that was used longest ago and tries again, until none is left.
 class DeviceSection : public NodeWith<NoConfig>, public SpareMemory {
 public:
     /// Maximum number of shapes with captures. For a further shape the least recently used one is dropped, but
-    /// none whose capture the device rejected.
+    /// none whose capture the device has rejected recently.
     static constexpr std::size_t max_shapes = 4;
     /// Maximum number of captures for each shape: more would not overlap better.
     static constexpr std::size_t max_slots = 2;
     /// After memory ran out, the section makes no further captures for so many events, and for twice as many each
     /// time that it happens again.
     static constexpr std::uint64_t first_pause = 32;
+    /// Maximum number of events before a rejected capture is tried again.
+    static constexpr std::uint64_t max_pause = 1024;
 
     /// Set the nodes of the section. Call before prepare().
     /// @param slots  maximum number of captures for each shape. The host uses a capture for one event at a time;
@@ -48,6 +52,9 @@ public:
 
     std::vector<std::string> input_ports() const override;
     std::vector<std::string> output_ports() const override;
+
+    /// Number of shapes that are remembered.
+    std::size_t shapes() const { return m_shapes.size(); }
 
     /// Drop captures: all, or the one that was used longest ago.
     void release_memory(bool all) override;
@@ -72,7 +79,9 @@ private:
         std::uint64_t use_before = 0; ///< value of m_requests at the use before that
         /// The nodes were called one by one, so that their tables for this shape exist.
         bool was_called = false;
-        std::size_t slots = 0; ///< maximum number of captures, lowered when the device rejects one
+        std::size_t slots = 0;      ///< maximum number of captures, lowered when the device rejects one
+        std::uint64_t retry_at = 0; ///< value of m_requests from which `slots` is m_slots again
+        std::uint64_t next_pause = first_pause;
         std::vector<std::unique_ptr<Capture>> captures{};
     };
 
@@ -86,6 +95,9 @@ private:
     Capture* try_capture(Shape& shape, const Ports& inputs);
     /// Find or add the shape of this key. May drop another one.
     Shape& shape_of(const std::string& key);
+    /// Make no captures of a shape for a while: none at all if that could not help.
+    /// @param error  of the latest capture
+    void reject_for_a_while(Shape& shape, const std::exception& error) const;
     static bool is_idle(const Capture& capture);
     std::size_t captures() const;
     /// Whether one more capture may exist. May drop one of another shape.

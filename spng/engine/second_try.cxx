@@ -6,6 +6,8 @@
 #include "spng/device/memory/device_memory.h"
 #include "spng/graph/node_mixins.h"
 
+#include <c10/util/Exception.h>
+
 namespace spng {
 namespace {
 
@@ -56,7 +58,11 @@ SecondTry second_try(EventRun& event, Stall stalled, std::size_t replica,
 void release_memory(const Replica& replica, const EventRun& event) {
     for (const auto& vertex : replica.graph->vertices()) {
         if (auto* node = dynamic_cast<SpareMemory*>(vertex.node)) {
-            node->release_memory(event.restarts() > 1);
+            try {
+                node->release_memory(event.restarts() > 1);
+            } catch (const c10::Error&) {
+                // The device is lost; the next use of it reports that.
+            }
         }
     }
     release_cached_memory(replica.device);

@@ -5,62 +5,48 @@
 
 from __future__ import annotations
 
+import base64
 import json
-import os
+import re
+import struct
+import zlib
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from statistics import median
 from typing import Any
 
-import numpy as np
 import pytest
 from wirecell_profile.cli import main
 
 from tests.cuda_simulator.recorded_job import RecordedJob, Rows, Span, summary
 from tests.cuda_simulator.simulator_log import COPIES, KERNELS, Record, duration, name_of, union
 from tests.recorder import recorded
+from tests.support import cuda_simulator as simulator
 from tests.support import wire_cell
 from tests.support.small_site import Site
 
-LIBRARIES = Path(os.environ.get("SPNG_CUDA_SIMULATOR", wire_cell.ROOT / "build" / "cuda_simulator"))
-PRELOADED = ("libcudart.so.13", "libcufft.so.12", "libcupti.so.13")
-
-pytestmark = [
-    wire_cell.needs_program,
-    recorded.needs_recorder,
-    pytest.mark.skipif(not (LIBRARIES / PRELOADED[0]).exists(), reason=f"{LIBRARIES} is not built"),
-]
+pytestmark = [simulator.needs_simulator, recorded.needs_recorder]
 
 EVENTS, TICKS = 3, 1500
 BUS_AND_MEMORY = {"copy_to_device", "copy_to_host", "copy_on_device", "fill"}
 PEAK_BANDWIDTH = 2 * 2619e6 * 5120 / 8  # of the simulated driver's clock and bus [bytes/s]
 
 
-def record(site: Site, name: str, variables: dict[str, str] | None = None, **arguments: Any) -> RecordedJob:
-    """Run the main job on the simulated CUDA with --record."""
+def record(site: Site, name: str, simulated: dict[str, Any] | None = None, **arguments: Any) -> RecordedJob:
+    """Run the main job over the simulator with --record.
+
+    :param simulated: settings of the simulator
+    """
     if not (site.folder / "adc.npz").exists():
         wire_cell.write_arrays(site.folder / "adc.npz", site.busy_frames(EVENTS, TICKS))
     recording, log, report = (site.folder / f"{name}.{ending}" for ending in ("sqlite", "log", "json"))
-    given = {
-        "input": "adc.npz",
-        "output": f"{name}.npz",
-        "device": "cuda",
-        "model": "none",
-        "threads": 1,
-        **arguments,
-    }
-    words = [word for key, value in given.items() for word in ("-A", f"{key}={value}")]
-    environment = os.environ | {
-        "LD_PRELOAD": ":".join(str(LIBRARIES / library) for library in PRELOADED),
-        "LD_LIBRARY_PATH": str(LIBRARIES),
-        "CUDA_SIMULATOR_LOG": str(log),
-        "CUDA_SIMULATOR_REPORT": str(report),
-    }
+    given = {"input": "adc.npz", "output": f"{name}.npz", "device": "cuda", "model": "none", "threads": 1}
+    words = [word for key, value in (given | arguments).items() for word in ("-A", f"{key}={value}")]
     done = wire_cell.run(
         *("-c", wire_cell.PIPELINE, *site.flags, "--record", recording, *words),
         folder=site.folder,
-        env=environment | (variables or {}),
+        env=simulator.environment(report, log=log, **(simulated or {})),
     )
     assert done.returncode == 0, done.stderr
     return RecordedJob.read(recording, log, report)
@@ -155,18 +141,21 @@ class TestRows:
     def test_the_simulator_counts_the_same(self, job: RecordedJob) -> None:
         """The log agrees with the counts that the simulator keeps apart from its records."""
         direct = [each for each in job.log.operations if not each["graph"]]
+        assert len(job.log.operations) - len(direct) == job.report["replayed_operations"]
+        assert job.report["complaints"] == [] and job.report["races"] == []
         kernels = [each for each in direct if each["kind"] in KERNELS]
         assert len(kernels) == sum(job.report["kernels"].values())
+        captured = job.report["captured_kernels"]
+        assert bool(captured) == bool(job.report["replays"])
+        if captured:
+            return  # the simulator's counts of copies include captured ones, which have no record
         sums = grouped(direct, lambda each: each["kind"].removeprefix("copy_"))
         for direction, counted in job.report["copies"].items():
             assert counted["count"] == len(sums[direction])
             assert counted["bytes"] == sum(each["bytes"] for each in sums[direction])
-        assert len(job.log.operations) - len(direct) == job.report["replayed_operations"]
-        assert job.report["complaints"] == [] and job.report["races"] == []
 
     def test_runtime_calls(self, job: RecordedJob) -> None:
         """Each call while the session runs, with the thread that made it."""
-        (stop,) = (int(value) for (value,) in job.sql("SELECT value FROM SPNG_RUN WHERE key = 'stop_ns'"))
         found = {
             correlation: others
             for correlation, *others in job.sql(
@@ -178,8 +167,9 @@ class TestRows:
         expected = {correlation: [call[key] for key in keys] for correlation, call in job.log.calls.items()}
         missing = [expected.pop(correlation) for correlation in expected.keys() - found.keys()]
         assert len(found) > 500 and found == expected
-        assert all("Destroy" in name for name, *_ in missing), missing  # at the end, after the recording
-        assert all(start > 0.9 * stop for _, start, *_ in missing)
+        # Only those after the recording, at the end of the program.
+        last = max(start for _, start, *_ in found.values())
+        assert all(start > last for _, start, *_ in missing)
 
     def test_driver_calls(self, job: RecordedJob) -> None:
         """Launches of cuFFT, which uses the driver. Those that the runtime makes inside of its own are left out."""
@@ -228,16 +218,22 @@ class TestRows:
         assert len(found) > 5 and sorted(found) == sorted(expected)
 
     def test_owners(self, job: RecordedJob) -> None:
-        """The node call of each launch, by CUPTI's external correlation, is the innermost around it in time."""
+        """The node call of each launch, by CUPTI's external correlation, is the innermost around it in time.
+
+        Calls of nodes that prepare (the warm-up, the capture of a graph) have an id but no row.
+        """
         found = dict(job.sql("SELECT correlationId, call FROM SPNG_CALL_CORRELATION"))
         names = {call.id: call for call in job.node_calls}
         checked = 0
         for operation in job.log.operations:
             launch = job.launches[operation["correlation"]]
             owner = job.innermost(job.node_calls, launch)
-            recorded_owner = names.get(found.get(operation["correlation"], -1))
-            assert recorded_owner == owner, (operation["name"], launch)
-            checked += owner is not None
+            id_ = found.get(operation["correlation"])
+            if id_ in names:
+                assert names[id_] == owner, (operation["name"], launch)
+                checked += 1
+            else:
+                assert owner is None or (id_ and owner.name == "SPNGDeviceSection"), (operation["name"], id_)
         assert checked > 100
 
     def test_the_machine(self, job: RecordedJob) -> None:
@@ -262,20 +258,28 @@ class TestGraphs:
             nodes = [each["node"] for each in by_launch[launch["correlation"]]]
             assert len(nodes) == len(set(nodes)) > 50
 
-    def test_nodes_belong_to_the_call_that_captured_them(self, graphs: RecordedJob) -> None:
-        """Nodes of the executable graph lead to captured ones, and these to a call of a node."""
+    def test_nodes(self, graphs: RecordedJob) -> None:
+        """Each node of a replay was cloned from a captured one, which a node of the job created."""
         rows = graphs.sql("SELECT graphNodeId, originalGraphNodeId, spngCall FROM CUDA_GRAPH_NODE_EVENTS")
-        captured = {node: call for node, original, call in rows if original is None}
+        captured = {node for node, original, call in rows if original is None and call}
         originals = {node: original for node, original, _ in rows if original is not None}
         replayed = {each["node"] for each in graphs.log.operations if each["graph"]}
-        assert replayed <= originals.keys()
-        calls = {call.id: call.name for call in graphs.node_calls}
-        owners = {calls.get(captured[originals[node]]) for node in replayed}
-        assert {"SPNGDecon:induction", "SPNGDecon:collection"} <= owners, owners
+        assert len(replayed) > 50 and {originals[node] for node in replayed} <= captured
 
-    def test_whole_graphs(self, site: Site) -> None:
+    def test_owner(self, graphs: RecordedJob) -> None:
+        """Replays belong to the calls of the section, one for each event."""
+        sections = {call.id: 0 for call in graphs.node_calls if call.name == "SPNGDeviceSection"}
+        for each in graphs.log.operations:
+            if each["graph"]:
+                owner = graphs.innermost(graphs.node_calls, graphs.launches[each["correlation"]])
+                if owner:
+                    sections[owner.id] += 1
+        assert len(sections) == EVENTS and sum(count > 0 for count in sections.values()) >= EVENTS - 1
+
+    def test_whole_graphs(self, site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
         """With SPNG_RECORD_GRAPHS=whole a replay is one operation, from its first start to its last end."""
-        job = record(site, "whole", {"SPNG_RECORD_GRAPHS": "whole"}, cuda_graph="on")
+        monkeypatch.setenv("SPNG_RECORD_GRAPHS", "whole")
+        job = record(site, "whole", cuda_graph="on", nevents=2)
         replays = grouped(
             [each for each in job.log.operations if each["graph"]], lambda each: each["correlation"]
         )
@@ -361,7 +365,7 @@ class TestStats:
                 row["Name"],
                 row["GrdX"],
                 None if row["Bytes (MB)"] is None else round(row["Bytes (MB)"] * 1e6),
-                None if row["Throughput (MB/s)"] is None else pytest.approx(row["Throughput (MB/s)"]),
+                row["Throughput (MB/s)"],
             )
             for row in job.stats("cuda_gpu_trace:mangled")
         ]
@@ -374,7 +378,8 @@ class TestStats:
                 name_of(each),
                 each["grid"][0] if each["kind"] in KERNELS else None,
                 each["bytes"] if each["kind"] not in KERNELS else None,
-                each["bytes"] * 1e3 / duration(each) if each["kind"] not in KERNELS else None,
+                # nsys multiplies by the whole number of such operations per second.
+                each["bytes"] * (10**9 // duration(each)) / 1e6 if each["kind"] not in KERNELS else None,
             )
             for each in job.log.operations
         ]
@@ -510,17 +515,20 @@ class TestProjection:
         assert found == {key: pytest.approx(summary(values)) for key, values in groups.items()}
 
 
+@pytest.fixture(scope="module")
+def tables(plain: RecordedJob) -> dict[str, Rows]:
+    found: dict[str, Rows] = plain.profile("summary")["tables"]
+    return found
+
+
+@pytest.fixture(scope="module")
+def window(plain: RecordedJob) -> Span:
+    (run,) = (span for span in plain.ranges if span.name == "spng:run")
+    return run
+
+
 class TestSummary:
     """Tables of `summary`, for the window of the range `run`."""
-
-    @pytest.fixture(scope="class")
-    def tables(self, plain: RecordedJob) -> dict[str, Rows]:
-        return plain.profile("summary")["tables"]
-
-    @pytest.fixture(scope="class")
-    def window(self, plain: RecordedJob) -> Span:
-        (run,) = (span for span in plain.ranges if span.name == "spng:run")
-        return run
 
     def inside(self, job: RecordedJob, window: Span) -> list[Record]:
         return [
@@ -545,10 +553,10 @@ class TestSummary:
         assert ratios["field: work fraction"] == pytest.approx(work / (work + moved))
         assert ratios["field: utilisation 3"] == pytest.approx((work + moved) / found["window"])
 
-    def test_nodes(self, plain: RecordedJob, tables: dict[str, Rows]) -> None:
+    def test_nodes(self, job: RecordedJob) -> None:
         """Operations of each node's own calls, the bytes that cross the bus among them."""
-        groups = owned(plain)
-        for row in tables["node-devices"]:
+        groups = owned(job)
+        for row in job.profile("summary")["tables"]["node-devices"]:
             operations = groups.pop(row["Node"], [])
             assert (row["GPU ops"], row["gpu_sum (ns)"]) == (
                 len(operations),
@@ -585,18 +593,6 @@ class TestSummary:
         """All operations of node calls belong to an event."""
         found = sum(row["GPU ops"] for row in tables["events"] if row["Event"].isdigit())
         assert found == sum(map(len, owned(plain).values()))
-
-    def test_captured_nodes(self, graphs: RecordedJob) -> None:
-        """Operations of replays belong to the nodes whose calls captured them, so the nodes have all operations."""
-        rows = {row["Node"]: row["GPU ops"] for row in graphs.profile("summary")["tables"]["node-devices"]}
-        assert rows["SPNGDecon:induction"] > 0 and rows["SPNGDecon:collection"] > 0
-        replayed = sum(1 for each in graphs.log.operations if each["graph"])
-        direct = [
-            graphs.innermost(graphs.node_calls, graphs.launches[each["correlation"]])
-            for each in graphs.log.operations
-            if not each["graph"]
-        ]
-        assert sum(rows.values()) == replayed + sum(owner is not None for owner in direct)
 
 
 def owned(job: RecordedJob) -> dict[str, list[Record]]:
@@ -725,11 +721,6 @@ class TestOtherReports:
 
 def page_header(text: str) -> str:
     """The JSON at the start of a page's packed timeline."""
-    import base64
-    import re
-    import struct
-    import zlib
-
     (packed,) = re.findall(r'<script type="text/plain" id="timeline-data">([^<]*)</script>', text)
     data = zlib.decompress(base64.b64decode(packed))
     (length,) = struct.unpack_from("<I", data)
@@ -739,8 +730,7 @@ def page_header(text: str) -> str:
 class TestNvml:
     def test_only_the_used_gpu_is_sampled(self, site: Site) -> None:
         """Of three devices the job uses one, and the machine has two more, which are at their power limit."""
-        variables = {"CUDA_SIMULATOR_DEVICES": "3", "CUDA_SIMULATOR_OTHER_DEVICES": "2"}
-        job = record(site, "devices", variables, device="cuda:1", nevents=1)
+        job = record(site, "devices", {"devices": 3, "other_devices": 2}, device="cuda:1", nevents=1)
         sources = job.sql("SELECT DISTINCT source FROM SPNG_SAMPLE WHERE metric = 'power_watts'")
         assert sources == [("gpu1",)]
         assert job.sql("SELECT DISTINCT value FROM SPNG_SAMPLE WHERE metric = 'power_watts'") == [(120.0,)]
@@ -749,7 +739,4 @@ class TestNvml:
         assert job.sql("SELECT text FROM SPNG_DIAG") == []
         used = job.sql("SELECT MAX(value) FROM SPNG_SAMPLE WHERE metric = 'memory_used_bytes'")
         assert 0 < used[0][0] <= job.report["peak_bytes"]["1"]
-        assert np.array_equal(
-            [row for (row,) in job.sql("SELECT busLocation FROM TARGET_INFO_GPU ORDER BY id")],
-            ["0000:01:00.0", "0000:02:00.0", "0000:03:00.0"],
-        )
+        assert job.sql("SELECT busLocation FROM TARGET_INFO_GPU WHERE id = 1") == [("0000:02:00.0",)]

@@ -152,13 +152,14 @@ public:
         }
         return three_taps(input);
     }
+    void set_ticks(std::int64_t ticks) { m_ticks = ticks; }
     int forwards = 0;
 
 private:
     std::int64_t m_ticks;
 };
 
-TEST(ModelRunner, OutOfMemoryHalvesTheChunkPermanently) {
+TEST(ModelRunner, OutOfMemoryHalvesTheChunk) {
     LimitedMemory memory(16); // 64, 32, and 16 with margins of 4 on both sides are too many
     const auto halving = runner(std::ref(memory), {.sizes = {1, 1, 2, 64}, .multiple = 4, .halo = 1});
     const auto features = counting({1, 1, 2, 64});
@@ -167,6 +168,37 @@ TEST(ModelRunner, OutOfMemoryHalvesTheChunkPermanently) {
     memory.forwards = 0;
     halving.forward(features);
     EXPECT_EQ(memory.forwards, 8);
+}
+
+TEST(ModelRunner, ChunkGrowsAgainWhenMemoryIsFree) {
+    LimitedMemory memory(16);
+    const auto halving = runner(std::ref(memory), {.sizes = {1, 1, 2, 64}, .multiple = 4, .halo = 1});
+    const auto features = counting({1, 1, 2, 64});
+    halving.forward(features);
+    memory.set_ticks(1000);
+    std::vector<std::int64_t> chunks;
+    for (int step = 0; step < 4; ++step) {
+        for (std::int64_t call = 0; call < ModelRunner::first_pause; ++call) {
+            EXPECT_TRUE(at::equal(halving.forward(features), three_taps_expected(features)));
+        }
+        chunks.push_back(halving.chunk_ticks());
+    }
+    EXPECT_EQ(chunks, (std::vector<std::int64_t>{16, 32, 0, 0})); // 0: all 64
+}
+
+TEST(ModelRunner, ChunkStaysSmallWhileMemoryIsNotFree) {
+    LimitedMemory memory(16);
+    const auto halving = runner(std::ref(memory), {.sizes = {1, 1, 2, 64}, .multiple = 4, .halo = 1});
+    const auto features = counting({1, 1, 2, 64});
+    halving.forward(features);
+    EXPECT_EQ(halving.chunk_ticks(), 8);
+    memory.forwards = 0;
+    for (int call = 0; call < 1000; ++call) {
+        halving.forward(features);
+    }
+    // Vain attempts after 32 calls and then after 64, 128, 256 and 512: 992 calls.
+    EXPECT_EQ(memory.forwards, 8 * 1000 + 5);
+    EXPECT_EQ(halving.chunk_ticks(), 8);
 }
 
 TEST(ModelRunner, OutOfMemoryGivesUpAfterThreeRetries) {

@@ -2,15 +2,21 @@
 // Engines on a device: the order of queued work, the waits of the host, and the behaviour when the device is
 // lost. The device is one of PrivateUse1 that computes nothing (tests/instrument/fake_device.h).
 
+#include "spng/core/log/log.h"
 #include "spng/core/registry.h"
+#include "spng/device/lost_device.h"
 #include "spng/engine/engine.h"
 #include "spng/graph/node.h"
 #include "spng/graph/node_mixins.h"
 #include "tests/instrument/fake_device.h"
 
 #include <ATen/ops/empty.h>
+#include <c10/util/Exception.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <functional>
+#include <memory>
 #include <mutex>
 #include <set>
 
@@ -25,11 +31,18 @@ struct Diary {
     std::vector<std::string> lines;
     std::set<c10::StreamId> streams;
     int fails_at = -1;
+    std::string loses_at;     ///< line of the log at which a device is lost
+    bool loses_other = false; ///< that which does not work on this event
 
     void add(const std::string& what, const TensorSet& set) {
         const std::lock_guard lock(mutex);
         lines.push_back(what + " " + std::to_string(set.event().index));
-        streams.insert(fake_device::Guard().getStream({fake_device::type, 0}).id());
+        const c10::Device device = fake_device::Guard().getDevice();
+        streams.insert(fake_device::Guard().getStream(device).id());
+        if (lines.back() == loses_at && fake_device::state().lost_because.empty()) {
+            fake_device::state().lost_device = loses_other ? 1 - device.index() : device.index();
+            fake_device::state().lost_because = "CUDA error: unspecified launch failure";
+        }
     }
 };
 Diary& diary() {
@@ -66,9 +79,17 @@ class FlowPack : public NodeWith<NoConfig>, public AsynchronousOutput {
     }
 };
 
+/// As FlowPack, for two sinks.
+class FlowPackTwo : public NodeWith<NoConfig>, public AsynchronousOutput {
+    Ports process(const Ports& inputs) override {
+        diary().add("pack", *inputs[0]);
+        return {inputs[0], inputs[0]};
+    }
+};
+
 class FlowSink : public NodeWith<NoConfig> {
     Ports process(const Ports& inputs) override {
-        diary().add("write", *inputs[0]);
+        diary().add("write" + name().instance, *inputs[0]);
         return {};
     }
 };
@@ -85,6 +106,8 @@ ComponentType type(const char* name, std::vector<std::string> inputs, std::vecto
 const Registration<FlowSource> source_type{type("TestFlowSource", {}, {"n"}, Concurrency::serial)};
 const Registration<FlowUpload> upload_type{type("TestFlowUpload", {"n"}, {"n"}, Concurrency::unlimited)};
 const Registration<FlowPack> pack_type{type("TestFlowPack", {"n"}, {"n"}, Concurrency::unlimited)};
+const Registration<FlowPackTwo> pack_two_type{
+    type("TestFlowPackTwo", {"n"}, {"n", "m"}, Concurrency::unlimited)};
 const Registration<FlowSink> sink_type{type("TestFlowSink", {"n"}, {}, Concurrency::serial)};
 
 RunOptions skipping() {
@@ -93,32 +116,53 @@ RunOptions skipping() {
     return options;
 }
 
-const std::vector<std::string> chain{"TestFlowSource", "TestFlowUpload", "TestFlowPack", "TestFlowSink"};
+using Edges = std::vector<EdgeConfig>;
+const Edges chain{{{"TestFlowSource", 0}, {"TestFlowUpload", 0}},
+                  {{"TestFlowUpload", 0}, {"TestFlowPack", 0}},
+                  {{"TestFlowPack", 0}, {"TestFlowSink", 0}}};
+const Edges two_sinks{{{"TestFlowSource", 0}, {"TestFlowUpload", 0}},
+                      {{"TestFlowUpload", 0}, {"TestFlowPackTwo", 0}},
+                      {{"TestFlowPackTwo", 0}, {"TestFlowSink:a", 0}},
+                      {{"TestFlowPackTwo", 1}, {"TestFlowSink:b", 0}}};
+const c10::Device device_0{fake_device::type, 0}, device_1{fake_device::type, 1};
 
-/// The chain over all events on `device`.
+/// A graph over all events on one or two devices.
 class DeviceFlow : public testing::TestWithParam<bool> {
 protected:
-    void SetUp() override {
+    void SetUp() override { begin(); }
+    void TearDown() override { fake_device::state() = {}; }
+
+    /// Forget an earlier run, and make the nodes.
+    void begin() {
         fake_device::state() = {};
         diary().lines.clear();
         diary().streams.clear();
         diary().fails_at = -1;
-        add("SPNGContext", {{"device", "cpu"}});
-        for (const auto& name : chain) {
-            add(name, nlohmann::json::object());
+        diary().loses_at.clear();
+        diary().loses_other = false;
+        m_environment = std::make_unique<Environment>();
+        add({"SPNGContext", ""}, {{"device", "cpu"}});
+        for (const char* type : {"TestFlowSource", "TestFlowUpload", "TestFlowPack", "TestFlowPackTwo"}) {
+            add({type, ""}, nlohmann::json::object());
         }
-        m_environment.prepare_all();
+        for (const char* instance : {"", "a", "b"}) {
+            add({"TestFlowSink", instance}, nlohmann::json::object());
+        }
+        m_environment->prepare_all();
     }
-    void TearDown() override { fake_device::state() = {}; }
 
-    RunSummary run(c10::Device device = {fake_device::type, 0}, RunOptions options = {}) {
-        std::vector<EdgeConfig> edges;
-        for (std::size_t i = 0; i + 1 < chain.size(); ++i) {
-            edges.push_back({{chain[i], 0}, {chain[i + 1], 0}});
-        }
-        const Graph graph(m_environment, edges, "test");
+    RunSummary run(c10::Device device = device_0, RunOptions options = {}) {
+        return run_on({device}, options);
+    }
+
+    RunSummary run_on(const std::vector<c10::Device>& devices, RunOptions options = {},
+                      const Edges& edges = chain) {
+        const Graph graph(*m_environment, edges, "test");
         RunState state(options);
-        const std::vector<Replica> replicas{{&graph, device}};
+        std::vector<Replica> replicas;
+        for (const c10::Device device : devices) {
+            replicas.push_back({&graph, device});
+        }
         if (GetParam()) {
             run_tbb_flow(replicas, state, 2, 2);
         } else {
@@ -127,10 +171,10 @@ protected:
         return state.finish();
     }
 
-    static std::vector<std::string> written() {
+    static std::vector<std::string> written(const std::string& by = "") {
         std::vector<std::string> lines;
         for (const auto& line : diary().lines) {
-            if (line.rfind("write", 0) == 0) {
+            if (line.rfind("write" + by + " ", 0) == 0) {
                 lines.push_back(line);
             }
         }
@@ -138,12 +182,12 @@ protected:
     }
 
 private:
-    void add(const std::string& name, const nlohmann::json& data) {
-        auto component = Registry::instance().make({name, ""});
+    void add(const ComponentName& name, const nlohmann::json& data) {
+        auto component = Registry::instance().make(name);
         component->configure(data);
-        m_environment.add(std::move(component));
+        m_environment->add(std::move(component));
     }
-    Environment m_environment;
+    std::unique_ptr<Environment> m_environment;
 };
 INSTANTIATE_TEST_SUITE_P(Both, DeviceFlow, testing::Bool(),
                          [](const auto& info) { return info.param ? "TbbFlow" : "Pgrapher"; });
@@ -200,6 +244,129 @@ TEST_P(DeviceFlow, LostDeviceIsTheErrorOfTheRun) {
         EXPECT_NE(std::string(error.what()).find("unspecified launch failure"), std::string::npos);
     }
     EXPECT_TRUE(written().empty());
+}
+
+/// The loss shows when the sink waits for its input, which is not a failure of the sink.
+TEST_P(DeviceFlow, EventWhoseDeviceIsLostStartsAgainOnTheOtherOne) {
+    for (const char* step : {"upload ", "pack "}) {
+        for (int event = 0; event < events; ++event) {
+            begin();
+            diary().loses_at = step + std::to_string(event);
+            const RunSummary summary = run_on({device_0, device_1});
+            EXPECT_EQ(summary.events_done, 5u) << diary().loses_at;
+            EXPECT_FALSE(summary.device_error);
+            EXPECT_EQ(written(),
+                      (std::vector<std::string>{"write 0", "write 1", "write 2", "write 3", "write 4"}));
+            const auto& lines = diary().lines;
+            EXPECT_EQ(std::count(lines.begin(), lines.end(), "pack " + std::to_string(event)),
+                      step == std::string("pack ") ? 2 : 1);
+        }
+    }
+}
+
+/// The source has not read the event yet, and gives the same one for the other device.
+TEST_P(DeviceFlow, LossThatShowsBeforeTheSourceIsCalledCostsNoEvent) {
+    for (int event = 0; event < events; ++event) {
+        begin();
+        fake_device::state().rejects_lost = true;
+        diary().loses_at = "upload " + std::to_string(event);
+        diary().loses_other = true;
+        EXPECT_EQ(run_on({device_0, device_1}).events_done, 5u) << event;
+        EXPECT_EQ(written(),
+                  (std::vector<std::string>{"write 0", "write 1", "write 2", "write 3", "write 4"}));
+    }
+}
+
+TEST_P(DeviceFlow, SinksThatHaveAnEventDoNotGetItAgain) {
+    for (const char* step : {"pack ", "writea ", "writeb "}) {
+        for (int event = 0; event < events; ++event) {
+            begin();
+            diary().loses_at = step + std::to_string(event);
+            EXPECT_EQ(run_on({device_0, device_1}, {}, two_sinks).events_done, 5u) << diary().loses_at;
+            EXPECT_EQ(written("a"),
+                      (std::vector<std::string>{"writea 0", "writea 1", "writea 2", "writea 3", "writea 4"}));
+            EXPECT_EQ(written("b"),
+                      (std::vector<std::string>{"writeb 0", "writeb 1", "writeb 2", "writeb 3", "writeb 4"}));
+        }
+    }
+}
+
+TEST_P(DeviceFlow, LossOfBothDevicesIsTheErrorOfTheRun) {
+    for (int event = 0; event < events; ++event) {
+        begin();
+        diary().loses_at = "pack " + std::to_string(event);
+        const RunSummary summary = run_on({device_0, device_0}, skipping());
+        ASSERT_TRUE(summary.device_error) << event;
+        EXPECT_EQ(summary.events_done, written().size());
+        EXPECT_LE(summary.events_done, static_cast<std::uint64_t>(event));
+    }
+}
+
+/// A failed wait for the device must not leave it as the current one of the thread.
+TEST(LostDevice, TheCurrentDeviceStaysTheSame) {
+    fake_device::state() = {};
+    fake_device::state().lost_because = "CUDA error: unspecified launch failure\nmore";
+    fake_device::state().lost_device = 1;
+    EXPECT_EQ(loss_of(device_1), "CUDA error: unspecified launch failure");
+    EXPECT_EQ(fake_device::Guard().getDevice(), device_0);
+    EXPECT_EQ(loss_of(device_0), std::nullopt);
+    EXPECT_EQ(loss_of(c10::kCPU), std::nullopt);
+    fake_device::state() = {};
+}
+
+std::string printed(const std::function<void()>& work) {
+    testing::internal::CaptureStderr();
+    work();
+    return testing::internal::GetCapturedStderr();
+}
+
+TEST(LostDevice, WarningsOfFailedCallsAreCountedAndOthersPrinted) {
+    fake_device::state() = {};
+    const std::string text = printed([] {
+        const DeviceWarnings warnings;
+        TORCH_WARN("CUDA warning: unspecified launch failure");
+        TORCH_WARN("CUDA warning: unspecified launch failure");
+        TORCH_WARN("something else");
+    });
+    EXPECT_EQ(text.find("Warning: CUDA"), std::string::npos) << text;
+    EXPECT_NE(text.find("Warning: something else"), std::string::npos) << text;
+    EXPECT_NE(
+        text.find("2 warnings of LibTorch about failed CUDA calls; the first: CUDA warning: unspecified "
+                  "launch failure"),
+        std::string::npos)
+        << text;
+    EXPECT_NE(printed([] { TORCH_WARN("CUDA warning: later"); }).find("CUDA warning: later"),
+              std::string::npos);
+}
+
+TEST(LostDevice, WarningsAfterALossAreNotForTheUser) {
+    fake_device::state() = {};
+    const std::string text = printed([] {
+        {
+            const DeviceWarnings warnings;
+            TORCH_WARN("CUDA warning: unspecified launch failure"); // before anybody has found the loss
+            fake_device::state().lost_because = "CUDA error: unspecified launch failure";
+            EXPECT_TRUE(loss_of(device_0));
+            EXPECT_TRUE(is_known_lost(device_0));
+            TORCH_WARN("CUDA warning: unspecified launch failure");
+        }
+        TORCH_WARN("CUDA warning: unspecified launch failure"); // destructors at the end of the job
+    });
+    EXPECT_EQ(text, "");
+    fake_device::state() = {};
+    const DeviceWarnings another_run;
+    EXPECT_FALSE(is_known_lost(device_0));
+}
+
+TEST_P(DeviceFlow, WarningsOfALostDeviceReachNobody) {
+    diary().loses_at = "pack 1";
+    EXPECT_EQ(printed([this] {
+                  const DeviceWarnings warnings;
+                  log::set_level("error");
+                  EXPECT_EQ(run_on({device_0, device_1}).events_done, 5u);
+                  log::reset();
+              }),
+              "");
 }
 
 TEST_P(DeviceFlow, AWaitRejectedDuringACaptureIsNoLoss) {

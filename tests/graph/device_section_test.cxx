@@ -297,7 +297,9 @@ TEST_F(Section, TimeThatIsNotOfTheInputIsNotReplayed) {
     enclose();
     expect_the_same({event(0, 8, 100), event(1, 8, 200), event(2, 8, 300)});
     EXPECT_EQ(test::StandInGraph::replays(), 0);
-    EXPECT_EQ(test::StandInGraph::captures(), 1); // and is not tried again
+    const std::vector<std::int64_t> many(DeviceSection::first_pause + 2, 8);
+    expect_the_same(events_of(many));
+    EXPECT_EQ(test::StandInGraph::captures(), 1); // and is not tried again, which could not help
 }
 
 TEST_F(Section, RejectedCaptureFallsBack) {
@@ -307,6 +309,37 @@ TEST_F(Section, RejectedCaptureFallsBack) {
     expect_the_same({event(0, 8), event(1, 8), event(2, 8)});
     EXPECT_EQ(test::StandInGraph::replays(), 0);
     EXPECT_EQ(test::StandInGraph::captures(), 1);
+}
+
+TEST_F(Section, RejectedCaptureIsTriedAgainLaterAndLessAndLessOften) {
+    build();
+    enclose();
+    test::StandInGraph::rejects() = 1;
+    expect_the_same(events_of({8, 8}));
+    const auto first = static_cast<std::size_t>(DeviceSection::first_pause);
+    expect_the_same(events_of(std::vector<std::int64_t>(first, 8)));
+    EXPECT_EQ(test::StandInGraph::captures(), 2);
+    test::StandInGraph::rejects() = 0;
+    expect_the_same(events_of(std::vector<std::int64_t>(2 * first - 2, 8)));
+    EXPECT_EQ(test::StandInGraph::captures(), 2);
+    expect_the_same(events_of({8, 8, 8, 8}));
+    EXPECT_EQ(test::StandInGraph::captures(), 3);
+    EXPECT_GE(test::StandInGraph::replays(), 3);
+}
+
+TEST_F(Section, RejectedShapesAreForgottenAfterTheirPause) {
+    build();
+    enclose();
+    test::StandInGraph::rejects() = 1;
+    for (std::int64_t ticks = 8; ticks < 32; ticks += 2) {
+        expect_the_same(events_of({ticks, ticks}));
+    }
+    EXPECT_EQ(m_section.shapes(), 12U);
+    expect_the_same(events_of(std::vector<std::int64_t>(DeviceSection::first_pause, 8)));
+    for (std::int64_t ticks = 32; ticks < 56; ticks += 2) {
+        expect_the_same(events_of({ticks}));
+    }
+    EXPECT_LE(m_section.shapes(), 13U);
 }
 
 TEST_F(Section, WindowsOfALongReadoutAreAShapeOfTheirOwn) {

@@ -7,6 +7,7 @@
 #include <c10/core/Stream.h>
 #include <c10/core/impl/DeviceGuardImplInterface.h>
 
+#include <array>
 #include <string>
 #include <utility>
 
@@ -23,7 +24,9 @@ struct State {
     int device_waits = 0;
     int events_made = 0;
     int streams_taken = 0;      ///< from the device's pool
-    std::string lost_because{}; ///< not empty: the device is lost, and waiting for it fails with this
+    std::string lost_because{}; ///< not empty: a device is lost, and waiting for it fails with this
+    int lost_device = -1;       ///< the lost device; -1: each
+    bool rejects_lost = false;  ///< a lost device cannot become the current one
 };
 
 inline State& state() {
@@ -34,38 +37,52 @@ inline State& state() {
 class Guard final : public c10::impl::DeviceGuardImplInterface {
 public:
     c10::DeviceType type() const override { return fake_device::type; }
-    c10::Device exchangeDevice(c10::Device) const override { return device(); }
-    c10::Device getDevice() const override { return device(); }
-    void setDevice(c10::Device) const override {}
-    void uncheckedSetDevice(c10::Device) const noexcept override {}
-    c10::Stream getStream(c10::Device) const override { return current(); }
-    c10::Stream exchangeStream(c10::Stream stream) const override { return std::exchange(current(), stream); }
+    c10::Device exchangeDevice(c10::Device device) const override {
+        const c10::Device before = getDevice();
+        setDevice(device);
+        return before;
+    }
+    c10::Device getDevice() const override { return {fake_device::type, current_index()}; }
+    void setDevice(c10::Device device) const override {
+        if (state().rejects_lost) {
+            require_working(device.index());
+        }
+        current_index() = device.index();
+    }
+    void uncheckedSetDevice(c10::Device device) const noexcept override { current_index() = device.index(); }
+    c10::Stream getStream(c10::Device device) const override { return current(device.index()); }
+    c10::Stream exchangeStream(c10::Stream stream) const override {
+        return std::exchange(current(stream.device_index()), stream);
+    }
     c10::Stream getStreamFromGlobalPool(c10::Device device, bool) const override {
         static int latest = 0; // of the process, as a device's streams are
         ++state().streams_taken;
         return c10::Stream(c10::Stream::UNSAFE, device, ++latest);
     }
-    c10::DeviceIndex deviceCount() const noexcept override { return 1; }
+    c10::DeviceIndex deviceCount() const noexcept override { return devices; }
 
-    void record(void** event, const c10::Stream&, c10::DeviceIndex, c10::EventFlag flag) const override {
+    void record(void** event, const c10::Stream& stream, c10::DeviceIndex,
+                c10::EventFlag flag) const override {
         const bool timing = flag == c10::EventFlag::BACKEND_DEFAULT;
         TORCH_CHECK(state().has_events || !timing, "no timing events");
         if (*event == nullptr) {
             *event = new Mark;
             ++state().events_made;
         }
-        *static_cast<Mark*>(*event) = {state().milliseconds, timing};
+        *static_cast<Mark*>(*event) = {state().milliseconds, timing, stream.device_index()};
     }
     bool queryEvent(void*) const override { return state().complete; }
-    void synchronizeEvent(void*) const override {
+    void synchronizeEvent(void* event) const override {
         ++state().event_waits;
-        TORCH_CHECK(state().lost_because.empty(), state().lost_because);
+        require_working(static_cast<Mark*>(event)->device);
         state().complete = true;
     }
     void synchronizeStream(const c10::Stream&) const override { ++state().stream_waits; }
-    void synchronizeDevice(c10::DeviceIndex) const override {
+    void synchronizeDevice(c10::DeviceIndex device) const override {
         ++state().device_waits;
-        TORCH_CHECK(state().lost_because.empty(), state().lost_because);
+        current_index() = device; // as on CUDA, it stays the current one if the wait fails
+        require_working(device);
+        current_index() = 0;
     }
     void* getStreamNativeHandle(const c10::Stream) const override { return &state(); }
     double elapsedTime(void* begin, void* end, c10::DeviceIndex) const override {
@@ -75,6 +92,9 @@ public:
         return last.milliseconds - first.milliseconds;
     }
     void destroyEvent(void* event, c10::DeviceIndex) const noexcept override {
+        if (!works(static_cast<Mark*>(event)->device)) {
+            TORCH_WARN("CUDA warning: ", state().lost_because);
+        }
         delete static_cast<Mark*>(event);
     }
 
@@ -82,12 +102,25 @@ private:
     struct Mark {
         double milliseconds;
         bool has_time;
+        c10::DeviceIndex device;
     };
-    static c10::Stream& current() {
-        static thread_local c10::Stream stream(c10::Stream::DEFAULT, device());
-        return stream;
+    static constexpr c10::DeviceIndex devices = 2;
+
+    static bool works(int device) {
+        return state().lost_because.empty() || (state().lost_device >= 0 && state().lost_device != device);
     }
-    static c10::Device device() { return c10::Device(fake_device::type, 0); }
+    static void require_working(int device) { TORCH_CHECK(works(device), state().lost_because); }
+    static c10::DeviceIndex& current_index() {
+        static thread_local c10::DeviceIndex index = 0;
+        return index;
+    }
+    static c10::Stream& current(c10::DeviceIndex device) {
+        const auto first = [](c10::DeviceIndex index) {
+            return c10::Stream(c10::Stream::DEFAULT, c10::Device(fake_device::type, index));
+        };
+        static thread_local std::array<c10::Stream, devices> streams{first(0), first(1)};
+        return streams.at(static_cast<std::size_t>(device));
+    }
 };
 
 } // namespace fake_device

@@ -49,6 +49,7 @@ ModelRunner::ModelRunner(std::unique_ptr<const Model> model, ModelRunnerOptions 
     if (m_chunk > 0) {
         halo();
     }
+    m_planned_chunk = m_chunk;
 }
 
 ModelLayout ModelRunner::layout(std::int64_t halo) const {
@@ -98,12 +99,34 @@ void ModelRunner::halve_chunk(std::int64_t tried, std::int64_t ticks, const std:
         throw OutOfMemory(no_memory(m_model->file(), failure,
                                     "memory for " + std::to_string(m_options.multiple) + " ticks"));
     }
-    // Another call may have halved it in the meantime.
-    std::int64_t current = tried;
-    if (m_chunk.compare_exchange_strong(current, half)) {
-        log::warn(m_options.name,
-                  "out of memory; continuing with " + std::to_string(half) + " ticks per forward");
+    const std::lock_guard lock(m_mutex);
+    if (m_chunk != tried) {
+        return; // another call has halved it in the meantime
     }
+    m_chunk = half;
+    m_pause *= m_was_doubled ? 2 : 1;
+    m_was_doubled = false;
+    m_calls_left = m_pause;
+    log::warn(m_options.name, "out of memory; continuing with " + std::to_string(half) +
+                                  " ticks per forward, for at least " + std::to_string(m_pause) + " calls");
+}
+
+void ModelRunner::note_success(std::int64_t chunk, std::int64_t ticks) const {
+    if (chunk == m_planned_chunk || is_capturing()) {
+        return;
+    }
+    const std::lock_guard lock(m_mutex);
+    if (m_chunk != chunk || --m_calls_left > 0) {
+        return;
+    }
+    const bool is_whole = m_planned_chunk == 0 ? 2 * chunk >= ticks : 2 * chunk >= m_planned_chunk;
+    m_chunk = is_whole ? m_planned_chunk : 2 * chunk;
+    m_was_doubled = true;
+    m_calls_left = m_pause;
+    log::info(m_options.name, [&] {
+        return "trying " + (m_chunk == 0 ? std::string("all") : std::to_string(m_chunk)) +
+               " ticks per forward again";
+    });
 }
 
 at::Tensor ModelRunner::forward(const at::Tensor& features) const {
@@ -114,7 +137,9 @@ at::Tensor ModelRunner::forward(const at::Tensor& features) const {
         const std::int64_t chunk = m_chunk;
         std::optional<std::string> failure;
         try {
-            return tiled_forward(*m_model, features, layout(chunk == 0 ? 0 : halo()), chunk);
+            at::Tensor result = tiled_forward(*m_model, features, layout(chunk == 0 ? 0 : halo()), chunk);
+            note_success(chunk, features.size(3));
+            return result;
         } catch (const ModelOutOfMemory& error) {
             failure = error.what();
         } catch (const c10::OutOfMemoryError& error) {

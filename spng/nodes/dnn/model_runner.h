@@ -35,7 +35,11 @@ public:
     /// @throws Error(Model) see measured_halo()
     ModelRunner(std::unique_ptr<const Model> model, ModelRunnerOptions options);
 
-    /// Wait for a free slot and run the network. If memory runs out, halve the chunk for this and all later
+    /// Number of calls with a halved chunk after which it is doubled again, because memory may be free again.
+    /// Twice as many after each time that this was in vain.
+    static constexpr std::int64_t first_pause = 32;
+
+    /// Wait for a free slot and run the network. If memory runs out, halve the chunk for this and the next
     /// calls, at most 3 times per call, but not while the thread captures. Thread-safe. On a device it returns
     /// before the work is done.
     /// @param features  (view, feature, channel, tick) float32
@@ -53,11 +57,18 @@ private:
     std::int64_t halo() const;
     std::int64_t chunk_within_budget() const;
     void halve_chunk(std::int64_t tried, std::int64_t ticks, const std::string& failure) const;
+    /// Note a call that succeeded with this chunk, and double the chunk if it was halved long ago.
+    void note_success(std::int64_t chunk, std::int64_t ticks) const;
 
     std::unique_ptr<const Model> m_model;
     ModelRunnerOptions m_options;
     mutable std::counting_semaphore<> m_free;
+    std::int64_t m_planned_chunk = 0; ///< the chunk while memory suffices
     mutable std::atomic<std::int64_t> m_chunk{0};
+    mutable std::mutex m_mutex;         ///< guards changes of the chunk, and the members below
+    mutable bool m_was_doubled = false; ///< since memory ran out last
+    mutable std::int64_t m_pause = first_pause;
+    mutable std::int64_t m_calls_left = 0; ///< before the chunk is doubled
     mutable std::once_flag m_halo_once;
     mutable std::int64_t m_halo = 0;
 };

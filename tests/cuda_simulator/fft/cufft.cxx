@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// libcufft.so.12 on the simulated runtime: the functions that LibTorch imports. Transforms are operations of a stream.
+// libcufft.so.12 on the simulated runtime: the functions that LibTorch imports.
+// Transforms are operations of a stream.
 
 #include "tests/cuda_simulator/fft/transform.h"
 #include "tests/cuda_simulator/simulator.h"

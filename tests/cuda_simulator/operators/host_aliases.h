@@ -16,8 +16,9 @@ namespace cuda_simulator {
 /// Aliases for one call of an operator: a tensor that is given twice has one alias.
 class HostAliases {
 public:
-    /// Return an argument or a result for the CPU's kernel. CUDA tensors become aliases, which do not own memory;
-    /// other tensors are copied; the device becomes the CPU, and a generator of random numbers the simulator's.
+    /// Return an argument or a result for the CPU's kernel.
+    /// CUDA tensors become aliases, which do not own memory; other tensors are copied.
+    /// The device becomes the CPU, and a generator of random numbers the simulator's.
     c10::IValue of(const c10::IValue& value, const c10::Type& type);
 
 private:

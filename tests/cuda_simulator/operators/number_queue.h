@@ -26,7 +26,8 @@ StackFunction cpu_kernel(const c10::OperatorHandle& op);
 void run_on_cpu(const StackFunction& function, torch::jit::Stack& stack);
 
 /// Queue the numbers of a call in the current stream of its device.
-/// @param arguments, results  of the call on CUDA. Results that are arguments are written by the CPU's kernel itself.
+/// @param arguments  of the call on CUDA
+/// @param results  of the call on CUDA; the CPU's kernel itself writes those that are arguments too
 void queue_numbers(const c10::OperatorHandle& op, const StackFunction& compute,
                    c10::ArrayRef<c10::IValue> arguments, c10::ArrayRef<c10::IValue> results);
 

@@ -4,11 +4,11 @@
 #include "tests/cuda_simulator/simulator.h"
 
 #include "tests/cuda_simulator/fft/transform.h"
+#include "tests/cuda_simulator/operators/allocations.h"
 #include "tests/cuda_simulator/operators/transform_on_cpu.h"
 #include "tests/cuda_simulator/operators/wrapped_operator.h"
 
 #include <ATen/core/dispatch/Dispatcher.h>
-#include <c10/cuda/CUDACachingAllocator.h>
 #include <c10/util/Exception.h>
 
 #include <memory>
@@ -91,19 +91,6 @@ void wrap_all() {
             wrap(*op);
         }
     }
-}
-
-/// Tell the runtime which parts of its blocks the allocator of LibTorch gives out.
-void follow_allocations() {
-    using Entry = c10::CachingDeviceAllocator::TraceEntry;
-    c10::cuda::CUDACachingAllocator::attachAllocatorTraceTracker([](const Entry& entry) {
-        void* begin = reinterpret_cast<void*>(entry.addr_); // NOLINT(performance-no-int-to-ptr)
-        if (entry.action_ == Entry::ALLOC) {
-            note_allocation(begin, entry.size_);
-        } else if (entry.action_ == Entry::FREE_COMPLETED) {
-            note_release(begin);
-        }
-    });
 }
 
 const bool is_loaded = [] {

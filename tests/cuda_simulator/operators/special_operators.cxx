@@ -62,7 +62,7 @@ std::vector<std::int64_t> output_sizes(const Arguments& arguments) {
     return at::native::conv_output_size(input.sizes(), weight.sizes(), padding, stride, dilation);
 }
 
-/// As cuDNN's operators do: make the inputs contiguous in the memory format of the output, allocate it, launch.
+/// Do as cuDNN's operators: make the inputs contiguous in the format of the output, allocate it, launch.
 StackFunction convolution_without_cudnn(const c10::OperatorHandle& op) {
     return [op](Stack& stack) {
         const Arguments arguments(op, stack);

@@ -9,7 +9,8 @@
 namespace cuda_simulator {
 
 struct SpecialOperator {
-    /// Instead of LibTorch's CUDA kernel: allocate the results and count the launches. Empty: LibTorch's kernel runs.
+    /// Instead of LibTorch's CUDA kernel: allocate the results and count the launches.
+    /// Empty: LibTorch's kernel runs.
     StackFunction original;
     /// Instead of the operator's kernel for the CPU. Empty: that kernel runs.
     StackFunction compute;

@@ -4,6 +4,7 @@
 #include "tests/cuda_simulator/operators/wrapped_operator.h"
 
 #include "tests/cuda_simulator/operators/active_operator.h"
+#include "tests/cuda_simulator/operators/allocations.h"
 #include "tests/cuda_simulator/operators/host_aliases.h"
 
 #include <ATen/ops/empty_like.h>
@@ -98,6 +99,7 @@ void WrappedOperator::operator()(const c10::OperatorHandle& op, c10::DispatchKey
         launch();
         return;
     }
+    follow_allocations();
     const std::size_t count = op.schema().arguments().size();
     if (m_takes_masks) {
         expand_masks(*stack, count);
@@ -169,6 +171,7 @@ CopyOperator::CopyOperator(const c10::OperatorHandle& op, OriginalKernel origina
     : m_original(original), m_on_device(op, std::move(original)) {}
 
 void CopyOperator::operator()(const c10::OperatorHandle& op, c10::DispatchKeySet keys, Stack* stack) {
+    follow_allocations();
     const std::vector<c10::IValue> arguments = last_of(*stack, op.schema().arguments().size());
     const at::Tensor target = arguments[0].toTensor(), source = arguments[1].toTensor();
     if (target.is_cuda() && source.is_cuda() && target.device() == source.device()) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Kernels of the dispatcher for CUDA that run LibTorch's own kernel for its launches and the CPU's for the numbers.
+// Kernels for CUDA that run LibTorch's own kernel for its launches, and the CPU's for the numbers.
 
 #include "tests/cuda_simulator/operators/special_operators.h"
 
