@@ -7,8 +7,10 @@
 #include <c10/core/impl/VirtualGuardImpl.h>
 #include <c10/util/Exception.h>
 
+#include <chrono>
 #include <cstdint>
 #include <mutex>
+#include <thread>
 #include <unordered_set>
 
 namespace spng {
@@ -93,6 +95,19 @@ private:
     c10::Device m_device;
 };
 
+/// Wait for the device.
+/// @return the first line of its error, the others are about debugging; empty without an error
+std::string failure_of_wait(c10::Device device) {
+    try {
+        const CurrentDevice current(device.type());
+        wait_for_device(device);
+        return {};
+    } catch (const c10::Error& error) {
+        const std::string text = error.what_without_backtrace();
+        return text.substr(0, text.find('\n'));
+    }
+}
+
 } // namespace
 
 DeviceWarnings::DeviceWarnings() {
@@ -112,18 +127,18 @@ std::optional<std::string> loss_of(c10::Device device) {
     if (device.is_cpu()) {
         return std::nullopt;
     }
-    try {
-        const CurrentDevice current(device.type());
-        wait_for_device(device);
-        return std::nullopt;
-    } catch (const c10::Error& error) {
-        const std::string text = error.what_without_backtrace();
-        const std::string reason = text.substr(0, text.find('\n')); // the others are about debugging
-        if (speaks_of_capture(reason)) {
+    // Captures of other threads forbid to wait. They take milliseconds, and end at once if the device is lost.
+    constexpr std::chrono::milliseconds pause(2), timeout(1000);
+    for (auto waited = std::chrono::milliseconds::zero();; waited += pause) {
+        const std::string failure = failure_of_wait(device);
+        if (failure.empty() || (speaks_of_capture(failure) && waited >= timeout)) {
             return std::nullopt;
         }
-        warning_counter().add_lost(device);
-        return reason;
+        if (!speaks_of_capture(failure)) {
+            warning_counter().add_lost(device);
+            return failure;
+        }
+        std::this_thread::sleep_for(pause);
     }
 }
 

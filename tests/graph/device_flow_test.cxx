@@ -307,6 +307,16 @@ TEST(LostDevice, TheCurrentDeviceStaysTheSame) {
     fake_device::state() = {};
 }
 
+TEST(LostDevice, IsFoundAfterTheCapturesOfOtherThreads) {
+    fake_device::state() = {};
+    fake_device::state().captures = 3;
+    EXPECT_EQ(loss_of(device_0), std::nullopt);
+    fake_device::state().captures = 3;
+    fake_device::state().lost_because = "CUDA error: unspecified launch failure";
+    EXPECT_EQ(loss_of(device_0), "CUDA error: unspecified launch failure");
+    fake_device::state() = {};
+}
+
 std::string printed(const std::function<void()>& work) {
     testing::internal::CaptureStderr();
     work();
