@@ -127,7 +127,8 @@ std::optional<std::string> loss_of(c10::Device device) {
     if (device.is_cpu()) {
         return std::nullopt;
     }
-    // Captures of other threads forbid to wait. They take milliseconds, on a busy machine more, and end at once if the device is lost.
+    // Captures of other threads forbid to wait. They take milliseconds, on a busy machine more, and end at once
+    // if the device is lost.
     constexpr std::chrono::milliseconds pause(2), timeout(10'000);
     for (auto waited = std::chrono::milliseconds::zero();; waited += pause) {
         const std::string failure = failure_of_wait(device);
