@@ -203,11 +203,13 @@ bool DeviceSection::drop_oldest(std::optional<std::uint64_t> idle_before) {
 
 void DeviceSection::pause_captures() {
     m_fitting_captures = captures();
+    if (m_requests >= m_pause_ends) { // not the same shortage again
+        m_pause = m_pause == 0 ? first_pause : std::min(2 * m_pause, max_pause);
+    }
     m_pause_ends = m_requests + m_pause;
     log::warn(logger, "out of memory: " + std::to_string(m_fitting_captures) +
                           (m_fitting_captures == 1 ? " CUDA graph is kept" : " CUDA graphs are kept") +
                           ", and no more are made for " + std::to_string(m_pause) + " events");
-    m_pause *= 2;
 }
 
 void DeviceSection::release_memory(bool all) {

@@ -38,9 +38,9 @@ public:
     /// Maximum number of captures for each shape: more would not overlap better.
     static constexpr std::size_t max_slots = 2;
     /// After memory ran out, the section makes no further captures for so many events, and for twice as many each
-    /// time that it happens again.
+    /// time that it happens again later.
     static constexpr std::uint64_t first_pause = 32;
-    /// Maximum number of events before a rejected capture is tried again.
+    /// Maximum number of events before a capture is tried again that was rejected or found no memory.
     static constexpr std::uint64_t max_pause = 1024;
 
     /// Set the nodes of the section. Call before prepare().
@@ -127,7 +127,7 @@ private:
     std::atomic<std::uint64_t> m_tried_captures{0};
     std::size_t m_fitting_captures = 0; ///< number of captures for which memory sufficed, before m_pause_ends
     std::uint64_t m_pause_ends = 0;     ///< value of m_requests
-    std::uint64_t m_pause = first_pause;
+    std::uint64_t m_pause = 0;          ///< length of the latest pause [events]
 };
 
 } // namespace spng

@@ -18,7 +18,7 @@ from tests.support import cuda_simulator, wire_cell
 from tests.support.small_site import Site
 
 FILE = Path(__file__).with_name("counts.json")
-TICKS = 1200
+TICKS = 600
 FIRST, LAST = 3, 5  # runs of these many events; the difference is what later events cost
 
 MODES: dict[str, dict[str, Any]] = {
@@ -54,27 +54,33 @@ def counted(report: cuda_simulator.Report) -> Counter[str]:
     return numbers
 
 
+def words_of(mode: dict[str, Any], events: int) -> list[str]:
+    """Return the arguments of a job whose events do not overlap."""
+    given = {
+        "input": "adc.npz",
+        "output": "out.npz",
+        "device": "cuda",
+        "threads": 1,
+        "events_in_flight": 1,
+        "overlap_files": "false",
+        "nevents": events,
+        **mode,
+    }
+    return [word for name, value in given.items() for word in ("-A", f"{name}={value}")]
+
+
 def of_mode(site: Site, mode: dict[str, Any]) -> dict[str, Any]:
     """Return the cost of an event after the first ones, and of a start with those."""
     totals = []
     for events in (FIRST, LAST):
-        given = {
-            "input": "adc.npz",
-            "output": "out.npz",
-            "device": "cuda",
-            "threads": 1,
-            "events_in_flight": 1,
-            "overlap_files": "false",
-            "nevents": events,
-            **mode,
-        }
-        words = [word for name, value in given.items() for word in ("-A", f"{name}={value}")]
-        run = cuda_simulator.run(site.folder, "-c", wire_cell.PIPELINE, *site.flags, *words)
+        run = cuda_simulator.run(
+            site.folder, "-c", wire_cell.PIPELINE, *site.flags, *words_of(mode, events)
+        )
         assert run.done.returncode == 0, run.done.stderr
         run.report.check()
         totals.append(counted(run.report))
     first, last = totals
-    event = {name: (last[name] - first[name]) / (LAST - FIRST) for name in last if last[name] != first[name]}
+    event: dict[str, float] = {name: (last[name] - first[name]) / (LAST - FIRST) for name in last if last[name] != first[name]}
     return {"event": event, f"start and {FIRST} events": {name: first[name] for name in first if first[name]}}
 
 

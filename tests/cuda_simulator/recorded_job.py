@@ -41,7 +41,7 @@ class RecordedJob:
     """Times of the log are those of the recording."""
 
     file: Path
-    report: Record
+    report_file: Path
     records: list[Record]
 
     @classmethod
@@ -55,13 +55,19 @@ class RecordedJob:
             for key in ("start", "end", "time"):
                 if key in record:
                     record[key] -= origin
-        return cls(file, json.loads(report.read_text(encoding="utf-8")), records.records)
+        return cls(file, report, records.records)
+
+    @cached_property
+    def report(self) -> Record:
+        """The simulator's counts."""
+        found: Record = json.loads(self.report_file.read_text(encoding="utf-8"))
+        return found
 
     @cached_property
     def log(self) -> SimulatorLog:
         return SimulatorLog(self.records)
 
-    def sql(self, text: str) -> list[tuple]:
+    def sql(self, text: str) -> list[tuple[Any, ...]]:
         with closing(sqlite3.connect(f"file:{self.file}?mode=ro", uri=True)) as database:
             return database.execute(text).fetchall()
 
@@ -74,7 +80,8 @@ class RecordedJob:
         return json.loads(shown.getvalue())
 
     def stats(self, report: str) -> Rows:
-        return self.profile("stats", "--report", report)
+        rows: Rows = self.profile("stats", "--report", report)
+        return rows
 
     @cached_property
     def launches(self) -> dict[int, Span]:

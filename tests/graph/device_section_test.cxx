@@ -404,8 +404,8 @@ TEST_F(Section, EventWithoutMemoryDropsGraphsAndCapturesAgainLater) {
     test::StandInGraph::fitting() = 0;
     expect_the_same(events_of({10}));
     EXPECT_EQ(test::StandInGraph::alive(), 0);
-    // The pause is twice the first one now, and an event that was tried again counts twice.
-    expect_the_same(events_of(std::vector<std::int64_t>(2 * DeviceSection::first_pause - 2, 10)));
+    // An event that was tried again counts twice.
+    expect_the_same(events_of(std::vector<std::int64_t>(DeviceSection::first_pause - 2, 10)));
     EXPECT_EQ(test::StandInGraph::captures(), 2);
     test::StandInGraph::fitting() = 1;
     expect_the_same(events_of({10}));

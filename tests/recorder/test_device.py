@@ -268,6 +268,7 @@ class TestOtherMachines:
         assert run.file.run()["tier_reason"] == "CUPTI is in use by Other Profiler"
         assert "warning: cuda is not recorded: CUPTI is in use by Other Profiler" in run.file.diagnostics()
         assert "CUPTI_ACTIVITY_KIND_KERNEL" not in run.file.tables()
+        assert run.file.sql("SELECT name FROM TARGET_INFO_GPU") == [("Fake GPU",)]
         assert run.file.sql("SELECT device FROM SPNG_CALL WHERE device IS NOT NULL") == [(4100,)]
 
     def test_cupti_forbidden(self, machine: Machine, tmp_path: Path) -> None:
@@ -321,7 +322,7 @@ class TestNvml:
         }
 
     def test_other_gpus_are_not_sampled(self, full: Run) -> None:
-        """The number of a GPU is that of CUDA, as in the tables of CUPTI, and not that of NVML."""
+        """The index of a GPU is that of CUDA, as in the tables of CUPTI, and not that of NVML."""
         assert full.file.sql("SELECT DISTINCT source FROM SPNG_SAMPLE WHERE metric = 'power_watts'") == [
             ("gpu0",)
         ]
@@ -333,7 +334,7 @@ class TestNvml:
         assert run.file.run()["source.nvml"] == "on"
 
     def test_divided_gpu(self, machine: Machine, tmp_path: Path) -> None:
-        """Memory is that of the part; the rest belongs to the whole GPU, and the recording says so."""
+        """Memory is that of the part; the rest belongs to the whole GPU, and the recording contains a note."""
         run = record(machine, tmp_path, FAKE_MIG="1")
         found = dict(
             run.file.sql("SELECT metric, MAX(value) FROM SPNG_SAMPLE WHERE source = 'gpu0' GROUP BY metric")

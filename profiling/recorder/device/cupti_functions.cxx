@@ -62,6 +62,7 @@ CudaLibraries load_cuda_libraries() {
     if (!found.problem.empty()) {
         return found;
     }
+    found.has_driver = true;
     const SharedLibrary cupti = loaded_or_load({"libcupti.so.13", "libcupti.so.12"});
     if (!cupti.is_open()) {
         found.problem = "CUPTI is not found (libcupti.so.13, libcupti.so.12)";

@@ -44,8 +44,9 @@ struct CuptiFunctions {
 struct CudaLibraries {
     DriverFunctions driver;
     CuptiFunctions cupti;
-    std::string problem;    ///< why a library cannot be used; empty if both can
-    bool no_driver = false; ///< the machine has no NVIDIA driver or no device
+    bool has_driver = false; ///< the driver can be used, with or without CUPTI
+    std::string problem;     ///< why a library cannot be used; empty if both can
+    bool no_driver = false;  ///< the machine has no NVIDIA driver or no device
 };
 
 /// Load and start the driver, and load CUPTI. A copy of CUPTI that the process has loaded

@@ -91,13 +91,15 @@ public:
     Readiness start(Recorder& recorder) override {
         m_recorder = &recorder;
         m_libraries = load_cuda_libraries();
+        if (m_libraries.has_driver) {
+            add_gpu_rows(m_libraries.driver, recorder);
+        }
         Readiness readiness{m_libraries.problem.empty(), m_libraries.problem, m_libraries.no_driver};
         if (readiness.ready) {
             readiness = subscribe();
         }
         if (readiness.ready) {
             recorder.note("tier", "cupti");
-            add_gpu_rows(m_libraries.driver, recorder);
         }
         recorder.note("tier_reason", readiness.ready ? "CUPTI records activity" : readiness.reason);
         return readiness;

@@ -22,9 +22,9 @@ constexpr int async_engine_count = 40;
 
 GpuRow describe(const DriverFunctions& driver, int ordinal, int device, Recorder& recorder) {
     const auto value = [&](int attribute) -> Count {
-        int number = 0;
-        const bool known = driver.attribute(&number, attribute, device) == cuda_success;
-        return known ? Count(number) : std::nullopt;
+        int found = 0;
+        const bool known = driver.attribute(&found, attribute, device) == cuda_success;
+        return known ? Count(found) : std::nullopt;
     };
     const auto product = [](Count count, std::int64_t factor) {
         return count ? Count(*count * factor) : std::nullopt;

@@ -5,7 +5,7 @@
 //
 // NVML sees all GPUs of the machine, whatever CUDA_VISIBLE_DEVICES says, and numbers them in another order than
 // CUDA. A GPU is therefore found by its location on the PCI bus, and sampled from the time when the process has
-// started to work on it. Its number is that of CUDA, as in all tables of the recording.
+// started to work on it. Its index is that of CUDA, as in all tables of the recording.
 
 #include "profiling/recorder/activity_source.h"
 #include "profiling/recorder/device/driver_functions.h"

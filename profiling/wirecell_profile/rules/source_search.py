@@ -60,9 +60,9 @@ class Sources:
         """
         if name not in self._locations:
             wanted = [name] if "::" in name else [name, type_of(name)]
-            places = [place for text in wanted for place in self._find(text)]
-            places.sort(key=lambda place: not place[1])  # stable
-            self._locations[name] = places[0][0] if places else ""
+            found = [location for text in wanted for location in self._find(text)]
+            found.sort(key=lambda location: not location[1])  # stable
+            self._locations[name] = found[0][0] if found else ""
         return self._locations[name]
 
     def _find(self, text: str) -> Iterator[tuple[str, bool]]:

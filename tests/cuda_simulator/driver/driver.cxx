@@ -87,7 +87,7 @@ DRIVER_API cuDeviceGetName(char* text, int length, int device) {
     return exists(device) ? success : invalid_device;
 }
 
-/// All bytes of a device's UUID are its number plus one.
+/// All bytes of a device's UUID are its ordinal plus one.
 DRIVER_API cuDeviceGetUuid_v2(unsigned char* uuid, int device) {
     std::memset(uuid, device + 1, uuid_bytes);
     return exists(device) ? success : invalid_device;

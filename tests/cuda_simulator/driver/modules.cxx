@@ -45,8 +45,9 @@ DRIVER_API cuGetExportTable(const void** table, const CUuuid*) {
     return CUDA_ERROR_NOT_FOUND;
 }
 
-DRIVER_API cuModuleLoadData(CUmodule* module, const void* image) {
-    *module = static_cast<CUmodule>(const_cast<void*>(image));
+DRIVER_API cuModuleLoadData(CUmodule* module, const void*) {
+    static int any = 0; // functions are known by their names alone
+    *module = reinterpret_cast<CUmodule>(&any);
     return CUDA_SUCCESS;
 }
 

@@ -39,7 +39,7 @@ struct Gpu {
     std::uint64_t last_busy = 0, last_time = 0; ///< at the last question for the utilisation
 };
 
-int number(const char* variable, int otherwise) {
+int setting(const char* variable, int otherwise) {
     const char* const text = std::getenv(variable);
     return text == nullptr || *text == '\0' ? otherwise : std::atoi(text);
 }
@@ -50,7 +50,7 @@ std::uint64_t now() {
     return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(time.tv_nsec);
 }
 
-/// Format a UUID whose bytes are all the same.
+/// Format a UUID of one byte, repeated.
 std::string uuid_of(int byte) {
     char digits[3];
     std::snprintf(digits, sizeof digits, "%02x", byte);
@@ -70,10 +70,10 @@ std::string location(int bus) {
 std::vector<Gpu> list_gpus() {
     constexpr int first_other = 0x80;
     std::vector<Gpu> gpus;
-    for (int i = 0; i < number("CUDA_SIMULATOR_OTHER_DEVICES", 0); ++i) {
+    for (int i = 0; i < setting("CUDA_SIMULATOR_OTHER_DEVICES", 0); ++i) {
         gpus.push_back({-1, location(first_other + i), uuid_of(first_other + i)});
     }
-    for (int i = number("CUDA_SIMULATOR_DEVICES", 1); i-- > 0;) {
+    for (int i = setting("CUDA_SIMULATOR_DEVICES", 1); i-- > 0;) {
         gpus.push_back({i, location(i + 1), uuid_of(i + 1)});
     }
     return gpus;

@@ -135,7 +135,7 @@ CUDA_SIMULATOR_API cudaError_t cudaGetDeviceProperties(cudaDeviceProp* all, int 
     }
     *all = {};
     std::snprintf(all->name, sizeof all->name, "simulated device");
-    all->totalGlobalMem = settings().memory_bytes;
+    all->totalGlobalMem = settings().seen_bytes;
     all->sharedMemPerBlock = shared_bytes_by_default;
     all->sharedMemPerBlockOptin = most_shared_bytes;
     all->sharedMemPerMultiprocessor = most_shared_bytes + 1024;

@@ -143,7 +143,7 @@ CUDA_SIMULATOR_API cudaError_t cudaFreeHost(void* address) {
 
 CUDA_SIMULATOR_API cudaError_t cudaMemGetInfo(size_t* free, size_t* total) {
     return call("cudaMemGetInfo_v3020", [=] {
-        *total = settings().memory_bytes;
+        *total = settings().seen_bytes;
         *free = *total - state().memory.bytes_of(thread_state().device);
         return cudaSuccess;
     });

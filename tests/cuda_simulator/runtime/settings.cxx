@@ -16,12 +16,17 @@ std::optional<long> number(const char* name) {
     return text == nullptr ? std::nullopt : std::optional(std::strtol(text, nullptr, 10));
 }
 
+std::optional<std::size_t> megabytes(const char* name) {
+    const char* const text = variable(name);
+    return text == nullptr ? std::nullopt
+                           : std::optional(static_cast<std::size_t>(std::strtod(text, nullptr) * 1e6));
+}
+
 Settings read() {
     Settings read;
     read.devices = static_cast<int>(number("DEVICES").value_or(1));
-    const char* const memory = variable("MEMORY_MB");
-    read.memory_bytes =
-        static_cast<std::size_t>((memory == nullptr ? 80e3 : std::strtod(memory, nullptr)) * 1e6);
+    read.memory_bytes = megabytes("MEMORY_MB").value_or(80'000'000'000);
+    read.seen_bytes = megabytes("MEMORY_SEEN_MB").value_or(read.memory_bytes);
     read.lost_after = number("LOST_AFTER");
     read.lost_device = static_cast<int>(number("LOST_DEVICE").value_or(-1));
     read.refused_allocation = number("REFUSED_ALLOCATION");

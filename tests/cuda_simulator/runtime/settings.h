@@ -9,8 +9,9 @@
 namespace cuda_simulator {
 
 struct Settings {
-    int devices = 1;                ///< DEVICES
-    std::size_t memory_bytes = 0;   ///< MEMORY_MB: of each device; may have decimals
+    int devices = 1;              ///< DEVICES
+    std::size_t memory_bytes = 0; ///< MEMORY_MB: of each device; may have decimals
+    std::size_t seen_bytes = 0;   ///< MEMORY_SEEN_MB: what the device says it has, as MEMORY_MB unless given
     std::optional<long> lost_after; ///< LOST_AFTER: a device is lost after this many launches
     int lost_device = -1;           ///< LOST_DEVICE: only launches of this device count; -1: all
     std::optional<long>
