@@ -7,10 +7,9 @@
 #include <c10/core/impl/VirtualGuardImpl.h>
 #include <c10/util/Exception.h>
 
-#include <chrono>
 #include <cstdint>
 #include <mutex>
-#include <thread>
+#include <unistd.h>
 #include <unordered_set>
 
 namespace spng {
@@ -129,17 +128,17 @@ std::optional<std::string> loss_of(c10::Device device) {
     }
     // Captures of other threads forbid to wait. They take milliseconds, on a busy machine more, and end at once
     // if the device is lost.
-    constexpr std::chrono::milliseconds pause(2), timeout(10'000);
-    for (auto waited = std::chrono::milliseconds::zero();; waited += pause) {
+    constexpr int max_tries = 5000;
+    for (int tries = 1;; ++tries) {
         const std::string failure = failure_of_wait(device);
-        if (failure.empty() || (speaks_of_capture(failure) && waited >= timeout)) {
+        if (failure.empty() || (speaks_of_capture(failure) && tries == max_tries)) {
             return std::nullopt;
         }
         if (!speaks_of_capture(failure)) {
             warning_counter().add_lost(device);
             return failure;
         }
-        std::this_thread::sleep_for(pause);
+        usleep(2000); // [us]
     }
 }
 
