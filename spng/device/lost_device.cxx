@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <mutex>
+#include <unistd.h>
 #include <unordered_set>
 
 namespace spng {
@@ -93,6 +94,19 @@ private:
     c10::Device m_device;
 };
 
+/// Wait for the device.
+/// @return the first line of its error, the others are about debugging; empty without an error
+std::string failure_of_wait(c10::Device device) {
+    try {
+        const CurrentDevice current(device.type());
+        wait_for_device(device);
+        return {};
+    } catch (const c10::Error& error) {
+        const std::string text = error.what_without_backtrace();
+        return text.substr(0, text.find('\n'));
+    }
+}
+
 } // namespace
 
 DeviceWarnings::DeviceWarnings() {
@@ -112,18 +126,19 @@ std::optional<std::string> loss_of(c10::Device device) {
     if (device.is_cpu()) {
         return std::nullopt;
     }
-    try {
-        const CurrentDevice current(device.type());
-        wait_for_device(device);
-        return std::nullopt;
-    } catch (const c10::Error& error) {
-        const std::string text = error.what_without_backtrace();
-        const std::string reason = text.substr(0, text.find('\n')); // the others are about debugging
-        if (speaks_of_capture(reason)) {
+    // Captures of other threads forbid to wait. They take milliseconds, on a busy machine more, and end at once
+    // if the device is lost.
+    constexpr int max_tries = 5000;
+    for (int tries = 1;; ++tries) {
+        const std::string failure = failure_of_wait(device);
+        if (failure.empty() || (speaks_of_capture(failure) && tries == max_tries)) {
             return std::nullopt;
         }
-        warning_counter().add_lost(device);
-        return reason;
+        if (!speaks_of_capture(failure)) {
+            warning_counter().add_lost(device);
+            return failure;
+        }
+        usleep(2000); // [us]
     }
 }
 

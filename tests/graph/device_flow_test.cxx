@@ -307,6 +307,16 @@ TEST(LostDevice, TheCurrentDeviceStaysTheSame) {
     fake_device::state() = {};
 }
 
+TEST(LostDevice, IsFoundAfterTheCapturesOfOtherThreads) {
+    fake_device::state() = {};
+    fake_device::state().captures = 3;
+    EXPECT_EQ(loss_of(device_0), std::nullopt);
+    fake_device::state().captures = 3;
+    fake_device::state().lost_because = "CUDA error: unspecified launch failure";
+    EXPECT_EQ(loss_of(device_0), "CUDA error: unspecified launch failure");
+    fake_device::state() = {};
+}
+
 std::string printed(const std::function<void()>& work) {
     testing::internal::CaptureStderr();
     work();
@@ -364,7 +374,7 @@ TEST_P(DeviceFlow, WarningsOfALostDeviceReachNobody) {
 
 TEST_P(DeviceFlow, AWaitRejectedDuringACaptureIsNoLoss) {
     diary().fails_at = 1;
-    fake_device::state().lost_because = "CUDA error: operation not permitted when stream is capturing";
+    fake_device::state().captures = 3;
     const RunSummary summary = run({fake_device::type, 0}, skipping());
     EXPECT_FALSE(summary.device_error);
 }

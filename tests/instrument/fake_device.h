@@ -26,6 +26,7 @@ struct State {
     int streams_taken = 0;      ///< from the device's pool
     std::string lost_because{}; ///< not empty: a device is lost, and waiting for it fails with this
     int lost_device = -1;       ///< the lost device; -1: each
+    int captures = 0;           ///< number of waits for a device that fail because of a capture
     bool rejects_lost = false;  ///< a lost device cannot become the current one
 };
 
@@ -80,6 +81,10 @@ public:
     void synchronizeStream(const c10::Stream&) const override { ++state().stream_waits; }
     void synchronizeDevice(c10::DeviceIndex device) const override {
         ++state().device_waits;
+        if (state().captures > 0) {
+            --state().captures;
+            TORCH_CHECK(false, "CUDA error: operation not permitted when stream is capturing");
+        }
         current_index() = device; // as on CUDA, it stays the current one if the wait fails
         require_working(device);
         current_index() = 0;

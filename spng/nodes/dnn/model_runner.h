@@ -36,7 +36,7 @@ public:
     ModelRunner(std::unique_ptr<const Model> model, ModelRunnerOptions options);
 
     /// Number of calls with a halved chunk after which it is doubled again, because memory may be free again.
-    /// Twice as many after each time that this was in vain.
+    /// Twice as many after each time that memory runs out again.
     static constexpr std::int64_t first_pause = 32;
 
     /// Wait for a free slot and run the network. If memory runs out, halve the chunk for this and the next
