@@ -74,7 +74,7 @@ def of_mode(site: Site, mode: dict[str, Any]) -> dict[str, Any]:
     totals = []
     for events in (FIRST, LAST):
         run = cuda_simulator.run(
-            site.folder, "-c", wire_cell.PIPELINE, *site.flags, *words_of(mode, events)
+            site.folder, "-c", wire_cell.PIPELINE, *site.flags, *words_of(mode, events), emulate=0
         )
         assert run.done.returncode == 0, run.done.stderr
         run.report.check()

@@ -61,6 +61,10 @@ void* host_address(const void* address);
 void note_allocation(const void* begin, std::size_t bytes);
 void note_release(const void* begin);
 
+/// True if SPNG's own kernels run in the emulator. Otherwise they are counted only, as those of LibTorch are, and the
+/// CPU's function of their operator computes the numbers, in a fraction of the time.
+bool emulates_kernels();
+
 /// Report a defect of the program or a limit of the simulator: on standard error and in the report.
 void complain(const std::string& what);
 

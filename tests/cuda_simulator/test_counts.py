@@ -53,7 +53,7 @@ def test_nothing_is_leaked(site: Site, graph: str) -> None:
     left = []
     for events in (counts.FIRST, counts.LAST):
         words = counts.words_of({"cuda_graph": graph, "model": "none"}, events)
-        run = cuda_simulator.run(site.folder, "-c", wire_cell.PIPELINE, *site.flags, *words)
+        run = cuda_simulator.run(site.folder, "-c", wire_cell.PIPELINE, *site.flags, *words, emulate=0)
         assert run.done.returncode == 0, run.done.stderr
         left.append((leaks(run.report), run.report.all["held_bytes"], run.report.all["peak_bytes"]))
     assert left[0] == left[1] and left[0][0]["graphs"] == 0

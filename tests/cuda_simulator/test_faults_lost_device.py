@@ -65,7 +65,7 @@ def run_job(
         **(arguments or {}),
     }
     words = [word for name, value in given.items() for word in ("-A", f"{name}={value}")]
-    settings["devices"] = 1 + device.count(",")
+    settings |= {"devices": 1 + device.count(","), "emulate": 0}
     return cuda_simulator.run(site.folder, "-c", wire_cell.PIPELINE, *site.flags, *words, **settings)
 
 

@@ -56,6 +56,7 @@ def run(
         memory_mb=memory_mb,
         devices=devices,
         log=log,
+        emulate=0,
     )
     assert done.done.returncode == 0, done.done.stderr
     done.report.check()
@@ -122,6 +123,7 @@ class TestPlan:
             *("-c", "pipeline.jsonnet", "--timing", "timing.json"),
             *("-A", f"input={wire_cell.default_input()}", "-A", "output=out.npz"),
             *("-A", "device=cuda", "-A", "model=none"),
+            emulate=0,
         )
         assert done.done.returncode == 0, done.done.stderr
         done.report.check()

@@ -18,7 +18,7 @@ from tests.support.small_site import Site
 
 pytestmark = cuda_simulator.needs_simulator
 
-TICKS, EVENTS = 1200, 3
+TICKS, EVENTS = 800, 3
 NETWORK = wire_cell.DATA / "dnnroi.ts"
 TAGS = "signal,gauss,wiener,loose,mp2,mp3,roi"
 
@@ -55,8 +55,12 @@ def on_both(
     return cpu, wire_cell.read_arrays(folder / "cuda.npz"), run
 
 
-def assert_equal(cuda: wire_cell.Arrays, cpu: wire_cell.Arrays, tolerance: float = 0.0) -> None:
-    """Values differ by at most `tolerance` of the RMS of the array."""
+# SPNG's kernels add in another order than the CPU's operators.
+ROUNDING = {"float32": 1e-6, "float64": 1e-14}
+
+
+def assert_equal(cuda: wire_cell.Arrays, cpu: wire_cell.Arrays, tolerance: float = ROUNDING["float32"]) -> None:
+    """ROIs are equal; values differ by at most `tolerance` of the RMS of the array."""
     assert list(cuda) == list(cpu)
     for tag in {name.rsplit("_", 1)[0] for name in cpu if name.startswith("frame_")}:
         assert any(array.any() for name, array in cpu.items() if name.startswith(tag)), tag
@@ -66,6 +70,8 @@ def assert_equal(cuda: wire_cell.Arrays, cpu: wire_cell.Arrays, tolerance: float
         assert np.isfinite(cuda[name]).all(), name
         seen = cuda[name].astype(np.float64)
         assert seen.shape == expected.shape and cuda[name].dtype == expected.dtype, name
+        if name.startswith("frame_"):
+            np.testing.assert_array_equal(seen != 0, expected != 0, err_msg=name)
         limit = tolerance * np.sqrt((expected.astype(np.float64) ** 2).mean())
         np.testing.assert_allclose(seen, expected, rtol=0, atol=limit, err_msg=name)
 
@@ -85,7 +91,6 @@ def assert_equal(cuda: wire_cell.Arrays, cpu: wire_cell.Arrays, tolerance: float
         {"model": NETWORK},
         {"model": NETWORK, "cuda_graph": "on"},
         {"model": "standin", "engine": "TbbFlow"},
-        {"model": NETWORK, "precision": "fast"},
         {"device": "cuda:0,cuda:1", "engine": "TbbFlow"},
         {"device": "cuda:0,cuda:0"},
     ],
@@ -93,7 +98,20 @@ def assert_equal(cuda: wire_cell.Arrays, cpu: wire_cell.Arrays, tolerance: float
 )
 def test_mode(site: Site, frames: wire_cell.Arrays, mode: dict[str, Any]) -> None:
     cpu, cuda, _ = on_both(site.folder, site.flags, frames, **mode)
-    assert_equal(cuda, cpu)
+    assert_equal(cuda, cpu, ROUNDING[mode.get("dtype", "float32")])
+
+
+@pytest.mark.parametrize("graph", ["off", "on"])
+def test_fast(site: Site, frames: wire_cell.Arrays, graph: str) -> None:
+    """Bfloat16, where the CPU may compute in float32: ROIs agree to 99.5 %, charge to 0.1 %, as on a device."""
+    cpu, cuda, _ = on_both(
+        site.folder, site.flags, frames, model=NETWORK, precision="fast", cuda_graph=graph, tags="signal"
+    )
+    for name in (each for each in cpu if each.startswith("frame_")):
+        fast, expected = cuda[name] != 0, cpu[name] != 0
+        assert (fast & expected).sum() >= 0.995 * (fast | expected).sum() > 0
+        charge = cpu[name].sum(dtype=np.float64)
+        assert abs(cuda[name].sum(dtype=np.float64) - charge) <= 1e-3 * abs(charge)
 
 
 def test_graphs_are_replayed(site: Site) -> None:

@@ -47,7 +47,7 @@ def record(site: Site, name: str, simulated: dict[str, Any] | None = None, **arg
     done = wire_cell.run(
         *words,
         folder=site.folder,
-        env=simulator.environment(report, log=log, **(simulated or {})),
+        env=simulator.environment(report, **{"log": log, "emulate": 0, **(simulated or {})}),
     )
     assert done.returncode == 0, done.stderr
     return RecordedJob.read(recording, log, report)

@@ -16,7 +16,7 @@ namespace {
 
 struct Kernel {
     std::string name;
-    const spng::emulation::EmulatedKernel* emulated = nullptr; ///< null: of LibTorch
+    const spng::emulation::EmulatedKernel* emulated = nullptr; ///< null: its operator computes the numbers
 };
 
 std::unordered_map<const void*, Kernel>& kernels() {
@@ -177,7 +177,7 @@ CUDA_SIMULATOR_API cudaError_t cudaLibraryGetKernel(cudaKernel_t* kernel, cudaLi
         if (found == spng::emulation::emulated_kernels().end()) {
             return cudaErrorInvalidDeviceFunction;
         }
-        kernels()[&found->second] = {name, &found->second};
+        kernels()[&found->second] = {name, emulates_kernels() ? &found->second : nullptr};
         *kernel =
             reinterpret_cast<cudaKernel_t>(const_cast<spng::emulation::EmulatedKernel*>(&found->second));
         return cudaSuccess;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/cuda_simulator/runtime/settings.h"
 
+#include "tests/cuda_simulator/simulator.h"
+
 #include <cstdlib>
 
 namespace cuda_simulator {
@@ -30,6 +32,7 @@ Settings read() {
     read.lost_after = number("LOST_AFTER");
     read.lost_device = static_cast<int>(number("LOST_DEVICE").value_or(-1));
     read.refused_allocation = number("REFUSED_ALLOCATION");
+    read.emulates_kernels = number("EMULATE").value_or(1) != 0;
     read.runs_at_once = number("EAGER").value_or(0) != 0;
     read.notes_waits = number("WAITS").value_or(0) != 0;
     const char* const log = variable("LOG");
@@ -44,6 +47,10 @@ Settings read() {
 const Settings& settings() {
     static const auto* const all = new Settings(read()); // used when the process ends
     return *all;
+}
+
+bool emulates_kernels() {
+    return settings().emulates_kernels;
 }
 
 } // namespace cuda_simulator

@@ -15,11 +15,12 @@ struct Settings {
     std::optional<long> lost_after; ///< LOST_AFTER: a device is lost after this many launches
     int lost_device = -1;           ///< LOST_DEVICE: only launches of this device count; -1: all
     std::optional<long>
-        refused_allocation;    ///< REFUSED_ALLOCATION: number of the cudaMalloc that fails, from 0
-    bool runs_at_once = false; ///< EAGER=1: operations run when queued
-    bool notes_waits = false;  ///< WAITS=1: the report has the call stack of each wait
-    std::string log;           ///< LOG: file to write all records to, one JSON object per line; empty: none
-    std::string report;        ///< REPORT: file to write at the end, JSON; empty: none
+        refused_allocation;       ///< REFUSED_ALLOCATION: number of the cudaMalloc that fails, from 0
+    bool emulates_kernels = true; ///< EMULATE=0: see emulates_kernels()
+    bool runs_at_once = false;    ///< EAGER=1: operations run when queued
+    bool notes_waits = false;     ///< WAITS=1: the report has the call stack of each wait
+    std::string log;    ///< LOG: file to write all records to, one JSON object per line; empty: none
+    std::string report; ///< REPORT: file to write at the end, JSON; empty: none
 };
 
 /// Read on first use.

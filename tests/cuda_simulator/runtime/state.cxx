@@ -213,6 +213,12 @@ void State::note_launch(int device) {
     if (settings().lost_after && (vulnerable < 0 || vulnerable == device) &&
         ++m_vulnerable_launches > *settings().lost_after && lost.empty()) {
         lost.insert(device);
+        for (Stream* const stream : streams) { // the captures are lost with the device
+            if (stream->device == device && stream->capture) {
+                captures.erase(stream->capture->id);
+                stream->capture.reset();
+            }
+        }
     }
 }
 
