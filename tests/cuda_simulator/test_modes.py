@@ -103,7 +103,9 @@ def test_mode(site: Site, frames: wire_cell.Arrays, mode: dict[str, Any]) -> Non
 
 @pytest.mark.parametrize("graph", ["off", "on"])
 def test_fast(site: Site, frames: wire_cell.Arrays, graph: str) -> None:
-    """Bfloat16, where the CPU may compute in float32: ROIs agree to 99.5 %, charge to 0.1 %, as on a device."""
+    """Bfloat16, where the CPU may compute in float32. ROIs agree to 99.5 %, the criterion of tests/gpu; charge to the
+    same share, because one ROI has 0.1 % of these small events.
+    """
     cpu, cuda, _ = on_both(
         site.folder, site.flags, frames, model=NETWORK, precision="fast", cuda_graph=graph, tags="signal"
     )
@@ -111,7 +113,7 @@ def test_fast(site: Site, frames: wire_cell.Arrays, graph: str) -> None:
         fast, expected = cuda[name] != 0, cpu[name] != 0
         assert (fast & expected).sum() >= 0.995 * (fast | expected).sum() > 0
         charge = cpu[name].sum(dtype=np.float64)
-        assert abs(cuda[name].sum(dtype=np.float64) - charge) <= 1e-3 * abs(charge)
+        assert abs(cuda[name].sum(dtype=np.float64) - charge) <= 5e-3 * abs(charge)
 
 
 def test_graphs_are_replayed(site: Site) -> None:
