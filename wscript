@@ -110,7 +110,8 @@ def build(bld):
     if bld.env.HAVE_GTEST and not bld.options.notests:
         program(
             "tests/spng_tests",
-            bld.chunks_of(bld.path.ant_glob("tests/**/*_test.cxx"), "tests") + ["tests/kernels/emulated_kernels.cxx"],
+            bld.chunks_of(bld.path.ant_glob("tests/**/*_test.cxx"), "tests")
+            + ["tests/kernels/emulated_kernels.cxx"],
             use="GTEST example_node example_test",
             defines=[f'SPNG_SOURCE_DIR="{bld.path.abspath()}"'],
         )

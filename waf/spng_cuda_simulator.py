@@ -65,7 +65,9 @@ def build(bld):
     library("libcuda.so.1", "driver")
     library("libnvidia-ml.so.1", "nvml")
     library(release_of(env, "libcufft.so"), "fft", linked=["runtime"], linkflags=exported("fft/cufft.map"))
-    library(release_of(env, "libcupti.so"), "cupti", linked=["runtime"], linkflags=exported("cupti/libcupti.map"))
+    library(
+        release_of(env, "libcupti.so"), "cupti", linked=["runtime"], linkflags=exported("cupti/libcupti.map")
+    )
     library("libSpngSimulatedOperators.so", "operators", "TORCH C10_CUDA", linked=["runtime", "fft"])
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What one event costs on a device, counted exactly by the simulated CUDA runtime.
+"""The cost of one event on a device, counted exactly by the simulated CUDA runtime.
 
 counts.json has the numbers of each mode for the small detector. A change that changes them must update the file:
 
@@ -80,7 +80,9 @@ def of_mode(site: Site, mode: dict[str, Any]) -> dict[str, Any]:
         run.report.check()
         totals.append(counted(run.report))
     first, last = totals
-    event: dict[str, float] = {name: (last[name] - first[name]) / (LAST - FIRST) for name in last if last[name] != first[name]}
+    event: dict[str, float] = {
+        name: (last[name] - first[name]) / (LAST - FIRST) for name in last if last[name] != first[name]
+    }
     return {"event": event, f"start and {FIRST} events": {name: first[name] for name in first if first[name]}}
 
 

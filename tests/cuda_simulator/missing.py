@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Write stubs of all functions of the CUDA runtime that the libraries of LibTorch import.
 
-A stub is weak, so the simulator's own functions replace it. Those that are left, for example because a newer LibTorch
+A stub is weak, so the simulator's own functions replace it. The remaining ones, for example because a newer LibTorch
 imports more, name themselves when they are called and return cudaErrorNotSupported.
 """
 

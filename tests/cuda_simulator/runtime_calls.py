@@ -26,7 +26,7 @@ class Runtime:
     def __getattr__(self, name: str) -> ctypes._FuncPointer:
         return self._library[name]
 
-    def made(self, function: str, *arguments: object) -> Address:
+    def make(self, function: str, *arguments: object) -> Address:
         """Return what a function makes through its first argument."""
         made = Address()
         status = self._library[function](ctypes.byref(made), *arguments)
@@ -34,16 +34,16 @@ class Runtime:
         return made
 
     def memory(self, size: int) -> Address:
-        return self.made("cudaMalloc", ctypes.c_size_t(size))
+        return self.make("cudaMalloc", ctypes.c_size_t(size))
 
     def page_locked(self, size: int) -> Address:
-        return self.made("cudaHostAlloc", ctypes.c_size_t(size), 0)
+        return self.make("cudaHostAlloc", ctypes.c_size_t(size), 0)
 
     def stream(self) -> Address:
-        return self.made("cudaStreamCreateWithPriority", NON_BLOCKING, 0)
+        return self.make("cudaStreamCreateWithPriority", NON_BLOCKING, 0)
 
     def event(self) -> Address:
-        return self.made("cudaEventCreateWithFlags", NO_TIMING)
+        return self.make("cudaEventCreateWithFlags", NO_TIMING)
 
     def copy(self, target: Address, source: Address, size: int, stream: Address) -> int:
         status: int = self.cudaMemcpyAsync(target, source, ctypes.c_size_t(size), ANY, stream)

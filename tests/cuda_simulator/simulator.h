@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What the simulated CUDA runtime (libcudart.so.13) offers to the other simulated libraries: queueing of work that
+// The interface of the simulated CUDA runtime (libcudart.so.13) for the other simulated libraries: queueing of work that
 // computes on the CPU, addresses of device memory for the CPU, and a log of calls and operations.
 //
 // Device memory is not accessible at the addresses that the program sees. Every block has a second mapping for the
@@ -66,7 +66,7 @@ void note_release(const void* begin);
 bool emulates_kernels();
 
 /// Report a defect of the program or a limit of the simulator: on standard error and in the report.
-void complain(const std::string& what);
+void report_defect(const std::string& what);
 
 // --- log ----------------------------------------------------------------------------------------------------------
 

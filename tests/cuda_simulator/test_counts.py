@@ -42,7 +42,7 @@ def test_a_graph_is_one_launch() -> None:
 
 
 def leaks(report: cuda_simulator.Report) -> dict[str, int]:
-    """What the process still had when it ended."""
+    """Return how many objects and bytes the process still had when it ended."""
     return {name: report.all["alive"][name] for name in ("events", "graphs", "page_locked_bytes")}
 
 
@@ -62,4 +62,4 @@ def test_nothing_is_leaked(site: Site, graph: str) -> None:
 def test_events_are_equal() -> None:
     """The numbers of an event are whole: the two runs differ by whole events."""
     for name, mode in EXPECTED.items():
-        assert all(float(number).is_integer() for number in mode["event"].values()), name
+        assert all(float(value).is_integer() for value in mode["event"].values()), name

@@ -39,7 +39,9 @@ def fixture_good(site: Site) -> dict[str, np.ndarray]:
     return {name: array for name, array in arrays.items() if name.startswith("frame_")}
 
 
-def run(site: Site, mode: dict[str, object], **settings: object) -> tuple[cuda_simulator.Run, dict[str, np.ndarray]]:
+def run(
+    site: Site, mode: dict[str, object], **settings: object
+) -> tuple[cuda_simulator.Run, dict[str, np.ndarray]]:
     """Run the job; return it and the signals in its output, none if there is no output."""
     job_arguments = {
         "input": "adc.npz",
@@ -132,4 +134,6 @@ def test_memory_ends(site: Site, good: dict[str, np.ndarray], mode: str, memory_
     if job.done.returncode == 0:
         assert len(seen) == len(good)
     else:
-        assert job.done.returncode == 1 and len(errors(job)) == 1 and "memory" in errors(job)[0], job.done.stderr
+        assert job.done.returncode == 1 and len(errors(job)) == 1 and "memory" in errors(job)[0], (
+            job.done.stderr
+        )

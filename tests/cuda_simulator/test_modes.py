@@ -59,7 +59,9 @@ def on_both(
 ROUNDING = {"float32": 1e-6, "float64": 1e-14}
 
 
-def assert_equal(cuda: wire_cell.Arrays, cpu: wire_cell.Arrays, tolerance: float = ROUNDING["float32"]) -> None:
+def assert_equal(
+    cuda: wire_cell.Arrays, cpu: wire_cell.Arrays, tolerance: float = ROUNDING["float32"]
+) -> None:
     """ROIs are equal; values differ by at most `tolerance` of the RMS of the array."""
     assert list(cuda) == list(cpu)
     for tag in {name.rsplit("_", 1)[0] for name in cpu if name.startswith("frame_")}:

@@ -42,7 +42,7 @@ def test_numbers_are_those_of_the_cpu(outcome: dict[str, Any]) -> None:
 
 def test_an_operator_without_numbers_is_named(outcome: dict[str, Any]) -> None:
     """Everything else is computed, without races."""
-    assert [text.split(" is ")[0] for text in outcome["report"]["complaints"]] == ["aten::_masked_scale"]
+    assert [text.split(" is ")[0] for text in outcome["report"]["defects"]] == ["aten::_masked_scale"]
     assert outcome["report"]["races"] == []
 
 

@@ -126,7 +126,10 @@ def test_a_race_names_both_operations(tmp_path: Path, then: str, access: str, or
 
 
 def test_a_write_after_a_read_is_a_race(tmp_path: Path) -> None:
-    lines = RACE.format(order="cuda.cudaStreamSynchronize(first)", then=READ) + "cuda.fill(device, 3, SIZE, first)"
+    lines = (
+        RACE.format(order="cuda.cudaStreamSynchronize(first)", then=READ)
+        + "cuda.fill(device, 3, SIZE, first)"
+    )
     races = run(tmp_path, lines).report.all["races"]
     assert len(races) == 1 and "cudaMemsetAsync" in races[0] and "after cudaMemcpyAsync" in races[0]
 
@@ -244,4 +247,4 @@ def test_what_is_missing_names_itself(tmp_path: Path) -> None:
     """A function that LibTorch imports and the simulator does not have, as a newer LibTorch may."""
     answer = run(tmp_path, "say(cuda.cudaIpcGetMemHandle(None, None))")
     assert answer.printed == ["801"] and "the simulator has no cudaIpcGetMemHandle" in answer.errors
-    assert answer.report.all["complaints"] == ["the simulator has no cudaIpcGetMemHandle"]
+    assert answer.report.all["defects"] == ["the simulator has no cudaIpcGetMemHandle"]

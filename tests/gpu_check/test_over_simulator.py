@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every stage of scripts/gpu_check ends well over the simulated CUDA runtime. What needs hardware is skipped with a reason."""
+"""Every stage of scripts/gpu_check ends well over the simulated CUDA runtime. Checks that need hardware are skipped with a reason."""
 
 from __future__ import annotations
 
 import json
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 

@@ -18,10 +18,10 @@ constexpr Parameter parameter_of() {
     return {sizeof(Type), std::is_pointer_v<Type>, std::is_const_v<std::remove_pointer_t<Type>>};
 }
 
-template <auto kernel, class... Parameters, std::size_t... number>
-EmulatedKernel kernel_of(void (*)(Parameters...), std::index_sequence<number...>) {
+template <auto kernel, class... Parameters, std::size_t... index>
+EmulatedKernel kernel_of(void (*)(Parameters...), std::index_sequence<index...>) {
     return {{parameter_of<std::remove_cv_t<Parameters>>()...}, [](std::span<void* const> arguments) {
-                kernel(*static_cast<std::remove_cv_t<Parameters>*>(arguments[number])...);
+                kernel(*static_cast<std::remove_cv_t<Parameters>*>(arguments[index])...);
             }};
 }
 template <auto kernel, class... Parameters>

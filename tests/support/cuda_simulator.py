@@ -44,7 +44,7 @@ def environment(report: Path | None = None, **settings: object) -> dict[str, str
 
 @dataclass(frozen=True)
 class Report:
-    """What the simulator counted in one process."""
+    """The counts of one process."""
 
     path: Path
 
@@ -66,7 +66,7 @@ class Report:
 
     def check(self) -> None:
         """Fail if the simulator saw a race, or anything that it cannot simulate."""
-        assert self.all["races"] == [] and self.all["complaints"] == []
+        assert self.all["races"] == [] and self.all["defects"] == []
 
 
 @dataclass(frozen=True)

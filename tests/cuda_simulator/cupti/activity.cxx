@@ -276,7 +276,7 @@ void Activity::add_synchronization(const CallRecord& call) {
 void Activity::call(const CallRecord& call) {
     const std::uint32_t id = runtime_call_id(call.name);
     if (id == 0) {
-        complain(std::string("CUPTI has no id for the call ") + call.name);
+        report_defect(std::string("CUPTI has no id for the call ") + call.name);
         return;
     }
     const std::lock_guard lock(m_mutex);

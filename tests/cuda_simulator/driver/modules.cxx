@@ -14,7 +14,7 @@
 // The process may have no simulated runtime.
 namespace cuda_simulator {
 [[gnu::weak]] void enqueue(cudaStream_t stream, Operation operation);
-[[gnu::weak]] void complain(const std::string& what);
+[[gnu::weak]] void report_defect(const std::string& what);
 [[gnu::weak]] bool is_in_operator();
 } // namespace cuda_simulator
 
@@ -31,8 +31,8 @@ const std::string& kept(const std::string& name) {
 }
 
 CUresult missing(const char* name) {
-    if (cuda_simulator::complain != nullptr) {
-        cuda_simulator::complain(std::string("the driver has no ") + name);
+    if (cuda_simulator::report_defect != nullptr) {
+        cuda_simulator::report_defect(std::string("the driver has no ") + name);
     }
     return CUDA_ERROR_NOT_SUPPORTED;
 }
@@ -71,7 +71,7 @@ DRIVER_API cuLaunchKernel(CUfunction function, unsigned, unsigned, unsigned, uns
     }
     const std::string& name = *reinterpret_cast<const std::string*>(function);
     if (!cuda_simulator::is_in_operator()) {
-        cuda_simulator::complain("no operator computes what this kernel would: " + name);
+        cuda_simulator::report_defect("no operator computes what this kernel would: " + name);
     }
     cuda_simulator::enqueue(
         stream, {.kind = cuda_simulator::Kind::kernel, .name = name, .accesses = {}, .compute = {}});

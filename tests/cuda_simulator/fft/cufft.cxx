@@ -259,7 +259,8 @@ cufftResult cufftXtExec(cufftHandle handle, void* input, void* output, int direc
     }
     const TransformFunction function = transform_function;
     if (function == nullptr) {
-        complain("cuFFT's transform " + operation.name + " is not computed: no library sets the function");
+        report_defect("cuFFT's transform " + operation.name +
+                      " is not computed: no library sets the function");
     } else {
         operation.compute = [=, transform = std::move(transform), source = host_address(input),
                              target = host_address(output)] { function(transform, source, target); };

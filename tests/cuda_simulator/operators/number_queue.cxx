@@ -121,7 +121,7 @@ void queue_numbers(const c10::OperatorHandle& op, const StackFunction& compute,
             append_accesses(arguments[i], true, operation.accesses);
         }
     }
-    // What is not an argument too, with its index.
+    // The results that are not arguments too, each with its index.
     std::vector<std::pair<std::size_t, c10::IValue>> targets;
     for (std::size_t i = 0; i < results.size(); ++i) {
         const c10::Argument& result = schema.returns()[i];
@@ -146,7 +146,7 @@ void queue_numbers(const c10::OperatorHandle& op, const StackFunction& compute,
                 },
                 stack);
         } catch (const std::exception& error) {
-            complain(c10::str(name, " is not computed: ", error.what()));
+            report_defect(c10::str(name, " is not computed: ", error.what()));
         }
     };
     enqueue_on(device ? *device : *device_of_results, std::move(operation));

@@ -55,7 +55,7 @@ void transform_on_cpu(const Transform& transform, void* input, void* output) {
         torch::jit::Stack none;
         run_on_cpu(compute, none);
     } catch (const std::exception& error) {
-        complain(std::string("a transform of cuFFT is not computed: ") + error.what());
+        report_defect(std::string("a transform of cuFFT is not computed: ") + error.what());
     }
 }
 

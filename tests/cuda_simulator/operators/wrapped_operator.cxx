@@ -116,7 +116,7 @@ void WrappedOperator::operator()(const c10::OperatorHandle& op, c10::DispatchKey
     if (m_compute) {
         queue_numbers(op, m_compute, arguments, last_of(*stack, op.schema().returns().size()));
     } else {
-        complain(m_name + " is not computed: LibTorch has no kernel of it for the CPU");
+        report_defect(m_name + " is not computed: LibTorch has no kernel of it for the CPU");
     }
 }
 
@@ -126,7 +126,7 @@ void ReadingOperator::operator()(const c10::OperatorHandle& op, c10::DispatchKey
     const std::vector<c10::IValue> arguments = last_of(*stack, count);
     const auto device = cuda_device_of(arguments);
     if (const ActiveOperator* outer = ActiveOperator::current()) {
-        complain(name + " reads values inside " + outer->name() + ", which are not computed yet");
+        report_defect(name + " reads values inside " + outer->name() + ", which are not computed yet");
     }
     if (!device) {
         m_original(op, keys, stack);

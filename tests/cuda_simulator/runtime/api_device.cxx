@@ -15,13 +15,13 @@ namespace {
 
 constexpr int version = CUDART_VERSION;
 constexpr int multiprocessors = 132, threads_of_multiprocessor = 2048;
-constexpr std::size_t shared_bytes_by_default = 48 * 1024, most_shared_bytes = 227 * 1024;
+constexpr std::size_t shared_bytes_by_default = 48 * 1024, max_shared_bytes = 227 * 1024;
 
 struct ErrorText {
     cudaError_t error;
     const char *name, *text;
 };
-constexpr ErrorText error_texts[] = {
+constexpr ErrorText error_strings[] = {
     {cudaSuccess, "cudaSuccess", "no error"},
     {cudaErrorInvalidValue, "cudaErrorInvalidValue", "invalid argument"},
     {cudaErrorMemoryAllocation, "cudaErrorMemoryAllocation", "out of memory"},
@@ -44,8 +44,8 @@ constexpr ErrorText error_texts[] = {
      "operation not permitted on an event last recorded in a capturing stream"},
 };
 
-const ErrorText& text_of(cudaError_t error) {
-    for (const ErrorText& text : error_texts) {
+const ErrorText& summary_of(cudaError_t error) {
+    for (const ErrorText& text : error_strings) {
         if (text.error == error) {
             return text;
         }
@@ -137,8 +137,8 @@ CUDA_SIMULATOR_API cudaError_t cudaGetDeviceProperties(cudaDeviceProp* all, int 
     std::snprintf(all->name, sizeof all->name, "simulated device");
     all->totalGlobalMem = settings().seen_bytes;
     all->sharedMemPerBlock = shared_bytes_by_default;
-    all->sharedMemPerBlockOptin = most_shared_bytes;
-    all->sharedMemPerMultiprocessor = most_shared_bytes + 1024;
+    all->sharedMemPerBlockOptin = max_shared_bytes;
+    all->sharedMemPerMultiprocessor = max_shared_bytes + 1024;
     all->regsPerBlock = all->regsPerMultiprocessor = 65536;
     all->warpSize = 32;
     all->maxThreadsPerBlock = all->maxThreadsDim[0] = all->maxThreadsDim[1] = 1024;
@@ -187,22 +187,22 @@ CUDA_SIMULATOR_API cudaError_t cudaDeviceSynchronize() {
     });
 }
 
-CUDA_SIMULATOR_API cudaError_t cudaDriverGetVersion(int* number) {
-    *number = version;
+CUDA_SIMULATOR_API cudaError_t cudaDriverGetVersion(int* release) {
+    *release = version;
     return cudaSuccess;
 }
 
-CUDA_SIMULATOR_API cudaError_t cudaRuntimeGetVersion(int* number) {
-    *number = version;
+CUDA_SIMULATOR_API cudaError_t cudaRuntimeGetVersion(int* release) {
+    *release = version;
     return cudaSuccess;
 }
 
 CUDA_SIMULATOR_API const char* cudaGetErrorName(cudaError_t error) {
-    return text_of(error).name;
+    return summary_of(error).name;
 }
 
 CUDA_SIMULATOR_API const char* cudaGetErrorString(cudaError_t error) {
-    return text_of(error).text;
+    return summary_of(error).text;
 }
 
 CUDA_SIMULATOR_API cudaError_t cudaGetLastError() {
@@ -220,7 +220,7 @@ namespace {
 /// In place of functions of the driver that the simulator does not have. LibTorch requires all of its table when it
 /// uses one, for example for the error of exhausted memory.
 int missing_driver_function() {
-    complain("the program called a function of the driver that the simulator does not have");
+    report_defect("the program called a function of the driver that the simulator does not have");
     return 801; // CUDA_ERROR_NOT_SUPPORTED
 }
 

@@ -41,7 +41,7 @@ CUDA_SIMULATOR_API cudaError_t cudaStreamGetCaptureInfo(cudaStream_t handle, cud
         *id = stream.capture ? stream.capture->id : 0;
     }
     if (graph != nullptr || nodes != nullptr || edges != nullptr || count != nullptr) {
-        complain("the graph of a capture under way is not simulated");
+        report_defect("the graph of a capture under way is not simulated");
         return cudaErrorNotSupported;
     }
     return cudaSuccess;
@@ -105,7 +105,7 @@ CUDA_SIMULATOR_API cudaError_t cudaGraphLaunch(cudaGraphExec_t executable, cudaS
     return call("cudaGraphLaunch_v10000", [=] {
         Stream& stream = state().stream_of(handle);
         if (stream.capture) {
-            complain("a graph within a graph is not simulated");
+            report_defect("a graph within a graph is not simulated");
             return cudaErrorNotSupported;
         }
         state().note_launch(stream.device);
@@ -117,7 +117,7 @@ CUDA_SIMULATOR_API cudaError_t cudaGraphLaunch(cudaGraphExec_t executable, cudaS
 CUDA_SIMULATOR_API cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t* nodes, size_t* count) {
     const std::lock_guard lock(state().mutex);
     if (nodes != nullptr) {
-        complain("nodes of a graph are counted, not given out");
+        report_defect("nodes of a graph are counted, not given out");
         return cudaErrorNotSupported;
     }
     *count = 0;

@@ -24,7 +24,7 @@ std::unordered_map<const void*, Kernel>& kernels() {
     return *all;
 }
 
-/// What `kernel<<<...>>>` pushes for its stub.
+/// The configuration of `kernel<<<...>>>`, pushed for its stub.
 struct Configuration {
     dim3 grid, block;
     std::size_t shared_bytes;
@@ -63,7 +63,7 @@ Operation emulated_operation(const Kernel& kernel, dim3 grid, dim3 block, std::s
         try {
             spng::emulation::run(*kernel.emulated, grid.x, block.x, shared_bytes, addresses);
         } catch (const spng::emulation::Violation& violation) {
-            complain(kernel.name + ": " + violation.what());
+            report_defect(kernel.name + ": " + violation.what());
         }
     };
     return operation;
@@ -82,11 +82,11 @@ cudaError_t launch(const char* call_name, const void* function, dim3 grid, dim3 
             return cudaErrorInvalidResourceHandle;
         }
         if (!is_possible(grid, block, shared_bytes)) {
-            complain("a launch that a device rejects: " + readable(kernel.name));
+            report_defect("a launch that a device rejects: " + readable(kernel.name));
             return cudaErrorInvalidConfiguration;
         }
         if (kernel.emulated == nullptr && !is_in_operator()) {
-            complain("no operator computes what this kernel would: " + readable(kernel.name));
+            report_defect("no operator computes what this kernel would: " + readable(kernel.name));
         }
         Operation operation =
             kernel.emulated == nullptr

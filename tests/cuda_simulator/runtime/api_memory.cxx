@@ -91,9 +91,9 @@ CUDA_SIMULATOR_API cudaError_t cudaMalloc(void** address, size_t bytes) {
     load_operators();
     return call("cudaMalloc_v3020", thread_state().device, InCapture::forbidden, [=] {
         const int device = thread_state().device;
-        const std::uint64_t number = state().allocations++;
+        const std::uint64_t index = state().allocations++;
         if (state().memory.bytes_of(device) + bytes > settings().memory_bytes ||
-            static_cast<long>(number) == settings().refused_allocation) {
+            static_cast<long>(index) == settings().rejected_allocation) {
             return cudaErrorMemoryAllocation;
         }
         *address = state().memory.add(bytes, device, false);

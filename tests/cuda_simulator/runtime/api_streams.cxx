@@ -37,7 +37,7 @@ CUDA_SIMULATOR_API cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream
     load_operators();
     return call("cudaStreamCreateWithPriority_v5050", [=] {
         if ((flags & cudaStreamNonBlocking) == 0) {
-            complain("a stream that waits for the default stream is not simulated");
+            report_defect("a stream that waits for the default stream is not simulated");
         }
         *stream = reinterpret_cast<cudaStream_t>(&state().add_stream(priority));
         return cudaSuccess;
@@ -92,7 +92,7 @@ CUDA_SIMULATOR_API cudaError_t cudaStreamWaitEvent(cudaStream_t handle, cudaEven
         const Event& waited = event_of(event);
         call_target() = {stream.id, waited.id};
         if (waited.is_captured && waited.stream != &stream) {
-            complain("a capture of several streams is not simulated");
+            report_defect("a capture of several streams is not simulated");
             return cudaErrorNotSupported;
         }
         if (stream.capture && !waited.is_captured && waited.stream != nullptr) {

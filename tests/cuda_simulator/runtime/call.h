@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What every function of the simulated runtime does around its work: the lock, faults, counts, records, and the
+// The frame of every function of the simulated runtime around its work: the lock, faults, counts, records, and the
 // error that cudaGetLastError() returns.
 
 #include "tests/cuda_simulator/runtime/log.h"
@@ -11,7 +11,7 @@
 
 namespace cuda_simulator {
 
-/// What a call may do while a stream captures.
+/// Whether a call is allowed while a stream captures.
 enum class InCapture { allowed, forbidden };
 
 /// Run the body of a call of the runtime.
@@ -31,7 +31,7 @@ cudaError_t call(const char* name, int device, InCapture in_capture, Body body) 
         status = cudaErrorIllegalAddress;
     } else if (forbidding != nullptr) {
         forbidding->broken_by = name;
-        complain_of_capture(name);
+        report_broken_capture(name);
         status = cudaErrorStreamCaptureUnsupported;
     } else {
         status = body();

@@ -25,7 +25,7 @@ struct Counts {
     std::map<std::string, std::uint64_t> calls, waits, kernels, captured_kernels;
     std::map<std::string, Copies> copies;
     std::uint64_t replays = 0, replayed_operations = 0;
-    std::vector<std::string> races, complaints;
+    std::vector<std::string> races, defects;
 };
 
 Counts& counts() {
@@ -96,8 +96,8 @@ std::string quoted(const std::string& text) {
 
 std::string json(const std::map<std::string, std::uint64_t>& numbers) {
     std::string text;
-    for (const auto& [name, number] : numbers) {
-        text += (text.empty() ? "" : ", ") + quoted(name) + ": " + std::to_string(number);
+    for (const auto& [name, count] : numbers) {
+        text += (text.empty() ? "" : ", ") + quoted(name) + ": " + std::to_string(count);
     }
     return "{" + text + "}";
 }
@@ -155,7 +155,7 @@ void write_report() {
         {"alive", json(alive)},
         {"lost_devices", std::to_string(state().lost.size())},
         {"races", json(counts().races)},
-        {"complaints", json(counts().complaints)},
+        {"defects", json(counts().defects)},
     };
     const char* separator = "{";
     for (const auto& [name, value] : entries) {
@@ -212,25 +212,25 @@ void report_race(const Actor& earlier, const Actor& later, bool is_write, const 
     }
     const std::string where =
         block.is_on_host ? "page-locked memory" : "memory of cuda:" + std::to_string(block.device);
-    const auto text_of = [](const Actor& actor) {
-        return readable(actor.name) + " (operation " + std::to_string(actor.number) + ", stream " +
+    const auto summary = [](const Actor& actor) {
+        return readable(actor.name) + " (operation " + std::to_string(actor.index) + ", stream " +
                std::to_string(actor.stream) + ")";
     };
     races.push_back(std::string(is_write ? "write" : "read") + " of " + where +
-                    " without order: " + text_of(later) + " after " + text_of(earlier));
+                    " without order: " + summary(later) + " after " + summary(earlier));
     std::fprintf(stderr, "cuda_simulator: %s\n", races.back().c_str());
 }
 
-void complain(const std::string& what) {
+void report_defect(const std::string& what) {
     const std::lock_guard lock(state().mutex);
-    std::vector<std::string>& complaints = counts().complaints;
-    if (std::find(complaints.begin(), complaints.end(), what) == complaints.end()) {
-        complaints.push_back(what);
+    std::vector<std::string>& defects = counts().defects;
+    if (std::find(defects.begin(), defects.end(), what) == defects.end()) {
+        defects.push_back(what);
         std::fprintf(stderr, "cuda_simulator: %s\n", what.c_str());
     }
 }
 
-void complain_of_capture(const char* name) {
+void report_broken_capture(const char* name) {
     std::fprintf(stderr, "cuda_simulator: %s while a stream captures < %s\n", name, call_stack().c_str());
 }
 
@@ -247,6 +247,6 @@ std::uint32_t begin_correlation() {
 
 /// Called by the stubs of missing.py.
 extern "C" int cuda_simulator_missing(const char* function) {
-    cuda_simulator::complain(std::string("the simulator has no ") + function);
+    cuda_simulator::report_defect(std::string("the simulator has no ") + function);
     return cudaErrorNotSupported;
 }

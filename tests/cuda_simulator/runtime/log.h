@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Counts of calls and operations, complaints, and the report that is written when the process ends.
+// Counts of calls and operations, defects, and the report that is written when the process ends.
 
 #include "tests/cuda_simulator/runtime/state.h"
 
@@ -20,7 +20,7 @@ void count_wait(const char* name);
 void report_race(const Actor& earlier, const Actor& later, bool is_write, const Block& block);
 
 /// A call that broke a capture: with its call stack.
-void complain_of_capture(const char* name);
+void report_broken_capture(const char* name);
 
 /// Number of the call of the runtime that this thread is in.
 std::uint32_t current_correlation();

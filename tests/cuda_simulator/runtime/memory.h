@@ -16,7 +16,7 @@ namespace cuda_simulator {
 /// An operation as the detection of races knows it.
 struct Actor {
     std::string name;
-    std::uint64_t number;
+    std::uint64_t index;
     std::uint32_t stream;
     Moment moment;
 };

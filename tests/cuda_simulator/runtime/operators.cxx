@@ -30,7 +30,7 @@ void load_operators() {
         (std::filesystem::path(own.dli_fname).parent_path() / "libSpngSimulatedOperators.so").string();
     void* const library = dlopen(file.c_str(), RTLD_NOW);
     if (library == nullptr) {
-        complain(std::string("operators compute nothing: ") + dlerror());
+        report_defect(std::string("operators compute nothing: ") + dlerror());
         return;
     }
     is_active = reinterpret_cast<IsActive>(dlsym(library, "simulated_operator_is_active"));

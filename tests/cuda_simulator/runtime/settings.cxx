@@ -31,7 +31,7 @@ Settings read() {
     read.seen_bytes = megabytes("MEMORY_SEEN_MB").value_or(read.memory_bytes);
     read.lost_after = number("LOST_AFTER");
     read.lost_device = static_cast<int>(number("LOST_DEVICE").value_or(-1));
-    read.refused_allocation = number("REFUSED_ALLOCATION");
+    read.rejected_allocation = number("REJECTED_ALLOCATION");
     read.emulates_kernels = number("EMULATE").value_or(1) != 0;
     read.runs_at_once = number("EAGER").value_or(0) != 0;
     read.notes_waits = number("WAITS").value_or(0) != 0;

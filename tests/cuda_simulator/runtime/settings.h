@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What the environment asks of the simulated runtime. Names of the variables begin with CUDA_SIMULATOR_.
+// Settings of the simulated runtime, from the environment. Names of the variables begin with CUDA_SIMULATOR_.
 
 #include <cstddef>
 #include <optional>
@@ -15,7 +15,7 @@ struct Settings {
     std::optional<long> lost_after; ///< LOST_AFTER: a device is lost after this many launches
     int lost_device = -1;           ///< LOST_DEVICE: only launches of this device count; -1: all
     std::optional<long>
-        refused_allocation;       ///< REFUSED_ALLOCATION: number of the cudaMalloc that fails, from 0
+        rejected_allocation;      ///< REJECTED_ALLOCATION: number of the cudaMalloc that fails, from 0
     bool emulates_kernels = true; ///< EMULATE=0: see emulates_kernels()
     bool runs_at_once = false;    ///< EAGER=1: operations run when queued
     bool notes_waits = false;     ///< WAITS=1: the report has the call stack of each wait
