@@ -7,7 +7,7 @@
 
 namespace cuda_simulator {
 
-/// The place where the values of a side of a transform are, in values of its type.
+/// The position where the values of a side of a transform are, in values of its type.
 struct TransformLayout {
     std::vector<std::int64_t> sizes; ///< stored: the last one is half in the spectrum of real values
     std::vector<std::int64_t> strides;

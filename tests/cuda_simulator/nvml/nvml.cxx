@@ -62,8 +62,8 @@ std::string uuid_of(int byte) {
 }
 
 std::string location(int bus) {
-    char text[16];
-    std::snprintf(text, sizeof text, "0000:%02X:00.0", bus);
+    char text[24];
+    std::snprintf(text, sizeof text, "0000:%02X:00.0", static_cast<unsigned>(bus));
     return text;
 }
 
