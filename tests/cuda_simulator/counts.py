@@ -47,6 +47,7 @@ def counted(report: cuda_simulator.Report) -> Counter[str]:
             "allocations of page-locked memory": report.calls("cudaHostAlloc"),
             "page-locked bytes": report.all["page_locked_peak_bytes"],
             "copies of pageable memory": report.all["waits"].get("cudaMemcpyAsync", 0),
+            "waits of the host": sum(report.all["waits"].get(name, 0) for name in WAITS),
         }
     )
     for direction in ("to_device", "to_host", "on_device", "fill"):
