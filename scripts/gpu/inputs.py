@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+from wirecell_profile.output_file import output_file
 
 from scripts.frames import Frame, FrameFile, add_frame
 
@@ -26,11 +27,12 @@ def first_frame(path: Path) -> Frame:
 def write_events(path: Path, frames: Iterable[Frame]) -> Path:
     """Write events as a tar without compression, unless the file exists; return its path."""
     if not path.exists():
-        partial = path.with_name(f"{path.name}.partial")
-        with tarfile.open(partial, "w", format=tarfile.USTAR_FORMAT) as archive:
+        with (
+            output_file(path) as partial,
+            tarfile.open(partial, "w", format=tarfile.USTAR_FORMAT) as archive,
+        ):
             for ident, frame in enumerate(frames):
                 add_frame(archive, ident, frame)
-        partial.rename(path)
     return path
 
 

@@ -13,7 +13,8 @@
 
 namespace spng {
 
-/// Wait for the device to find out whether it still works.
+/// Wait for the device to find out whether it still works. Work of another thread that captures is waited for, at most
+/// some 10 s; after that the device counts as working.
 /// @return nothing if it works or is the CPU; else the device's own text, one line
 std::optional<std::string> loss_of(c10::Device device);
 

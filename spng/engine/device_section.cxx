@@ -333,6 +333,7 @@ Ports DeviceSection::replay(Capture& capture, const Ports& inputs) {
         }
     };
     capture.inputs.load(inputs);
+    note_use(); // a launch that fails leaves the copies of load() queued
     capture.graph->replay();
     note_use(); // before fill(), which may run out of memory while the launched work runs
     Ports outputs = capture.outputs->fill(inputs);

@@ -263,10 +263,10 @@ std::vector<std::size_t> EventRun::restart() {
     const std::lock_guard lock(m_mutex);
     const auto& vertices = m_replica.graph->vertices();
     // After a loss the inputs of shared nodes that were not called are lost too.
-    const bool keeps_given = m_stalled == Stall::memory;
+    const bool keeps_given = m_stalled == Stall::memory; // a shortage, not a loss
     m_stalled = Stall::none;
     m_restarts_soon = false;
-    ++m_restarts;
+    m_restarts += keeps_given;
     m_left = 0;
     m_under_way = 0;
     m_shared_under_way = keeps_given ? m_shared_under_way : 0;
@@ -316,16 +316,22 @@ bool EventRun::can_move() const {
     });
 }
 
+Error EventRun::reason() const {
+    const std::lock_guard lock(m_mutex); // a shared node under way may set another one
+    return *m_reason;
+}
+
 void EventRun::give_up(const std::string& note) {
-    ErrorText text = m_reason->text();
+    const Error why = reason();
+    ErrorText text = why.text();
     text.expected += note;
     m_alive = false;
-    m_state.failed(m_index, Error(m_reason->kind(), text));
+    m_state.failed(m_index, Error(why.kind(), text));
 }
 
 void EventRun::give_up_device(bool was_last) {
     m_alive = false;
-    m_state.lost_device(m_index, *m_reason, was_last);
+    m_state.lost_device(m_index, reason(), was_last);
 }
 
 void EventRun::complete() {

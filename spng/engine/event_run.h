@@ -118,10 +118,10 @@ public:
     /// Fail the event because its device is lost.
     void give_up_device(bool was_last);
 
-    /// Number of restarts.
+    /// Number of restarts after a shortage of memory.
     int restarts() const { return m_restarts; }
     /// The error that stalled the event last.
-    const Error& reason() const { return *m_reason; }
+    Error reason() const;
 
     /// End the event after its last call. Count it as done if no node failed or was skipped.
     void complete();

@@ -8,6 +8,8 @@
 
 #include <c10/util/Exception.h>
 
+#include <optional>
+
 namespace spng {
 namespace {
 
@@ -31,7 +33,10 @@ SecondTry second_try(EventRun& event, Stall stalled, std::size_t replica,
     const std::string which = "event " + std::to_string(event.index());
     if (stalled == Stall::device) {
         queues.lose(replica);
-        const auto other = event.can_move() ? queues.move_from(replica) : std::nullopt;
+        std::optional<std::size_t> other;
+        if (event.can_move()) {
+            other = queues.move_from(replica);
+        }
         log::warn("replicas", replicas[replica].device.str() + " is lost (" + event.reason().text().seen +
                                   "); " + which +
                                   (other ? " restarts on " + replicas[*other].device.str() : " fails"));

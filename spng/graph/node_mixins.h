@@ -47,7 +47,8 @@ class SpareMemory {
 public:
     virtual ~SpareMemory() = default;
 
-    /// Return memory to the device. Called when an event ran out of memory and no call of the node runs.
+    /// Return memory to the device. Called when an event ran out of memory, from any
+    /// thread, while calls for other events may run. Throws c10::Error if the device is lost.
     /// @param all  all of it; otherwise the part that was used longest ago
     virtual void release_memory(bool all) = 0;
 };

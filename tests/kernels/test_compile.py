@@ -48,7 +48,7 @@ def kernel_names() -> set[str]:
     """Return the names in the emulator's list; a test below compares them with the kernels that host code
     launches.
     """
-    text = (ROOT / "tests/kernels/emulator_test.cxx").read_text(encoding="utf-8")
+    text = (ROOT / "tests/kernels/emulated_kernels.cxx").read_text(encoding="utf-8")
     names = set(re.findall(r"\bKERNEL\((\w+)\)", text)) - {"name"}
     assert len(names) > 20
     return names

@@ -109,8 +109,8 @@ std::unique_ptr<const Model> load_aot_inductor(const std::filesystem::path& file
     } catch (const Error&) {
         throw;
     } catch (const std::exception& failure) {
+        throw_if_load_lacks_device(failure, file.string(), bytes, device);
         const std::string reason = failure_reason(failure);
-        throw_if_device_failed(reason, file.string(), device);
         // Show the first paragraph; lists of the archive's entries follow.
         throw_load_failure(file.string(), bytes, reason.substr(0, reason.find("\n\n")), whole_package,
                            "or export it again with this release");

@@ -60,6 +60,7 @@ public:
     /// @return output of the network, not checked; should be (view, 1, channel, tick) in the axis order of
     ///         the input
     /// @throws ModelOutOfMemory
+    /// @throws Error(Device) if the device or a library of CUDA failed
     /// @throws Error(Model) if the network rejects the input
     virtual at::Tensor forward(const at::Tensor& input) const = 0;
 

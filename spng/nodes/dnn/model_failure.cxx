@@ -114,6 +114,19 @@ void throw_forward_failure(const std::exception& failure, const std::string& fil
                                     : "check the features and their order, transpose, and the shape"});
 }
 
+void throw_if_load_lacks_device(const std::exception& failure, const std::string& file, std::uintmax_t bytes,
+                                c10::Device device) {
+    const std::string seen = failure_reason(failure);
+    if (says_out_of_memory(failure.what())) {
+        throw OutOfMemory({.what = "not enough memory for the weights of the network",
+                           .where = file,
+                           .seen = seen,
+                           .expected = std::to_string(bytes) + " bytes on " + device.str(),
+                           .hint = "free memory on the device, use another device or -A device=cpu"});
+    }
+    throw_if_device_failed(seen, file, device);
+}
+
 void throw_wrong_output(const std::string& seen, const std::string& file) {
     throw Error(ErrorKind::Model, {.what = "the network does not return one tensor",
                                    .where = file,

@@ -20,9 +20,13 @@ std::string failure_reason(const std::exception& failure);
 /// @param file  model file
 void throw_if_device_failed(const std::string& seen, const std::string& file, c10::Device device);
 
+/// Throw OutOfMemory if the text of a failure to load a model reports that, Error(Device) as throw_if_device_failed().
+/// @param bytes  size of the file
+void throw_if_load_lacks_device(const std::exception& failure, const std::string& file, std::uintmax_t bytes,
+                                c10::Device device);
+
 /// Throw ModelOutOfMemory if the text of the failure reports it, Error(Device) if the device or a library of CUDA
-/// failed, otherwise Error(Model). Networks pass
-/// exceptions of their operators on as text.
+/// failed, otherwise Error(Model). Networks pass exceptions of their operators on as text.
 /// @param file   model file
 /// @param input  rejected input
 [[noreturn]] void throw_forward_failure(const std::exception& failure, const std::string& file,

@@ -2,7 +2,6 @@
 #include "spng/nodes/dnn/torch_script_model.h"
 
 #include "spng/core/error.h"
-#include "spng/device/memory/out_of_memory.h"
 #include "spng/nodes/dnn/bfloat16.h"
 #include "spng/nodes/dnn/model_archive.h"
 #include "spng/nodes/dnn/model_failure.h"
@@ -65,16 +64,8 @@ std::unique_ptr<const Model> load_torch_script(const std::filesystem::path& file
     } catch (const Error&) {
         throw;
     } catch (const std::exception& failure) {
-        const std::string seen = failure_reason(failure);
-        if (says_out_of_memory(failure.what())) {
-            throw OutOfMemory({.what = "not enough memory for the weights of the network",
-                               .where = file.string(),
-                               .seen = seen,
-                               .expected = std::to_string(bytes) + " bytes on " + device.str(),
-                               .hint = "free memory on the device, use another device or -A device=cpu"});
-        }
-        throw_if_device_failed(seen, file.string(), device);
-        throw_load_failure(file.string(), bytes, seen, whole_file);
+        throw_if_load_lacks_device(failure, file.string(), bytes, device);
+        throw_load_failure(file.string(), bytes, failure_reason(failure), whole_file);
     }
 }
 
