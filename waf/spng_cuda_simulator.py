@@ -12,7 +12,7 @@ from waflib import TaskGen
 
 FOLDER = "tests/cuda_simulator"
 
-# What the other libraries use of the runtime; the rest is hidden.
+# The symbols that the other libraries use of the runtime; the rest is hidden.
 RUNTIME_SYMBOLS = """{name} {{
     global: cuda*; __cuda*; extern "C++" {{ cuda_simulator::*; }};
     local: *;

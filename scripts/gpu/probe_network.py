@@ -9,8 +9,7 @@ take most of its time.
 from __future__ import annotations
 
 import json
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from itertools import product
 
@@ -20,25 +19,13 @@ from torch.nn import functional
 from torch.nn.utils.fusion import fuse_conv_bn_eval
 
 from scripts.dnnroi.network import DNNROINet, Separable
+from scripts.gpu.device_time import seconds_of_call
 
 SHAPE = (2, 3, 800, 1500)  # view, feature, channel, sample
 # Channels, height and width of the depthwise convolutions, and size of their kernels.
 DEPTHWISE = ((32, 400, 375, (3, 5)), (64, 200, 188, (5, 5)), (96, 100, 47, (5, 5)))
 LAYOUTS = {"contiguous": torch.contiguous_format, "channels last": torch.channels_last}
 TYPES = {"float32": torch.float32, "TF32": torch.float32, "bfloat16": torch.bfloat16}
-REPEATS = 20
-
-
-def milliseconds(work: Callable[[], object]) -> float:
-    """Return the time of a call, from REPEATS calls in a row after three."""
-    for _ in range(3):
-        work()
-    torch.cuda.synchronize()
-    begin = time.perf_counter()
-    for _ in range(REPEATS):
-        work()
-    torch.cuda.synchronize()
-    return 1e3 * (time.perf_counter() - begin) / REPEATS
 
 
 def network(dtype: torch.dtype, layout: torch.memory_format) -> nn.Module:
@@ -75,7 +62,12 @@ def networks() -> Iterator[dict[str, object]]:
         with torch.inference_mode():
             net = network(TYPES[kind], LAYOUTS[layout])
             graph = graph_of(net, images)
-            yield {"type": kind, "layout": layout, "search": search, "ms": milliseconds(graph.replay)}
+            yield {
+                "type": kind,
+                "layout": layout,
+                "search": search,
+                "ms": 1e3 * seconds_of_call(graph.replay),
+            }
     torch.backends.cudnn.benchmark = False
 
 
@@ -90,7 +82,7 @@ def depthwise() -> Iterator[dict[str, object]]:
         padding = (kernel[0] // 2, kernel[1] // 2)
         convolution = partial(functional.conv2d, images, weights, padding=padding, groups=channels)
         shape = f"{channels} x {height} x {width}, {kernel[0]} x {kernel[1]}"
-        yield {"type": kind, "shape": shape, "layout": layout, "ms": milliseconds(convolution)}
+        yield {"type": kind, "shape": shape, "layout": layout, "ms": 1e3 * seconds_of_call(convolution)}
 
 
 if __name__ == "__main__":

@@ -4,25 +4,19 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Callable
 from functools import partial
 
 import torch
 
+from scripts.gpu.device_time import seconds_of_call
+
 MEGABYTES = (4, 31, 61)  # 31 and 61 MB are the ADC and the signals of an anode
-REPEATS = 20
 
 
 def gigabytes_per_second(copy: Callable[[], object], size: int) -> float:
-    """Return the speed of a copy of `size` bytes, from REPEATS copies in a row."""
-    copy()
-    torch.cuda.synchronize()
-    begin = time.perf_counter()
-    for _ in range(REPEATS):
-        copy()
-    torch.cuda.synchronize()
-    return REPEATS * size * 1e-9 / (time.perf_counter() - begin)
+    """Return the speed of a copy of `size` bytes."""
+    return size * 1e-9 / seconds_of_call(copy)
 
 
 def measured(megabytes: int) -> list[dict[str, object]]:

@@ -55,32 +55,18 @@ def counted(report: cuda_simulator.Report) -> Counter[str]:
     return numbers
 
 
-def words_of(mode: dict[str, Any], events: int) -> list[str]:
-    """Return the arguments of a job whose events do not overlap."""
-    given = {
-        "input": "adc.npz",
-        "output": "out.npz",
-        "device": "cuda",
-        "threads": 1,
-        "events_in_flight": 1,
-        "overlap_files": "false",
-        "nevents": events,
-        **mode,
-    }
-    return [word for name, value in given.items() for word in ("-A", f"{name}={value}")]
+def run_events(site: Site, mode: dict[str, Any], events: int) -> cuda_simulator.Report:
+    """Run a job whose events do not overlap, without the emulator; return its report."""
+    one_by_one = {"events_in_flight": 1, "overlap_files": "false", "nevents": events}
+    run = cuda_simulator.job(site.folder, site.flags, {**one_by_one, **mode}, emulate=0)
+    assert run.done.returncode == 0, run.done.stderr
+    run.report.check()
+    return run.report
 
 
 def of_mode(site: Site, mode: dict[str, Any]) -> dict[str, Any]:
     """Return the cost of an event after the first ones, and of a start with those."""
-    totals = []
-    for events in (FIRST, LAST):
-        run = cuda_simulator.run(
-            site.folder, "-c", wire_cell.PIPELINE, *site.flags, *words_of(mode, events), emulate=0
-        )
-        assert run.done.returncode == 0, run.done.stderr
-        run.report.check()
-        totals.append(counted(run.report))
-    first, last = totals
+    first, last = (counted(run_events(site, mode, events)) for events in (FIRST, LAST))
     event: dict[str, float] = {
         name: (last[name] - first[name]) / (LAST - FIRST) for name in last if last[name] != first[name]
     }

@@ -8,7 +8,7 @@ import json
 import pytest
 
 from tests.cuda_simulator import counts
-from tests.support import cuda_simulator, wire_cell
+from tests.support import cuda_simulator
 from tests.support.small_site import Site
 
 pytestmark = cuda_simulator.needs_simulator
@@ -52,10 +52,8 @@ def test_nothing_is_leaked(site: Site, graph: str) -> None:
     counts.write_frames(site)
     left = []
     for events in (counts.FIRST, counts.LAST):
-        words = counts.words_of({"cuda_graph": graph, "model": "none"}, events)
-        run = cuda_simulator.run(site.folder, "-c", wire_cell.PIPELINE, *site.flags, *words, emulate=0)
-        assert run.done.returncode == 0, run.done.stderr
-        left.append((leaks(run.report), run.report.all["held_bytes"], run.report.all["peak_bytes"]))
+        report = counts.run_events(site, {"cuda_graph": graph}, events)
+        left.append((leaks(report), report.all["held_bytes"], report.all["peak_bytes"]))
     assert left[0] == left[1] and left[0][0]["graphs"] == 0
 
 

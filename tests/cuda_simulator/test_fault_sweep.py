@@ -37,21 +37,10 @@ def run(
     site: Site, mode: dict[str, object], **settings: object
 ) -> tuple[cuda_simulator.Run, dict[str, np.ndarray]]:
     """Run the job; return it and the signals in its output, none if there is no output."""
-    job_arguments = {
-        "input": "adc.npz",
-        "output": "faulty.npz",
-        "device": "cuda",
-        "model": "none",
-        "threads": 1,
-        "overlap_files": "false",
-        **mode,
-    }
-    words = [word for name, value in job_arguments.items() for word in ("-A", f"{name}={value}")]
-    output: Path = site.folder / "faulty.npz"
+    output: Path = site.folder / "cuda.npz"
     output.unlink(missing_ok=True)
-    devices = 1 + str(job_arguments["device"]).count(",")
-    given = {"devices": devices, "emulate": 0, **settings}
-    job = cuda_simulator.run(site.folder, "-c", wire_cell.PIPELINE, *site.flags, *words, **given)
+    arguments = {"overlap_files": "false", **mode}
+    job = cuda_simulator.job(site.folder, site.flags, arguments, emulate=0, **settings)
     arrays = wire_cell.read_arrays(output) if output.exists() else {}
     assert not [path for path in site.folder.iterdir() if "tmp" in path.name or "part" in path.name]
     return job, {name: array for name, array in arrays.items() if name.startswith("frame_")}

@@ -56,17 +56,8 @@ class Jobs:
 def run_job(
     site: Site, device: str, arguments: dict[str, object] | None = None, **settings: object
 ) -> cuda_simulator.Run:
-    given = {
-        "input": "adc.npz",
-        "output": "output.npz",
-        "model": "none",
-        "threads": 1,
-        "device": device,
-        **(arguments or {}),
-    }
-    words = [word for name, value in given.items() for word in ("-A", f"{name}={value}")]
-    settings |= {"devices": 1 + device.count(","), "emulate": 0}
-    return cuda_simulator.run(site.folder, "-c", wire_cell.PIPELINE, *site.flags, *words, **settings)
+    given = {"output": "output.npz", "device": device, **(arguments or {})}
+    return cuda_simulator.job(site.folder, site.flags, given, emulate=0, **settings)
 
 
 @pytest.fixture(name="jobs", scope="module")

@@ -41,15 +41,11 @@ def on_both(
     folder: Path, flags: list[str], arrays: wire_cell.Arrays, /, **arguments: Any
 ) -> tuple[wire_cell.Arrays, wire_cell.Arrays, cuda_simulator.Run]:
     """Process frames on the CPU and over the simulator; return both outputs."""
-    devices = arguments.pop("device", "cuda")
     wire_cell.write_arrays(folder / "adc.npz", arrays)
-    cpu_arguments = {"model": "none", "tags": TAGS, "threads": 1, **arguments}
-    cpu = wire_cell.job(folder, *flags, input="adc.npz", **cpu_arguments)
-    given = {**cpu_arguments, "device": devices, "input": "adc.npz", "output": "cuda.npz"}
-    words = [word for name, value in given.items() for word in ("-A", f"{name}={value}")]
-    run = cuda_simulator.run(
-        folder, "-c", wire_cell.PIPELINE, *flags, *words, devices=1 + str(devices).count(",")
-    )
+    arguments = {"tags": TAGS, **arguments}
+    run = cuda_simulator.job(folder, flags, arguments)
+    on_cpu = {"model": "none", "threads": 1, **arguments, "device": "cpu"}
+    cpu = wire_cell.job(folder, *flags, input="adc.npz", **on_cpu)
     assert run.done.returncode == 0, run.done.stderr
     run.report.check()
     return cpu, wire_cell.read_arrays(folder / "cuda.npz"), run

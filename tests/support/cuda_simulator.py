@@ -75,6 +75,26 @@ class Run:
     report: Report
 
 
+def job(
+    folder: Path, flags: list[str], arguments: dict[str, Any], /, *options: str | Path, **settings: object
+) -> Run:
+    """Run the main job over the simulator, on as many devices as its argument `device` names, unless told otherwise.
+
+    `flags` describe the detector; `arguments` are given as -A name=value, with defaults for tests of small jobs.
+    """
+    given = {
+        "input": "adc.npz",
+        "output": "cuda.npz",
+        "device": "cuda",
+        "model": "none",
+        "threads": 1,
+        **arguments,
+    }
+    words = [word for name, value in given.items() for word in ("-A", f"{name}={value}")]
+    devices = 1 + str(given["device"]).count(",")
+    return run(folder, "-c", wire_cell.PIPELINE, *flags, *options, *words, **{"devices": devices, **settings})
+
+
 def run(folder: Path, *arguments: str | Path, **settings: object) -> Run:
     """Run wire-cell over the simulator. Its report is simulator.json in `folder`."""
     report = folder / "simulator.json"

@@ -43,7 +43,8 @@ GpuRow describe(const DriverFunctions& driver, int ordinal, int device, Recorder
     row.id = row.cuda_device = ordinal;
     row.name = recorder.intern(name.data());
     row.bus_location = recorder.intern(driver.bus_location_of(ordinal));
-    row.uuid = recorder.intern("GPU-" + driver.uuid_of(ordinal));
+    const std::string uuid = driver.uuid_of(ordinal);
+    row.uuid = recorder.intern(uuid.empty() ? "" : "GPU-" + uuid);
     row.total_memory = memory_known ? Count(static_cast<std::int64_t>(total_memory)) : std::nullopt;
     row.memory_bandwidth = bus_width ? product(memory_clock, 2 * *bus_width / 8) : std::nullopt;
     row.clock_rate = product(value(clock_rate), 1000); // kHz

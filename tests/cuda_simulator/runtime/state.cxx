@@ -93,31 +93,19 @@ void State::run(Stream& stream, std::uint64_t position) {
     }
 }
 
-void State::run_all(int device) {
-    for (Stream* const stream : streams) {
-        if (stream->device == device) {
-            run(*stream, stream->queued);
-        }
-    }
-    if (const auto found = m_default_streams.find(device); found != m_default_streams.end()) {
-        run(*found->second, found->second->queued);
-    }
-}
-
 void State::wait_for(Stream& stream, std::uint64_t position, const Clock& clock) {
     run(stream, position);
     host.join(clock);
 }
 
 void State::wait_for_device(int device) {
-    run_all(device);
     for (Stream* const stream : streams) {
         if (stream->device == device) {
-            host.join(stream->clock);
+            wait_for(*stream, stream->queued, stream->clock);
         }
     }
     if (const auto found = m_default_streams.find(device); found != m_default_streams.end()) {
-        host.join(found->second->clock);
+        wait_for(*found->second, found->second->queued, found->second->clock);
     }
 }
 

@@ -90,10 +90,9 @@ public:
 
     /// Run a stream's queue up to a position.
     void run(Stream& stream, std::uint64_t position);
-    void run_all(int device);
-    /// As run_all(), and the host knows that all is done.
-    void wait_for_device(int device);
+    /// As run(), and the host knows of all that the clock has.
     void wait_for(Stream& stream, std::uint64_t position, const Clock& clock);
+    void wait_for_device(int device);
 
     /// Queue or capture a launch.
     void enqueue(Stream& stream, Launch launch);
