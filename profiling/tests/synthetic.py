@@ -435,6 +435,13 @@ class Synthetic:
             **(unknown | columns),
         )
 
+    def job_event(
+        self, event: int, start: int, end: int, *, whole: bool = True, pid: int | None = None
+    ) -> None:
+        """Add an event that ended; whole False: the capture window opened or closed during it."""
+        process = self.thread(0, pid)
+        self.row("SPNG_EVENT", event=event, globalPid=process, start=start, end=end, whole=int(whole))
+
     def external(self, correlation: int, call: int, pid: int | None = None) -> None:
         """Assign an API call to a node call."""
         self.row("SPNG_CALL_CORRELATION", correlationId=correlation, call=call, globalPid=self.thread(0, pid))

@@ -5,6 +5,7 @@
 #include "spng/core/error.h"
 #include "spng/instrument/capture_range.h"
 #include "spng/instrument/capture_switch.h"
+#include "spng/instrument/clock.h"
 #include "spng/instrument/page_faults.h"
 #include "spng/instrument/recorder_library.h"
 
@@ -64,7 +65,8 @@ struct Window {
     std::atomic<int> selected_in_flight{0};
     std::function<void(bool)> action;
     std::mutex switching;
-    std::atomic<bool> switched_off{false}; ///< by a client or signal; only if all events are selected
+    std::atomic<bool> switched_off{false};  ///< by a client or signal; only if all events are selected
+    std::atomic<std::uint64_t> switches{0}; ///< counts twice per switch, so it is odd during one
 };
 Window window;
 
@@ -108,7 +110,8 @@ void message(std::int64_t edge, std::uint64_t event, std::int64_t enqueued, std:
     }
 }
 
-EventInFlight::EventInFlight(std::uint64_t event) : m_event(event) {
+EventInFlight::EventInFlight(std::uint64_t event)
+    : m_event(event), m_start(wall_nanoseconds()), m_switches(window.switches) {
     if (!window.events.is_everything() && window.events.capture(event) == Capture::active &&
         window.selected_in_flight++ == 0) {
         if (const SpngRecorder* const to = recorder()) {
@@ -123,6 +126,7 @@ EventInFlight::EventInFlight(std::uint64_t event) : m_event(event) {
 
 EventInFlight::~EventInFlight() {
     note_page_faults_of_event();
+    note_event();
     if (!window.events.is_everything() && window.events.capture(m_event) == Capture::active) {
         // The capture window stays open between two selected events.
         const bool next_is_selected = window.events.capture(m_event + 1) == Capture::active;
@@ -135,6 +139,16 @@ EventInFlight::~EventInFlight() {
                 to->pause();
             }
         }
+    }
+}
+
+/// Write the row of the event, unless none of it was recorded.
+void EventInFlight::note_event() const {
+    const SpngRecorder* const to = recorder();
+    const bool whole = m_switches % 2 == 0 && window.switches == m_switches;
+    const bool partly_recorded = !whole || !window.switched_off;
+    if (to != nullptr && partly_recorded && window.events.capture(m_event) == Capture::active) {
+        to->event(static_cast<std::int64_t>(m_event), m_start, wall_nanoseconds(), whole ? 1 : 0);
     }
 }
 
@@ -168,6 +182,7 @@ Switched switch_window(bool open) {
     if (window.switched_off.exchange(!open) == !open) {
         return Switched::already;
     }
+    ++window.switches;
     if (open) {
         to->resume();
         start_device_profiler();
@@ -175,6 +190,7 @@ Switched switch_window(bool open) {
         stop_device_profiler();
         to->pause();
     }
+    ++window.switches;
     return Switched::done;
 }
 

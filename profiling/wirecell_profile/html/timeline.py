@@ -17,6 +17,7 @@ from ..errors import MissingData
 from ..model.events import GRAPH, KERNEL, MEMSET, PUSH_POP, START_END, Columns, Operations, Ranges
 from ..model.identity import pid_of
 from ..model.nesting import nest
+from ..model.nodes import event_of
 from ..model.selection import Scope
 from ..model.table import NULL, Labels
 from ..palette import PALETTE, colour_of
@@ -288,7 +289,7 @@ def _ranges(
         colour=colour,
         note=note,
         level=level,
-        event=ranges.payload,
+        event=event_of(ranges),
     )
 
 

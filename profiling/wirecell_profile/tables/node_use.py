@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from ..model.grouping import group, percent
+from ..model.job_events import STEADY
 from ..model.nesting import nest
 from ..model.nodes import NodeCalls
 from ..model.projection import union_length
@@ -89,11 +90,9 @@ class NodeUse:
         return queue_times(self.scope)[operation[np.isin(owner, rows)]]
 
     @cached_property
-    def first_event(self) -> int | None:
-        """Index of the event that began first in the whole profile; None if no call has an event."""
-        calls = self.scope.profile.node_calls
-        known = calls.take(calls.event != NULL)
-        return int(known.event[np.argmin(known.start)]) if len(known) else None
+    def event(self) -> np.ndarray:
+        """Row of the job's events of each call, -1 without an event."""
+        return self.scope.profile.job_events.of_call[self.scope.node_call_rows]
 
     def verdict(self, rows: np.ndarray) -> str | None:
         """Return the verdict of VERDICT_RULE; None if the file has no device operations."""
@@ -120,7 +119,8 @@ def by_node(use: NodeUse) -> list[tuple[str, np.ndarray]]:
 def times(scope: Scope) -> Result:
     """Return host time per node.
 
-    First: exclusive time in the first event; steady: median over the other events.
+    First: exclusive time in the first event, median over the processes; steady: median over the other events.
+    Events that the capture window cut count in neither.
     """
     use = NodeUse.of(scope)
     whole = find_window(scope).length
@@ -129,7 +129,7 @@ def times(scope: Scope) -> Result:
         calls = use.calls.take(mine)
         own = use.exclusive[mine]
         cpu = calls.cpu[calls.cpu != NULL]
-        first, steady = _first_and_steady(use, calls, own)
+        first, steady = _first_and_steady(use, mine)
         rows.append(
             (
                 node,
@@ -155,15 +155,15 @@ def times(scope: Scope) -> Result:
     )
 
 
-def _first_and_steady(use: NodeUse, calls: NodeCalls, own: np.ndarray) -> tuple[int | None, float | None]:
-    """Return the exclusive time in the first event, and the median of its sums per later event."""
-    known = calls.event != NULL
-    events, position = np.unique(calls.event[known], return_inverse=True)
-    sums = np.zeros(len(events), dtype=np.int64)
-    np.add.at(sums, position, own[known])
-    is_first = events == use.first_event if use.first_event is not None else np.zeros(len(events), bool)
-    first = int(sums[is_first][0]) if is_first.any() else None
-    return first, float(np.median(sums[~is_first])) if (~is_first).any() else None
+def _first_and_steady(use: NodeUse, rows: np.ndarray) -> tuple[float | None, float | None]:
+    """Return the medians of the exclusive times of some calls, summed per event: first events, other events."""
+    job, event = use.scope.profile.job_events, use.event[rows]
+    called = np.unique(event[event >= 0])
+    sums = np.zeros(len(job), dtype=np.int64)
+    np.add.at(sums, event[event >= 0], use.exclusive[rows][event >= 0])
+    parts = (sums[called[kind[called]]] for kind in (job.is_first, job.is_steady))
+    first, steady = (float(np.median(part)) if len(part) else None for part in parts)
+    return first, steady
 
 
 def devices(scope: Scope) -> Result:
@@ -207,53 +207,49 @@ def events(scope: Scope) -> Result:
     """Return the end-to-end latency per event.
 
     It is the time from the first call's start to the last call's end, or to the end of the event's last
-    device operation if that is later. The median row covers all events except the first.
+    device operation if that is later. Events that the capture window cut have none. The median row covers all
+    whole events except the first of each process.
     """
     use = NodeUse.of(scope)
-    calls = use.calls
-    numbers = np.unique(calls.event[calls.event != NULL]).tolist()
-    rows: list[tuple] = []
-    for event in numbers:
-        mine = np.flatnonzero(calls.event == event)
-        start, end = int(calls.start[mine].min()), int(calls.end[mine].max())
-        device: tuple[int | None, ...] = (None,) * 5
-        last = end
-        if use.has_device:
-            work = use.device
-            owner, operation = use.pairs
-            own = use.scope.projection.operations.take(operation[np.isin(owner, mine)])
-            last = max(end, int(work.last[mine].max()))
-            device = (
-                union_length(own.start, own.end),
-                len(own),
-                int(work.launches[mine].sum()),
-                int(work.to_device[mine].sum()),
-                int(work.to_host[mine].sum()),
-            )
-        kind = "first" if event == use.first_event else "steady"
-        rows.append(
-            (
-                str(event),
-                kind,
-                start,
-                last - start,
-                end - start,
-                int(use.exclusive[mine].sum()),
-                len(mine),
-                *device,
-            )
-        )
-    steady = [row for row in rows if row[1] == "steady"]
+    job, process = scope.profile.job_events, scope.profile.process_titles
+    rows = [
+        (str(job.index[event]), process[int(job.process[event])], job.kind(event), *_event_cells(use, event))
+        for event in np.unique(use.event[use.event >= 0]).tolist()
+    ]
+    steady = [row for row in rows if row[2] == STEADY]
     if steady:
         middle = [
             None if row_values[0] is None else float(np.median(row_values))
-            for row_values in zip(*(r[3:] for r in steady))
+            for row_values in zip(*(r[4:] for r in steady))
         ]
-        rows.append(("median", "steady", None, *middle))
+        rows.append(("median", None, STEADY, None, *middle))
     return Result(
         columns(
-            "Event, Kind, Start (ns), Latency (ns), Host latency (ns), Node time (ns), Calls, "
+            "Event, Process, Kind, Start (ns), Latency (ns), Host latency (ns), Node time (ns), Calls, "
             "gpu_busy (ns), GPU ops, Launches, To device (B), To host (B)"
         ),
         rows,
     )
+
+
+def _event_cells(use: NodeUse, event: int) -> tuple[int | None, ...]:
+    """Return start, times, calls and device work of an event."""
+    mine = np.flatnonzero(use.event == event)
+    start, end = int(use.calls.start[mine].min()), int(use.calls.end[mine].max())
+    last = end
+    device: tuple[int | None, ...] = (None,) * 5
+    if use.has_device:
+        work = use.device
+        owner, operation = use.pairs
+        own = use.scope.projection.operations.take(operation[np.isin(owner, mine)])
+        last = max(end, int(work.last[mine].max()))
+        device = (
+            union_length(own.start, own.end),
+            len(own),
+            int(work.launches[mine].sum()),
+            int(work.to_device[mine].sum()),
+            int(work.to_host[mine].sum()),
+        )
+    is_cut = use.scope.profile.job_events.is_cut[event]
+    latency = (None, None) if is_cut else (last - start, end - start)
+    return (start, *latency, int(use.exclusive[mine].sum()), len(mine), *device)

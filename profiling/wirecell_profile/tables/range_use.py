@@ -9,9 +9,9 @@ from ..model.events import STYLES
 from ..model.grouping import group, percent
 from ..model.identity import tid_of
 from ..model.intervals import gaps, union_by_owner
-from ..model.nodes import NODE_DOMAIN
+from ..model.nodes import is_run
 from ..model.selection import Scope
-from ..model.window import RUN, find_window
+from ..model.window import find_window
 from ..output import Result, columns
 from .owner_use import api_work, device_cells, device_columns, device_work, queue_times
 
@@ -107,8 +107,7 @@ def cpu_gaps(scope: Scope, shortest: int = CPU_GAP) -> Result:
     window = find_window(scope)
     chosen = scope.profile.ranges.take(scope.range_rows)
     chosen = chosen.take((chosen.end > window.start) & (chosen.start < window.end))
-    is_run = chosen.domain.matching(NODE_DOMAIN.__eq__) & chosen.text.matching(RUN.__eq__)
-    chosen = chosen.take(chosen.on_one_thread & ~is_run & ~chosen.category.matching("event".__eq__))
+    chosen = chosen.take(chosen.on_one_thread & ~is_run(chosen) & ~chosen.category.matching("event".__eq__))
     names = scope.profile.thread_names
     sums, widest = [], []
     for thread in np.unique(chosen.thread).tolist():
