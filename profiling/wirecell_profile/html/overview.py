@@ -101,11 +101,15 @@ def tiles(scope: Scope, window: Window, tables: dict[str, Result]) -> list[tuple
     if largest:
         name = largest["Node"].split(":")[0] if "Node" in largest else largest["Range"]
         found.append((name, "most time", f"{largest['Share of W (%)']:.1f} % of W, exclusive"))
-    found += [
-        (percent_text(row["Share of W (%)"]), f"GPU {row['Device']} utilisation", "gpu_busy / W (union)")
-        for row in rows_of(tables, "utilisation")
-        if row["Quantity"] == "gpu_busy"
-    ]
+    shares = {
+        (row["Device"], row["Quantity"]): row["Share of W (%)"] for row in rows_of(tables, "utilisation")
+    }
+    for device, quantity in shares:
+        if quantity == "gpu_busy":
+            kernels = shares.get((device, "kernel_busy"))
+            of_kernels = "kernels not recorded" if kernels is None else f"kernels {percent_text(kernels)}"
+            remark = f"gpu_busy / W (union), {of_kernels}"
+            found.append((percent_text(shares[device, quantity]), f"GPU {device} utilisation", remark))
     if "utilisation" not in tables:
         found.append((UNKNOWN, "GPU utilisation", "not recorded"))
     resident = [int(one.value.max()) for one in _memory(scope) if one.name == "process resident_bytes"]
@@ -216,10 +220,10 @@ def _device_time(tables: dict[str, Result]) -> list[Chart]:
             for row in rows
             if row["Device"] == device and row["Time (ns)"] is not None
         }
-        kernels = times["kernel_busy"]
+        kernels = times.get("kernel_busy", 0.0)
         parts = [
-            ("kernels run", kernels, "#1F4E9C"),
-            ("only copies run", times["gpu_busy"] - kernels, "#2CA02C"),
+            *([("kernels run", kernels, "#1F4E9C")] if "kernel_busy" in times else []),
+            *([("only copies run", times["gpu_busy"] - kernels, "#2CA02C")] if "copy_busy" in times else []),
             *((f"idle: {name}", times[f"idle: {name}"], colour) for name, colour in IDLE_COLOURS.items()),
         ]
         made.append(

@@ -10,7 +10,7 @@ without definitions of that domain the program does not annotate its events, and
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Literal, Protocol
 
 import numpy as np
 
@@ -59,7 +59,7 @@ class JobSource(TableSource, Protocol):
     def node_calls(self) -> NodeCalls:
         """Node calls. Raise MissingData if the file has none."""
 
-    def or_empty(self, what: str) -> Ranges:
+    def or_empty(self, what: Literal["ranges"]) -> Ranges:
         """Return the ranges, empty if the file has none."""
 
 

@@ -152,6 +152,16 @@ class Profile:
         spelled = [tuple(value.hex() if isinstance(value, bytes) else value for value in row) for row in rows]
         return spelled, self.table(name).columns
 
+    @property
+    def records_kernels(self) -> bool:
+        """Whether the file has a table of kernels or of whole graphs, even an empty one."""
+        return bool(self.tables & {events.ACTIVITIES[kind] for kind in (events.KERNEL, events.GRAPH)})
+
+    @property
+    def records_copies(self) -> bool:
+        """Whether the file has a table of copies or of sets, even an empty one."""
+        return bool(self.tables & {events.ACTIVITIES[kind] for kind in (events.MEMCPY, events.MEMSET)})
+
     def require(self, *names: str) -> None:
         """Raise MissingData unless at least one of these tables has rows."""
         if not any(self.has(name) for name in names):

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..model.grouping import group, percent
 from ..model.job_events import STEADY
-from ..model.nesting import nest
+from ..model.nesting import exclusive_within, nest
 from ..model.nodes import NodeCalls
 from ..model.projection import union_length
 from ..model.selection import Scope
@@ -123,7 +123,9 @@ def times(scope: Scope) -> Result:
     Events that the capture window cut count in neither.
     """
     use = NodeUse.of(scope)
-    whole = find_window(scope).length
+    window, every = find_window(scope), scope.profile.node_calls
+    inside = exclusive_within(every.start, every.end, every.thread, window.start, window.end)
+    inside = inside[scope.node_call_rows]
     rows = []
     for node, mine in by_node(use):
         calls = use.calls.take(mine)
@@ -137,7 +139,7 @@ def times(scope: Scope) -> Result:
                 int((calls.ok == 0).sum()),
                 int(calls.duration.sum()),
                 int(own.sum()),
-                percent(int(own.sum()), whole),
+                percent(int(inside[mine].sum()), window.length),
                 float(own.mean()),
                 int(own.min()),
                 int(own.max()),
@@ -170,9 +172,10 @@ def devices(scope: Scope) -> Result:
     """Return the device work that each node itself launched. Raise MissingData without device operations."""
     scope.profile.operations  # noqa: B018  raises MissingData
     use = NodeUse.of(scope)
-    work, api = use.device, use.api
+    work, api, copies = use.device, use.api, scope.profile.records_copies
+    copy_busy = work.copy_busy if copies else None
     rows = [
-        (node, use.verdict(mine), *device_cells(work, api, mine, use.queue(mine), work.copy_busy))
+        (node, use.verdict(mine), *device_cells(work, api, mine, use.queue(mine), copy_busy, copies))
         for node, mine in by_node(use)
     ]
     return Result(columns("Node, Verdict", device_columns("call", "copy_busy (ns)")), rows)
@@ -212,7 +215,7 @@ def events(scope: Scope) -> Result:
     """
     use = NodeUse.of(scope)
     job, process = scope.profile.job_events, scope.profile.process_titles
-    rows = [
+    rows: list[tuple] = [
         (str(job.index[event]), process[int(job.process[event])], job.kind(event), *_event_cells(use, event))
         for event in np.unique(use.event[use.event >= 0]).tolist()
     ]
@@ -247,8 +250,10 @@ def _event_cells(use: NodeUse, event: int) -> tuple[int | None, ...]:
             union_length(own.start, own.end),
             len(own),
             int(work.launches[mine].sum()),
-            int(work.to_device[mine].sum()),
-            int(work.to_host[mine].sum()),
+            *(
+                int(part[mine].sum()) if use.scope.profile.records_copies else None
+                for part in (work.to_device, work.to_host)
+            ),
         )
     is_cut = use.scope.profile.job_events.is_cut[event]
     latency = (None, None) if is_cut else (last - start, end - start)

@@ -140,13 +140,14 @@ def device_cells(
     api: ApiWork,
     rows: np.ndarray,
     queue: np.ndarray,
-    busy: np.ndarray,
+    busy: np.ndarray | None,
+    copies: bool,
     with_kernels: bool = False,
 ) -> tuple:
     """Return the cells of all tables of device work, summed over some owners.
 
-    `queue`: their operations' queue times. `busy`: busy time by another definition, per owner. `with_kernels`: also
-    the sum of the kernels' durations over the span.
+    `queue`: their operations' queue times. `busy`: busy time by another definition, per owner, None if the file lacks
+    it. `copies`: whether the file records copies. `with_kernels`: also the sum of the kernels' durations over the span.
     """
 
     def total(part: np.ndarray) -> int:
@@ -155,7 +156,9 @@ def device_cells(
     operations, span, union = total(work.operations), total(work.span), total(work.gpu_busy)
     shares = [union, total(work.kernel_sum)] if with_kernels else [union]
     return (
-        *(operations, operations / len(rows), total(work.launches), total(work.gpu_sum), union, total(busy)),
+        *(operations, operations / len(rows), total(work.launches), total(work.gpu_sum), union),
+        None if busy is None else total(busy),
         *(span, span - union, *(percent(share, span) if span else None for share in shares)),
-        *(total(api.api), total(api.waiting), *quantiles(queue), total(work.to_device), total(work.to_host)),
+        *(total(api.api), total(api.waiting), *quantiles(queue)),
+        *((total(work.to_device), total(work.to_host)) if copies else (None, None)),
     )

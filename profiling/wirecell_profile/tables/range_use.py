@@ -30,7 +30,8 @@ def times(scope: Scope) -> Result:
     """Return host time per range: inclusive, exclusive, of the first instance by start, and the median of the
     others."""
     ranges, exclusive = scope.profile.ranges, scope.projection.exclusive
-    whole = find_window(scope).length
+    window = find_window(scope)
+    inside = scope.projection.exclusive_within(window.start, window.end)
     rows = []
     for name, style, mine in _by_name(scope):
         mine = mine[np.argsort(ranges.start[mine], kind="stable")]
@@ -42,7 +43,7 @@ def times(scope: Scope) -> Result:
                 len(mine),
                 int(full.sum()),
                 int(own.sum()),
-                percent(int(own.sum()), whole),
+                percent(int(inside[mine].sum()), window.length),
                 float(full.mean()),
                 int(full.min()),
                 int(full.max()),
@@ -83,7 +84,9 @@ def devices(scope: Scope) -> Result:
         if not work.operations[mine].any():
             continue
         inside = scope.pairs.operation[np.isin(scope.pairs.range, mine)]
-        cells = device_cells(work, api, mine, queue[inside], own, with_kernels=True)
+        cells = device_cells(
+            work, api, mine, queue[inside], own, scope.profile.records_copies, with_kernels=True
+        )
         rows.append((name, style, len(mine), *cells))
     rows.sort(key=lambda row: -row[7])
     heads = device_columns("instance", "gpu_excl (ns)", "upstream_eff (%), ")
