@@ -176,7 +176,7 @@ class Synthetic:
         correlation: int | None = None,
         pid: int | None = None,
         driver: bool = False,
-        result: int = 0,
+        result: int | None = 0,
     ) -> int:
         """Add an API call and return its correlation id."""
         correlation = next(self._correlations) if correlation is None else correlation

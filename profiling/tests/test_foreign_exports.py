@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import pytest
 from test_rules import find, storm
+from wirecell_profile.compare.readers import read_runs
 from wirecell_profile.errors import MissingData
 from wirecell_profile.html.overview import charts, tiles
 from wirecell_profile.model.window import find_window
@@ -110,3 +111,21 @@ def test_storms_outside_of_ranges_are_one_per_device(profile_file) -> None:
         ("120 launches", 120 * 2_000, "device 0"),
         ("120 launches", 120 * 2_000, "device 1"),
     ]
+
+
+def test_processes_of_an_export_are_separate_runs(profile_file) -> None:
+    with profile_file.writing() as file:
+        for pid, length in ((100, 10), (200, 30)):
+            for begun in (0, 100):
+                file.range("step", begun, begun + length, pid=pid)
+    runs = read_runs(profile_file.path)
+    assert [(run.source.split(", ")[1], run.times["wall"]["step"].tolist()) for run in runs] == [
+        ("process 100", [10, 10]),
+        ("process 200", [30, 30]),
+    ]
+
+
+def test_calls_without_recorded_result_did_not_fail(profile_file) -> None:
+    with profile_file.writing() as file:
+        file.call("cudaLaunchKernel", 0, 10, result=None)
+    assert not find(profile_file.scope(), "api_errors").hits

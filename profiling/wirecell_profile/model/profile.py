@@ -268,9 +268,12 @@ class Profile:
 
     @cached_property
     def process_titles(self) -> dict[int, str]:
-        """process_of(id) of each process with node calls -> its pid; also its VM part if several have this
-        pid, as in a merge of containers."""
-        distinct = np.unique(identity.process_of(self.node_calls.thread)).tolist()
+        """process_of(id) of each process with node calls or ranges -> its pid; also its VM part if several
+        have this pid, as in a merge of containers."""
+        threads = [self.or_empty("ranges").thread]
+        if self.has("SPNG_CALL"):
+            threads.append(self.node_calls.thread)
+        distinct = np.unique(identity.process_of(np.concatenate(threads))).tolist()
         pids = [process & identity.MASK for process in distinct]
         return {
             process: str(pid) if pids.count(pid) == 1 else f"{pid} of VM {process >> identity.THREAD_BITS}"
