@@ -9,7 +9,7 @@
     end(handle)
 
 Kinds set category and colour as in wire-cell (palette.py); domains and levels are those of TorchnvTools.h.
-Without the package `nvtx` (pip install wirecell-profile[nvtx]) or without a listening tool, the ranges do
+Without the package `nvtx` (pip install nvtx) or without a listening tool, the ranges do
 nothing.
 """
 
