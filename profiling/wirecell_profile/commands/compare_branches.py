@@ -43,10 +43,6 @@ DEFAULT_JOB = "-c cfg/pipeline.jsonnet -A threads=1"
 DEFAULT_INPUT = "data/tracks10-adc.tar.bz2"
 DEFAULT_EVENTS = 7
 # Copies an event with the checkout's own tool, because the first event is warm-up and more are needed.
-COPY_EVENTS = (
-    "import sys; from pathlib import Path; from scripts.bench.frames import copies_of_frame; "
-    "print(copies_of_frame(Path(sys.argv[1]), int(sys.argv[2]), Path(sys.argv[3])))"
-)
 LONGEST_PADDING = 4096  # bytes of environment, which shift the stack; varied so that memory layout does not appear as a difference
 
 
@@ -180,7 +176,15 @@ def copied_events(repository: Path, frame: Path, events: int, folder: Path) -> s
     )
     inputs.mkdir(parents=True, exist_ok=True)
     done = subprocess.run(
-        [sys.executable, "-P", "-c", COPY_EVENTS, str(frame.resolve()), str(events), str(inputs)],
+        [
+            sys.executable,
+            "-P",
+            "-m",
+            "scripts.bench.frames",
+            str(frame.resolve()),
+            str(events),
+            str(inputs),
+        ],
         text=True,
         env=os.environ | {"PYTHONPATH": str(repository)},
         capture_output=True,
