@@ -121,8 +121,7 @@ EventInFlight::EventInFlight(std::uint64_t event) : m_event(event) {
             window.action(true);
         } else if (to == nullptr && !is_profiler_told && !window.is_lack_reported.exchange(true)) {
             say("the selected events are not recorded: there is no --record, and nsys -c cudaProfilerApi "
-                "records "
-                "nothing of a job without CUDA; use --record FILE, or nsys without -c");
+                "records nothing of a job without CUDA; use --record FILE, or nsys without -c");
         }
     }
 }
@@ -210,6 +209,7 @@ void say_what_is_left() noexcept {
 Recording::Recording(const RecordingRequest& request) {
     window.events = request.window;
     window.switched_off = false;
+    window.is_lack_reported = false;
     if (request.file.empty()) {
         return;
     }
