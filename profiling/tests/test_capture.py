@@ -37,11 +37,11 @@ def test_start_and_stop(
     """A start that the runtime rejects, as without a driver, is not stopped."""
     runtime = Runtime(status)
     monkeypatch.setattr(capture, "_runtime", lambda: runtime)
-    window = CaptureWindow()
+    capture_window = CaptureWindow()
     for _ in range(2):
-        with window:
-            assert window.is_open == is_open
-        assert not window.is_open
+        with capture_window:
+            assert capture_window.is_open == is_open
+        assert not capture_window.is_open
     assert runtime.calls == 2 * calls
 
 

@@ -110,7 +110,10 @@ def test_an_absent_package_is_said(
     monkeypatch.setitem(sys.modules, module, None)
     assert main(["export", recorded, "-f", style, "-o", str(tmp_path / "out"), "-t", "nvtx_sum"]) == 1
     shown = capsys.readouterr().err
-    assert f"needs the Python package {module}" in shown and f"{sys.executable} -m pip install {module};" in shown
+    assert (
+        f"needs the Python package {module}" in shown
+        and f"{sys.executable} -m pip install {module};" in shown
+    )
 
 
 def test_wrong_use(recorded: str, tmp_path: Path) -> None:

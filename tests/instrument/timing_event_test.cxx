@@ -142,7 +142,7 @@ std::string said_about_selected_events() {
     return testing::internal::GetCapturedStderr();
 }
 
-/// nsys -c cudaProfilerApi would wait in vain, and nothing else records the events.
+/// nsys -c cudaProfilerApi would record nothing.
 TEST(CaptureWindows, ReportOnceThatNobodyRecordsTheSelectedEvents) {
     const fake_cuda::Guard runtime;
     EXPECT_EQ(said_about_selected_events(), "");

@@ -21,6 +21,7 @@ from ..errors import ProfileError, pip_install
 from ..model.table import NULL
 from ..output import Result, as_csv, as_json, write, written
 
+
 def optional(name: str) -> ModuleType:
     """Import a module of an optional dependency.
 
