@@ -52,6 +52,7 @@ Options of configure:
   --prefix=DIR                   install destination (default /usr/local); --bindir=DIR, --libdir=DIR
   -o DIR, --out=DIR              build folder (default build)
   --build-mode=MODE              release (default), debug, asan (address, undefined) or tsan (threads)
+  --build-debug=FLAGS            flags of the compiler after those of the mode, such as '-O0 -ggdb3'
   --with-nvtx[=DIR]              compile the NVTX ranges in; needs only NVTX3's headers
   --cuda-compiler=WHICH          compiler of the CUDA kernels: auto (default), nvcc, nvrtc, or none
   --with-lineinfo                line information in the CUDA kernels, for Nsight Compute
