@@ -11,7 +11,6 @@ it ends late enough. A jump never passes a parent, because every range between t
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -21,21 +20,51 @@ from .intervals import union_by_owner
 NEVER = np.iinfo(np.int64).max
 
 
-@dataclass
 class Nesting:
     """Nesting of N ranges, and of M intervals (calls) in them. Indices are -1 for none."""
 
-    parent: np.ndarray  # (N) the innermost range that the range lies in
-    level: np.ndarray  # (N) 0 for a range in no other, else its parent's + 1
-    exclusive: np.ndarray  # (N) duration minus the union of its children, ns
-    innermost: np.ndarray  # (M) the innermost range around the interval
-    _ranges: _Sorted
-    _intervals: tuple
+    def __init__(self, ranges: tuple, intervals: tuple) -> None:
+        self._ranges = _Sorted(*ranges)
+        self._intervals = intervals
+
+    def _by_row(self, ranked: np.ndarray) -> np.ndarray:
+        """Order values by row instead of by rank."""
+        values = np.empty(len(ranked), dtype=np.int64)
+        values[self._ranges.order] = ranked
+        return values
+
+    def _row(self, rank: np.ndarray) -> np.ndarray:
+        """Convert ranks to rows."""
+        return np.append(self._ranges.order, -1)[rank]
+
+    @cached_property
+    def parent(self) -> np.ndarray:
+        """(N) The innermost range that the range lies in."""
+        return self._by_row(self._row(self._ranges.parent))
+
+    @cached_property
+    def level(self) -> np.ndarray:
+        """(N) 0 for a range in no other, else its parent's + 1."""
+        return self._by_row(self._ranges.level())
 
     @cached_property
     def children(self) -> np.ndarray:
         """(N) Count of ranges with this parent."""
         return np.bincount(self.parent[self.parent >= 0], minlength=len(self.parent))
+
+    @cached_property
+    def exclusive(self) -> np.ndarray:
+        """(N) Duration minus the union of the children [ns]."""
+        ranges = self._ranges
+        inner = np.flatnonzero(ranges.parent >= 0)
+        spans = ranges.start[inner], ranges.end[inner], ranges.parent[inner]
+        covered = union_by_owner(*spans, len(ranges.start))
+        return self._by_row(ranges.end[:-1] - ranges.start - covered)
+
+    @cached_property
+    def innermost(self) -> np.ndarray:
+        """(M) The innermost range around the interval."""
+        return self._row(self._ranges.innermost(*self._intervals))
 
     @cached_property
     def pairs(self) -> tuple[np.ndarray, np.ndarray]:
@@ -45,8 +74,8 @@ class Nesting:
         """
         start, end, thread = self._intervals
         order = np.lexsort((-end, start, thread))
-        finish, rank_of = end[order], self._ranges.rank
-        found = np.append(rank_of, -1)[self.innermost[order]]
+        finish = end[order]
+        found = self._ranges.innermost(start[order], finish, thread[order])
         rounds, asked = [], np.flatnonzero(found >= 0)
         found = found[asked]
         count = np.zeros(len(order), dtype=np.int64)
@@ -77,13 +106,6 @@ class _Sorted:
         self.before[np.append(True, self.thread[1:] != self.thread[:-1])[: len(start)]] = -1
         self.parent = self.before.copy()
         _climb(self.parent, self.parent, self.end, self.end[:-1])
-
-    @cached_property
-    def rank(self) -> np.ndarray:
-        """Rank of each range."""
-        rank = np.empty(len(self.order), dtype=np.int64)
-        rank[self.order] = np.arange(len(self.order))
-        return rank
 
     @cached_property
     def open_before(self) -> np.ndarray:
@@ -132,14 +154,4 @@ def nest(ranges: tuple, intervals: tuple | None = None) -> Nesting:
 
     If two ranges have equal start and end, the earlier row is the outer one.
     """
-    asked = intervals if intervals is not None else (np.empty(0, np.int64),) * 3
-    ordered = _Sorted(*ranges)
-    parent, level, covered = (np.empty(len(ordered.order), dtype=np.int64) for _ in range(3))
-    rows = np.append(ordered.order, -1)
-    parent[ordered.order] = rows[ordered.parent]
-    level[ordered.order] = ordered.level()
-    inner = np.flatnonzero(ordered.parent >= 0)
-    spans = ordered.start[inner], ordered.end[inner], ordered.parent[inner]
-    covered[ordered.order] = union_by_owner(*spans, len(ordered.order))
-    exclusive = ranges[1] - ranges[0] - covered
-    return Nesting(parent, level, exclusive, rows[ordered.innermost(*asked)], ordered, asked)
+    return Nesting(ranges, intervals if intervals is not None else (np.empty(0, np.int64),) * 3)
