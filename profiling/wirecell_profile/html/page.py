@@ -41,6 +41,7 @@ def html_page(scope: Scope) -> str:
         title=overview.title(scope.profile),
         subtitle=overview.subtitle(scope, window),
         tiles=overview.tiles(scope, window, tables),
+        file=scope.profile.path.name,
         timeline=timeline,
         legend=_legend(timeline),
         charts=overview.charts(scope, window, tables),
