@@ -30,6 +30,7 @@ COPY_DIRECTIONS = {
 
 def html_page(scope: Scope) -> str:
     """Return the page. Raise MissingData if the file has no events."""
+    scope.profile.read_events()
     window = find_window(scope)
     tables, absent = scope.make_all({name: section.run for name, section in SECTIONS.items()})
     missing = {f'table "{SECTIONS[name].about}"': reason for name, reason in absent.items()}

@@ -57,8 +57,9 @@ class Nesting:
         """(N) Duration minus the union of the children [ns]."""
         ranges = self._ranges
         inner = np.flatnonzero(ranges.parent >= 0)
-        spans = ranges.start[inner], ranges.end[inner], ranges.parent[inner]
-        covered = union_by_owner(*spans, len(ranges.start))
+        covered = union_by_owner(
+            ranges.start[inner], ranges.end[inner], ranges.parent[inner], len(ranges.start)
+        )
         return self._by_row(ranges.end[:-1] - ranges.start - covered)
 
     @cached_property
@@ -66,14 +67,14 @@ class Nesting:
         """(M) The innermost range around the interval."""
         return self._row(self._ranges.innermost(*self._intervals))
 
-    @cached_property
-    def pairs(self) -> tuple[np.ndarray, np.ndarray]:
-        """The ranges and intervals of all pairs (range, interval in it).
+    def pairs(self, rows: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+        """Return the ranges and intervals of all pairs (range, interval in it), or of some intervals.
 
         They are ordered by the interval's thread and start, outermost range first.
         """
         start, end, thread = self._intervals
-        order = np.lexsort((-end, start, thread))
+        rows = np.arange(len(start)) if rows is None else rows
+        order = rows[np.lexsort((-end[rows], start[rows], thread[rows]))]
         finish = end[order]
         found = self._ranges.innermost(start[order], finish, thread[order])
         rounds, asked = [], np.flatnonzero(found >= 0)
@@ -100,17 +101,25 @@ class _Sorted:
 
     def __init__(self, start: np.ndarray, end: np.ndarray, thread: np.ndarray) -> None:
         self.order = np.lexsort((-end, start, thread))
-        self.start, self.thread = start[self.order], thread[self.order]
-        self.end = np.append(end[self.order], NEVER)
-        self.before = np.arange(-1, len(start) - 1)
-        self.before[np.append(True, self.thread[1:] != self.thread[:-1])[: len(start)]] = -1
-        self.parent = self.before.copy()
+        self.start, self.end = start[self.order], np.append(end[self.order], NEVER)
+        ordered = thread[self.order]
+        self.first = np.flatnonzero(
+            np.append(True, ordered[1:] != ordered[:-1])[: len(ordered)]
+        )  # per thread
+        self.threads = ordered[self.first].tolist()
+        self.parent = self._before()
         _climb(self.parent, self.parent, self.end, self.end[:-1])
+
+    def _before(self) -> np.ndarray:
+        """Return the range before each range of its thread, -1 for none."""
+        before = np.arange(-1, len(self.start) - 1)
+        before[self.first] = -1
+        return before
 
     @cached_property
     def open_before(self) -> np.ndarray:
         """The last earlier range that is still open at the start of each range."""
-        found = self.before.copy()
+        found = self._before()
         _climb(found, self.parent, self.end, self.start)
         return found
 
@@ -128,9 +137,9 @@ class _Sorted:
     def innermost(self, start: np.ndarray, end: np.ndarray, thread: np.ndarray) -> np.ndarray:
         """Return the innermost range around each interval."""
         found = np.full(len(start), -1, dtype=np.int64)
-        first = np.flatnonzero(self.before == -1)
-        for begin, stop in zip(first.tolist(), np.append(first, len(self.start))[1:].tolist()):
-            mine = np.flatnonzero(thread == self.thread[begin])
+        stops = np.append(self.first, len(self.start))[1:]
+        for owner, begin, stop in zip(self.threads, self.first.tolist(), stops.tolist()):
+            mine = np.flatnonzero(thread == owner)
             position = np.searchsorted(self.start[begin:stop], start[mine], "right") - 1
             found[mine] = np.where(position >= 0, position + begin, -1)
         _climb(found, self.parent, self.end, end)
