@@ -142,8 +142,8 @@ def _kinds(scope: Scope) -> dict[str, str]:
     profile = scope.profile
     found: dict[str, str] = {}
     ranges = profile.or_empty("ranges")
-    for row in group(ranges.name.codes, ranges.category.codes).first.tolist():
-        name, kind = ranges.name.text(row), ranges.category.text(row)
+    for row in group(ranges.folded.codes, ranges.category.codes).first.tolist():
+        name, kind = ranges.folded.text(row), ranges.category.text(row)
         found[name] = kind
         found.setdefault(name.split(":", 1)[1] if name.startswith("spng:") else name, kind)
     if profile.has("SPNG_NODE"):

@@ -343,7 +343,7 @@ def _range_look(timeline: Timeline, ranges: Ranges, _: np.ndarray) -> Look:
             category = ranges.category.text(i)
             known = category in PALETTE
             colours[key] = timeline.colour(
-                colour_of(category) if known else spare_colour(ranges.name.text(i))
+                colour_of(category) if known else spare_colour(ranges.folded.text(i))
             )
             parts = (
                 f"domain {ranges.domain.text(i)}" if ranges.domain.text(i) else "",

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import Field, dataclass, fields, replace
+from functools import cached_property, partial
 from typing import Any, Self
 
 import numpy as np
@@ -31,6 +32,7 @@ ACTIVITIES = {
 }
 # Parts of the names of API calls that wait for the device.
 BLOCKING = ("DeviceSynchronize", "StreamSynchronize", "EventSynchronize", "CtxSynchronize")
+TORCH_NUMBERS = re.compile(r", (?:(?:seq|op_id) = -?\d+|input_op_ids = \[[^\]]*\])")
 PAYLOADS = ("uint64Value", "int64Value", "uint32Value", "int32Value")
 
 
@@ -100,6 +102,11 @@ class Ranges(HostEvents):
     domain: Labels  # name of the domain, empty for the default domain
     category: Labels  # name of the category, empty without one
     name: Labels  # domain:message, only the message in the default domain
+
+    @cached_property
+    def folded(self) -> Labels:
+        """The name without the numbers with which torch's emit_nvtx makes each range's name its own."""
+        return self.name.map(partial(TORCH_NUMBERS.sub, ""))
 
     @property
     def on_one_thread(self) -> np.ndarray:

@@ -30,10 +30,13 @@ CALLS_AT_ONCE = 100_000  # more need too much memory
 
 
 def _by_name(scope: Scope) -> list[tuple[str, str, np.ndarray]]:
-    """Return (name, style, rows of profile.ranges) of the selected ranges, in order of first appearance."""
+    """Return (name, style, rows of profile.ranges) of the selected ranges, in order of first appearance.
+
+    Names are without torch's numbers (Ranges.folded).
+    """
     ranges, rows = scope.profile.ranges, scope.range_rows
-    parts = [rows[part] for part in group(ranges.name.codes[rows], ranges.style[rows]).rows()]
-    return [(ranges.name.text(part[0]), STYLES[ranges.style[part[0]]], part) for part in parts]
+    parts = [rows[part] for part in group(ranges.folded.codes[rows], ranges.style[rows]).rows()]
+    return [(ranges.folded.text(part[0]), STYLES[ranges.style[part[0]]], part) for part in parts]
 
 
 def times(scope: Scope) -> Result:
