@@ -76,7 +76,7 @@ def direct(ranges: list[tuple], calls: list[tuple]) -> tuple[list[int], set[tupl
 
 def pairs_of(found: Nesting) -> list[tuple[int, int]]:
     """Return all pairs (range, interval) in their order."""
-    return list(zip(*(part.tolist() for part in found.pairs)))
+    return list(zip(*(part.tolist() for part in found.pairs())))
 
 
 def in_order(pairs: set[tuple[int, int]], ranges: list[tuple], calls: list[tuple]) -> list[tuple[int, int]]:
@@ -149,5 +149,5 @@ def test_work_grows_with_the_number_of_ranges(shape: str, monkeypatch: pytest.Mo
         ranges = columns(*shapes(count)[shape])
         calls = (ranges[0] + 1, ranges[0] + 2, ranges[2])
         looks = 0
-        assert len(nest(ranges, calls).pairs[0]) >= count
+        assert len(nest(ranges, calls).pairs()[0]) >= count
         assert looks < 2 * count * np.log2(count)

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from ..errors import MissingData
+from ..model.grouping import group
 from ..model.profile import Profile
 from ..model.selection import Scope
 from ..model.table import NULL
@@ -141,7 +142,8 @@ def _kinds(scope: Scope) -> dict[str, str]:
     profile = scope.profile
     found: dict[str, str] = {}
     ranges = profile.or_empty("ranges")
-    for name, kind in set(zip(ranges.name.to_list(), ranges.category.to_list())):
+    for row in group(ranges.folded.codes, ranges.category.codes).first.tolist():
+        name, kind = ranges.folded.text(row), ranges.category.text(row)
         found[name] = kind
         found.setdefault(name.split(":", 1)[1] if name.startswith("spng:") else name, kind)
     if profile.has("SPNG_NODE"):

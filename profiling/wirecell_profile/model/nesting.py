@@ -11,7 +11,6 @@ it ends late enough. A jump never passes a parent, because every range between t
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -21,16 +20,32 @@ from .intervals import union_by_owner
 NEVER = np.iinfo(np.int64).max
 
 
-@dataclass
 class Nesting:
     """Nesting of N ranges, and of M intervals (calls) in them. Indices are -1 for none."""
 
-    parent: np.ndarray  # (N) the innermost range that the range lies in
-    level: np.ndarray  # (N) 0 for a range in no other, else its parent's + 1
-    exclusive: np.ndarray  # (N) duration minus the union of its children, ns
-    innermost: np.ndarray  # (M) the innermost range around the interval
-    _ranges: _Sorted
-    _intervals: tuple
+    def __init__(self, ranges: tuple, intervals: tuple) -> None:
+        self._ranges = _Sorted(*ranges)
+        self._intervals = intervals
+
+    def _by_row(self, ranked: np.ndarray) -> np.ndarray:
+        """Order values by row instead of by rank."""
+        values = np.empty(len(ranked), dtype=np.int64)
+        values[self._ranges.order] = ranked
+        return values
+
+    def _row(self, rank: np.ndarray) -> np.ndarray:
+        """Convert ranks to rows."""
+        return np.append(self._ranges.order, -1)[rank]
+
+    @cached_property
+    def parent(self) -> np.ndarray:
+        """(N) The innermost range that the range lies in."""
+        return self._by_row(self._row(self._ranges.parent))
+
+    @cached_property
+    def level(self) -> np.ndarray:
+        """(N) 0 for a range in no other, else its parent's + 1."""
+        return self._by_row(self._ranges.level())
 
     @cached_property
     def children(self) -> np.ndarray:
@@ -38,15 +53,30 @@ class Nesting:
         return np.bincount(self.parent[self.parent >= 0], minlength=len(self.parent))
 
     @cached_property
-    def pairs(self) -> tuple[np.ndarray, np.ndarray]:
-        """The ranges and intervals of all pairs (range, interval in it).
+    def exclusive(self) -> np.ndarray:
+        """(N) Duration minus the union of the children [ns]."""
+        ranges = self._ranges
+        inner = np.flatnonzero(ranges.parent >= 0)
+        covered = union_by_owner(
+            ranges.start[inner], ranges.end[inner], ranges.parent[inner], len(ranges.start)
+        )
+        return self._by_row(ranges.end[:-1] - ranges.start - covered)
+
+    @cached_property
+    def innermost(self) -> np.ndarray:
+        """(M) The innermost range around the interval."""
+        return self._row(self._ranges.innermost(*self._intervals))
+
+    def pairs(self, rows: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+        """Return the ranges and intervals of all pairs (range, interval in it), or of some intervals.
 
         They are ordered by the interval's thread and start, outermost range first.
         """
         start, end, thread = self._intervals
-        order = np.lexsort((-end, start, thread))
-        finish, rank_of = end[order], self._ranges.rank
-        found = np.append(rank_of, -1)[self.innermost[order]]
+        rows = np.arange(len(start)) if rows is None else rows
+        order = rows[np.lexsort((-end[rows], start[rows], thread[rows]))]
+        finish = end[order]
+        found = self._ranges.innermost(start[order], finish, thread[order])
         rounds, asked = [], np.flatnonzero(found >= 0)
         found = found[asked]
         count = np.zeros(len(order), dtype=np.int64)
@@ -71,24 +101,25 @@ class _Sorted:
 
     def __init__(self, start: np.ndarray, end: np.ndarray, thread: np.ndarray) -> None:
         self.order = np.lexsort((-end, start, thread))
-        self.start, self.thread = start[self.order], thread[self.order]
-        self.end = np.append(end[self.order], NEVER)
-        self.before = np.arange(-1, len(start) - 1)
-        self.before[np.append(True, self.thread[1:] != self.thread[:-1])[: len(start)]] = -1
-        self.parent = self.before.copy()
+        self.start, self.end = start[self.order], np.append(end[self.order], NEVER)
+        ordered = thread[self.order]
+        self.first = np.flatnonzero(
+            np.append(True, ordered[1:] != ordered[:-1])[: len(ordered)]
+        )  # per thread
+        self.threads = ordered[self.first].tolist()
+        self.parent = self._before()
         _climb(self.parent, self.parent, self.end, self.end[:-1])
 
-    @cached_property
-    def rank(self) -> np.ndarray:
-        """Rank of each range."""
-        rank = np.empty(len(self.order), dtype=np.int64)
-        rank[self.order] = np.arange(len(self.order))
-        return rank
+    def _before(self) -> np.ndarray:
+        """Return the range before each range of its thread, -1 for none."""
+        before = np.arange(-1, len(self.start) - 1)
+        before[self.first] = -1
+        return before
 
     @cached_property
     def open_before(self) -> np.ndarray:
         """The last earlier range that is still open at the start of each range."""
-        found = self.before.copy()
+        found = self._before()
         _climb(found, self.parent, self.end, self.start)
         return found
 
@@ -106,9 +137,9 @@ class _Sorted:
     def innermost(self, start: np.ndarray, end: np.ndarray, thread: np.ndarray) -> np.ndarray:
         """Return the innermost range around each interval."""
         found = np.full(len(start), -1, dtype=np.int64)
-        first = np.flatnonzero(self.before == -1)
-        for begin, stop in zip(first.tolist(), np.append(first, len(self.start))[1:].tolist()):
-            mine = np.flatnonzero(thread == self.thread[begin])
+        stops = np.append(self.first, len(self.start))[1:]
+        for owner, begin, stop in zip(self.threads, self.first.tolist(), stops.tolist()):
+            mine = np.flatnonzero(thread == owner)
             position = np.searchsorted(self.start[begin:stop], start[mine], "right") - 1
             found[mine] = np.where(position >= 0, position + begin, -1)
         _climb(found, self.parent, self.end, end)
@@ -132,14 +163,4 @@ def nest(ranges: tuple, intervals: tuple | None = None) -> Nesting:
 
     If two ranges have equal start and end, the earlier row is the outer one.
     """
-    asked = intervals if intervals is not None else (np.empty(0, np.int64),) * 3
-    ordered = _Sorted(*ranges)
-    parent, level, covered = (np.empty(len(ordered.order), dtype=np.int64) for _ in range(3))
-    rows = np.append(ordered.order, -1)
-    parent[ordered.order] = rows[ordered.parent]
-    level[ordered.order] = ordered.level()
-    inner = np.flatnonzero(ordered.parent >= 0)
-    spans = ordered.start[inner], ordered.end[inner], ordered.parent[inner]
-    covered[ordered.order] = union_by_owner(*spans, len(ordered.order))
-    exclusive = ranges[1] - ranges[0] - covered
-    return Nesting(parent, level, exclusive, rows[ordered.innermost(*asked)], ordered, asked)
+    return Nesting(ranges, intervals if intervals is not None else (np.empty(0, np.int64),) * 3)

@@ -92,6 +92,7 @@ class Profile:
             row[0] for row in database.read("SELECT name FROM sqlite_master WHERE type IN ('table', 'view')")
         }
         self._read: dict[str, Table] = {}
+        self._absent: set[str] = set()  # sets of events that the file lacks
 
     @classmethod
     def open(cls, path: str | Path) -> Profile:
@@ -145,6 +146,13 @@ class Profile:
         if name not in self._read:
             self._read[name] = Table(self._database, name, self.strings)
         return self._read[name]
+
+    def read_events(self) -> None:
+        """Read all sets of events, and free the columns of the tables that they were read from."""
+        for what in events.EMPTY:
+            self.or_empty(what)
+        for table in self._read.values():
+            table.forget()
 
     def rows(self, name: str) -> tuple[list[tuple], list[str]]:
         """Return all rows of a table as in SQLite, binary values in hexadecimal, and the names of the
@@ -329,10 +337,12 @@ class Profile:
 
         Reports use the attribute instead, which raises MissingData.
         """
-        try:
-            return getattr(self, what)
-        except MissingData:
-            return events.EMPTY[what]()
+        if what not in self._absent:
+            try:
+                return getattr(self, what)
+            except MissingData:
+                self._absent.add(what)
+        return events.EMPTY[what]()
 
     def extent(self) -> tuple[int, int]:
         """Return first start and last end of all events except node calls [ns].

@@ -31,7 +31,7 @@ def make_finding(scope: Scope, rule: Rule, found: Found, sources: Sources | None
     ranges = scope.projection.ranges
 
     def name(hit: Hit) -> str:
-        return ranges.name.text(hit.range_row) if hit.range_row >= 0 else ""
+        return ranges.folded.text(hit.range_row) if hit.range_row >= 0 else ""
 
     by_range: dict[str, list[Hit]] = {}
     for hit in found.hits:

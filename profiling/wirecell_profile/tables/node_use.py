@@ -23,6 +23,7 @@ from .owner_use import (
     device_cells,
     device_columns,
     device_work,
+    operations_of,
     quantiles,
     queue_times,
 )
@@ -83,10 +84,9 @@ class NodeUse:
         inside = np.flatnonzero(owner >= 0)
         return api_work(self.scope.projection.calls, owner[inside], inside, len(self.calls))
 
-    def queue(self, rows: np.ndarray) -> np.ndarray:
-        """Return the queue times of the operations of some calls."""
-        owner, operation = self.pairs
-        return queue_times(self.scope)[operation[np.isin(owner, rows)]]
+    def operations(self, parts: list[np.ndarray]) -> list[np.ndarray]:
+        """Return the operations of each of some sets of calls that have no call in common."""
+        return operations_of(*self.pairs, parts, len(self.calls))
 
     @cached_property
     def first_event(self) -> int | None:
@@ -95,17 +95,15 @@ class NodeUse:
         known = calls.take(calls.event != NULL)
         return int(known.event[np.argmin(known.start)]) if len(known) else None
 
-    def verdict(self, rows: np.ndarray) -> str | None:
-        """Return the verdict of VERDICT_RULE; None if the file has no device operations."""
-        if not self.has_device:
-            return None
+    def verdict(self, rows: np.ndarray, queues: np.ndarray) -> str:
+        """Return the verdict of VERDICT_RULE on calls with these queue times."""
         work = self.device
         if not work.operations[rows].any():
             return "host only"
         busy = int(work.gpu_busy[rows].sum())
         own = np.maximum(0, self.exclusive[rows] - self.api.waiting[rows])
         needed = int(np.maximum(work.span[rows], own).sum())
-        queue = quantiles(self.queue(rows))[0]
+        queue = quantiles(queues)[0]
         if busy < BUSY_SHARE * needed and (queue is None or queue <= SHORT_QUEUE):
             return "host-bound"
         return "transfer-bound" if work.copy_busy[rows].sum() >= COPY_SHARE * busy else "device-bound"
@@ -171,9 +169,11 @@ def devices(scope: Scope) -> Result:
     scope.profile.operations  # noqa: B018  raises MissingData
     use = NodeUse.of(scope)
     work, api = use.device, use.api
+    queue, named = queue_times(scope), by_node(use)
+    split = use.operations([mine for _, mine in named])
     rows = [
-        (node, use.verdict(mine), *device_cells(work, api, mine, use.queue(mine), work.copy_busy))
-        for node, mine in by_node(use)
+        (node, use.verdict(mine, queue[own]), *device_cells(work, api, mine, queue[own], work.copy_busy))
+        for (node, mine), own in zip(named, split)
     ]
     return Result(columns("Node, Verdict", device_columns("call", "copy_busy (ns)")), rows)
 
@@ -213,15 +213,15 @@ def events(scope: Scope) -> Result:
     calls = use.calls
     numbers = np.unique(calls.event[calls.event != NULL]).tolist()
     rows: list[tuple] = []
-    for event in numbers:
-        mine = np.flatnonzero(calls.event == event)
+    parts = [np.flatnonzero(calls.event == event) for event in numbers]
+    split = use.operations(parts) if use.has_device else parts
+    for event, mine, launched in zip(numbers, parts, split):
         start, end = int(calls.start[mine].min()), int(calls.end[mine].max())
         device: tuple[int | None, ...] = (None,) * 5
         last = end
         if use.has_device:
             work = use.device
-            owner, operation = use.pairs
-            own = use.scope.projection.operations.take(operation[np.isin(owner, mine)])
+            own = use.scope.projection.operations.take(launched)
             last = max(end, int(work.last[mine].max()))
             device = (
                 union_length(own.start, own.end),
