@@ -5,6 +5,7 @@
 #include "spng/core/error.h"
 #include "spng/instrument/capture_range.h"
 #include "spng/instrument/capture_switch.h"
+#include "spng/instrument/clock.h"
 #include "spng/instrument/page_faults.h"
 #include "spng/instrument/recorder_library.h"
 
@@ -216,6 +217,7 @@ Recording::Recording(const RecordingRequest& request) {
         return;
     }
     setenv(injection_variable, recorder_path().c_str(), 1);
+    const std::int64_t age = wall_nanoseconds() - process_start_nanoseconds();
     const SpngRecorderOptions options{
         request.file.c_str(), request.what.c_str(), request.without.c_str(), 0, 0, 0, 0};
     std::array<char, 4096> problem{};
@@ -228,6 +230,7 @@ Recording::Recording(const RecordingRequest& request) {
     }
     recording::recorder_in_use = &functions;
     m_active = true;
+    note("process_age_ns", std::to_string(age)); // so that profiles tell the time before the recording
     if (!request.window.is_everything()) {
         functions.pause();
     }

@@ -217,7 +217,7 @@ def copied_events(repository: Path, frame: Path, events: int, folder: Path) -> s
     )
     inputs.mkdir(parents=True, exist_ok=True)
     done = subprocess.run(
-        [sys.executable, "-c", COPY_EVENTS, str(frame.resolve()), str(events), str(inputs)],
+        [sys.executable, "-P", "-c", COPY_EVENTS, str(frame.resolve()), str(events), str(inputs)],
         text=True,
         env=os.environ | {"PYTHONPATH": str(repository)},
         capture_output=True,

@@ -18,6 +18,7 @@ from ..palette import PALETTE, colour_of
 from ..tables.memory_use import all_series
 from ..units import bytes_text, count_text, percent_text, time_text
 from .charts import Bar, Chart, bar_chart, event_chart, line_chart, stacked_bar
+from .start_up import start_up_chart
 from .timeline import spare_colour
 
 MAX_BARS = 20
@@ -63,7 +64,7 @@ def subtitle(scope: Scope, window: Window) -> str:
     parts += [f"on {manifest['host']}"] if manifest.get("host") else []
     names = ", ".join(f"GPU {index}: {name}" for index, name in sorted(profile.device_names.items()))
     parts += [names or f"device {manifest.get('device', 'not recorded')}"]
-    what = f" ({manifest['what']})" if manifest.get("what") else ""
+    what = f" ({profile.recorded_parts})" if profile.recorded_parts else ""
     source = f"recorded by wire-cell{what}" if profile.is_own else "exported by Nsight Systems"
     parts.append(f"{source}, schema {profile.schema_version}" if profile.schema_version else source)
     parts.append(f"window W: {window.what}, {time_text(window.length)}")
@@ -128,6 +129,7 @@ def charts(scope: Scope, window: Window, tables: dict[str, Result]) -> list[Char
     return [
         *_time_bars(tables, _kinds(scope)),
         *_latency(tables),
+        *start_up_chart(tables.get("start-up")),
         *_device_time(tables),
         *_range_bars(tables),
         *_memory_lines(scope, window),

@@ -161,7 +161,7 @@ class Profile:
     def missing(self, *names: str) -> MissingData:
         """Make the error for data that the file lacks."""
         what = " or ".join(dict.fromkeys(CONTENTS.get(name, name) for name in names))
-        recorded = f" (recorded: {self.manifest['what']})" if "what" in self.manifest else ""
+        recorded = f" (recorded: {self.recorded_parts})" if self.recorded_parts else ""
         return MissingData(
             f"{self.path.name} does not contain {what}{recorded}", seen=f"no rows in {', '.join(names)}"
         )
@@ -207,6 +207,20 @@ class Profile:
     def manifest(self) -> dict[str, str]:
         """SPNG_RUN: description of the run by wire-cell's recorder; empty for an nsys export."""
         return self.pairs("SPNG_RUN", key="key") if self.is_own else {}
+
+    @cached_property
+    def recorded_parts(self) -> str:
+        """The parts that were recorded, and the requested ones that were not, with their reasons; empty if unknown."""
+        reasons: dict[str, list[str]] = {}
+        recorded = []
+        for part in filter(None, self.manifest.get("what", "").split(",")):
+            state, _, reason = self.manifest.get(f"source.{part}", "on").partition(": ")
+            if state == "on":
+                recorded.append(part)
+            else:
+                reasons.setdefault(reason, []).append(part)
+        absent = [f"not {' and '.join(parts)}: {reason}" for reason, parts in reasons.items()]
+        return "; ".join([", ".join(recorded), *absent]) if recorded or absent else ""
 
     @cached_property
     def export(self) -> dict[str, str]:

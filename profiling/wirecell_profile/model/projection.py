@@ -143,7 +143,8 @@ class Projection:
     def call_pairs(self) -> tuple[np.ndarray, np.ndarray]:
         """All pairs (range, call) where the call lies in the range, ordered by call's thread and start, outer
         range first."""
-        return self._rows(self._nesting.pair_range), self._nesting.pair_interval
+        of_range, of_call = self._nesting.pairs
+        return self._rows(of_range), of_call
 
     @cached_property
     def range_of_operation(self) -> np.ndarray:

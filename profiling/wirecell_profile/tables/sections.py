@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from ..model.selection import Scope
 from ..output import Result
-from . import device_use, node_use, range_use
+from . import device_use, node_use, range_use, start_up
 
 
 @dataclass(frozen=True)
@@ -33,6 +33,7 @@ SECTIONS = {
         Section("node-devices", "work of each node on the device", node_use.devices, node_use.VERDICT_RULE),
         Section("node-memory", "memory high-water per node", node_use.memory),
         Section("events", "end-to-end latency per event", node_use.events),
+        Section("start-up", "time before the first node call by phase", start_up.phases),
         Section("ranges", "time per range on the host", range_use.times),
         Section("range-devices", "device work per range, children included", range_use.devices),
         Section("gaps", "times on a thread outside of all ranges", range_use.cpu_gaps),

@@ -9,9 +9,13 @@
 #include "spng/instrument/meter/operator_counter.h"
 #include "spng/instrument/node_range.h"
 
+#include <ATen/record_function.h>
+
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -34,6 +38,7 @@ struct NodeMeter::State {
     void settle_first();
 
     const NodeIdentity identity;
+    const std::string name; ///< identity.text()
     const NodeLabel label;
     const std::int64_t id; ///< in recordings
     const std::shared_ptr<NodeTotals> totals;
@@ -58,6 +63,7 @@ struct NodeMeter::Call::State {
     const MeterMode mode;
     State* const outer;
     const NodeRange range;
+    std::optional<at::RecordFunction> annotation; ///< while LibTorch's profiler or another observer is active
     AllocationScope allocations;
     CallRecord record;
     OperatorCounter operators;
