@@ -20,12 +20,15 @@ extern "C" {
 
 #define SPNG_RECORDER_VERSION 2u
 
+/// All parts of a recording. A recorder that was built without CUPTI lacks cuda.
+#define SPNG_RECORDER_PARTS "nvtx,calls,samples,cuda,nvml"
+
 /// Options of a recording. Null and 0 select the default.
 typedef struct SpngRecorderOptions {
     /// Final name of the file, with %p for the process, %h for the host, %q{VAR} for an environment variable
     /// and %% for a percent sign.
     const char* file;
-    /// Parts to record, separated by commas: nvtx, calls, samples, cuda, ...
+    /// Parts to record, separated by commas: words of SPNG_RECORDER_PARTS.
     const char* what;
     /// Parts to leave out of the default, separated by commas. Ignored if `what` is given.
     const char* without;

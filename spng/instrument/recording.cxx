@@ -65,8 +65,9 @@ struct Window {
     std::atomic<int> selected_in_flight{0};
     std::function<void(bool)> action;
     std::mutex switching;
-    std::atomic<bool> switched_off{false};  ///< by a client or signal; only if all events are selected
-    std::atomic<std::uint64_t> switches{0}; ///< counts twice per switch, so it is odd during one
+    std::atomic<bool> is_lack_reported{false}; ///< that no profiler records the selected events
+    std::atomic<bool> switched_off{false};     ///< by a client or signal; only if all events are selected
+    std::atomic<std::uint64_t> switches{0};    ///< counts twice per switch, so it is odd during one
 };
 Window window;
 
@@ -114,12 +115,16 @@ EventInFlight::EventInFlight(std::uint64_t event)
     : m_event(event), m_start(wall_nanoseconds()), m_switches(window.switches) {
     if (!window.events.is_everything() && window.events.capture(event) == Capture::active &&
         window.selected_in_flight++ == 0) {
-        if (const SpngRecorder* const to = recorder()) {
+        const SpngRecorder* const to = recorder();
+        if (to != nullptr) {
             to->resume();
         }
-        start_device_profiler();
+        const bool is_profiler_told = start_device_profiler();
         if (window.action) {
             window.action(true);
+        } else if (to == nullptr && !is_profiler_told && !window.is_lack_reported.exchange(true)) {
+            say("the selected events are not recorded: there is no --record, and nsys -c cudaProfilerApi "
+                "records nothing of a job without CUDA; use --record FILE, or nsys without -c");
         }
     }
 }
@@ -220,6 +225,7 @@ void say_what_is_left() noexcept {
 Recording::Recording(const RecordingRequest& request) {
     window.events = request.window;
     window.switched_off = false;
+    window.is_lack_reported = false;
     if (request.file.empty()) {
         return;
     }
@@ -232,6 +238,7 @@ Recording::Recording(const RecordingRequest& request) {
         return;
     }
     setenv(injection_variable, recorder_path().c_str(), 1);
+    const std::int64_t age = wall_nanoseconds() - process_start_nanoseconds();
     const SpngRecorderOptions options{
         request.file.c_str(), request.what.c_str(), request.without.c_str(), 0, 0, 0, 0};
     std::array<char, 4096> problem{};
@@ -244,6 +251,7 @@ Recording::Recording(const RecordingRequest& request) {
     }
     recording::recorder_in_use = &functions;
     m_active = true;
+    note("process_age_ns", std::to_string(age)); // so that profiles tell the time before the recording
     if (!request.window.is_everything()) {
         functions.pause();
     }

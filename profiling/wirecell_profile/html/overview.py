@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from ..errors import MissingData
+from ..model.grouping import group
 from ..model.job_events import CUT, FIRST, STEADY
 from ..model.profile import Profile
 from ..model.selection import Scope
@@ -21,6 +22,7 @@ from ..palette import PALETTE, colour_of
 from ..tables.memory_use import all_series
 from ..units import bytes_text, count_text, percent_text, time_text
 from .charts import Bar, Chart, bar_chart, event_chart, line_chart, stacked_bar
+from .start_up import start_up_chart
 from .timeline import spare_colour
 
 MAX_BARS = 20
@@ -66,7 +68,7 @@ def subtitle(scope: Scope, window: Window) -> str:
     parts += [f"on {manifest['host']}"] if manifest.get("host") else []
     names = ", ".join(f"GPU {index}: {name}" for index, name in sorted(profile.device_names.items()))
     parts += [names or f"device {manifest.get('device', 'not recorded')}"]
-    what = f" ({manifest['what']})" if manifest.get("what") else ""
+    what = f" ({profile.recorded_parts})" if profile.recorded_parts else ""
     source = f"recorded by wire-cell{what}" if profile.is_own else "exported by Nsight Systems"
     parts.append(f"{source}, schema {profile.schema_version}" if profile.schema_version else source)
     parts.append(f"window W: {window.what}, {time_text(window.length)}")
@@ -138,6 +140,7 @@ def charts(scope: Scope, window: Window, tables: dict[str, Result]) -> list[Char
     return [
         *_time_bars(tables, _kinds(scope)),
         *_latency(tables),
+        *start_up_chart(tables.get("start-up")),
         *_device_time(tables),
         *_range_bars(tables),
         *_memory_lines(scope, window),
@@ -149,7 +152,8 @@ def _kinds(scope: Scope) -> dict[str, str]:
     profile = scope.profile
     found: dict[str, str] = {}
     ranges = profile.or_empty("ranges")
-    for name, kind in set(zip(ranges.name.to_list(), ranges.category.to_list())):
+    for row in group(ranges.folded.codes, ranges.category.codes).first.tolist():
+        name, kind = ranges.folded.text(row), ranges.category.text(row)
         found[name] = kind
         found.setdefault(name.split(":", 1)[1] if name.startswith("spng:") else name, kind)
     if profile.has("SPNG_NODE"):

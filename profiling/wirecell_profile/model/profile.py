@@ -91,6 +91,7 @@ class Profile:
             row[0] for row in database.read("SELECT name FROM sqlite_master WHERE type IN ('table', 'view')")
         }
         self._read: dict[str, Table] = {}
+        self._absent: set[str] = set()  # sets of events that the file lacks
 
     @classmethod
     def open(cls, path: str | Path) -> Profile:
@@ -145,6 +146,13 @@ class Profile:
             self._read[name] = Table(self._database, name, self.strings)
         return self._read[name]
 
+    def read_events(self) -> None:
+        """Read all sets of events, and free the columns of the tables that they were read from."""
+        for what in events.EMPTY:
+            self.or_empty(what)
+        for table in self._read.values():
+            table.forget()
+
     def rows(self, name: str) -> tuple[list[tuple], list[str]]:
         """Return all rows of a table as in SQLite, binary values in hexadecimal, and the names of the
         columns."""
@@ -170,7 +178,7 @@ class Profile:
     def missing(self, *names: str) -> MissingData:
         """Make the error for data that the file lacks."""
         what = " or ".join(dict.fromkeys(CONTENTS.get(name, name) for name in names))
-        recorded = f" (recorded: {self.manifest['what']})" if "what" in self.manifest else ""
+        recorded = f" (recorded: {self.recorded_parts})" if self.recorded_parts else ""
         return MissingData(
             f"{self.path.name} does not contain {what}{recorded}", seen=f"no rows in {', '.join(names)}"
         )
@@ -216,6 +224,20 @@ class Profile:
     def manifest(self) -> dict[str, str]:
         """SPNG_RUN: description of the run by wire-cell's recorder; empty for an nsys export."""
         return self.pairs("SPNG_RUN", key="key") if self.is_own else {}
+
+    @cached_property
+    def recorded_parts(self) -> str:
+        """The parts that were recorded, and the requested ones that were not, with their reasons; empty if unknown."""
+        reasons: dict[str, list[str]] = {}
+        recorded = []
+        for part in filter(None, self.manifest.get("what", "").split(",")):
+            state, _, reason = self.manifest.get(f"source.{part}", "on").partition(": ")
+            if state == "on":
+                recorded.append(part)
+            else:
+                reasons.setdefault(reason, []).append(part)
+        absent = [f"not {' and '.join(parts)}: {reason}" for reason, parts in reasons.items()]
+        return "; ".join([", ".join(recorded), *absent]) if recorded or absent else ""
 
     @cached_property
     def export(self) -> dict[str, str]:
@@ -343,10 +365,12 @@ class Profile:
 
         Reports use the attribute instead, which raises MissingData.
         """
-        try:
-            return getattr(self, what)
-        except MissingData:
-            return events.EMPTY[what]()
+        if what not in self._absent:
+            try:
+                return getattr(self, what)
+            except MissingData:
+                self._absent.add(what)
+        return events.EMPTY[what]()
 
     def extent(self) -> tuple[int, int]:
         """Return first start and last end of all events except node calls [ns].

@@ -295,6 +295,8 @@ class Scope:
     def pairs(self) -> Pairs:
         """Pairs (range, operation), both selected."""
         pairs = self.projection.pairs
+        if self.selection.is_everything:
+            return pairs
         keep = np.isin(pairs.range, self.range_rows) & self._operation_mask[pairs.operation]
         return Pairs(pairs.range[keep], pairs.operation[keep])
 

@@ -24,6 +24,7 @@ from .owner_use import (
     device_cells,
     device_columns,
     device_work,
+    operations_of,
     quantiles,
     queue_times,
 )
@@ -84,27 +85,24 @@ class NodeUse:
         inside = np.flatnonzero(owner >= 0)
         return api_work(self.scope.projection.calls, owner[inside], inside, len(self.calls))
 
-    def queue(self, rows: np.ndarray) -> np.ndarray:
-        """Return the queue times of the operations of some calls."""
-        owner, operation = self.pairs
-        return queue_times(self.scope)[operation[np.isin(owner, rows)]]
+    def operations(self, parts: list[np.ndarray]) -> list[np.ndarray]:
+        """Return the operations of each of some sets of calls that have no call in common."""
+        return operations_of(*self.pairs, parts, len(self.calls))
 
     @cached_property
     def event(self) -> np.ndarray:
         """Row of the job's events of each call, -1 without an event."""
         return self.scope.profile.job_events.of_call[self.scope.node_call_rows]
 
-    def verdict(self, rows: np.ndarray) -> str | None:
-        """Return the verdict of VERDICT_RULE; None if the file has no device operations."""
-        if not self.has_device:
-            return None
+    def verdict(self, rows: np.ndarray, queues: np.ndarray) -> str:
+        """Return the verdict of VERDICT_RULE on calls with these queue times."""
         work = self.device
         if not work.operations[rows].any():
             return "host only"
         busy = int(work.gpu_busy[rows].sum())
         own = np.maximum(0, self.exclusive[rows] - self.api.waiting[rows])
         needed = int(np.maximum(work.span[rows], own).sum())
-        queue = quantiles(self.queue(rows))[0]
+        queue = quantiles(queues)[0]
         if busy < BUSY_SHARE * needed and (queue is None or queue <= SHORT_QUEUE):
             return "host-bound"
         return "transfer-bound" if work.copy_busy[rows].sum() >= COPY_SHARE * busy else "device-bound"
@@ -174,9 +172,15 @@ def devices(scope: Scope) -> Result:
     use = NodeUse.of(scope)
     work, api, copies = use.device, use.api, scope.profile.records_copies
     copy_busy = work.copy_busy if copies else None
+    queue, named = queue_times(scope), by_node(use)
+    split = use.operations([mine for _, mine in named])
     rows = [
-        (node, use.verdict(mine), *device_cells(work, api, mine, use.queue(mine), copy_busy, copies))
-        for node, mine in by_node(use)
+        (
+            node,
+            use.verdict(mine, queue[own]),
+            *device_cells(work, api, mine, queue[own], copy_busy, copies),
+        )
+        for (node, mine), own in zip(named, split)
     ]
     return Result(columns("Node, Verdict", device_columns("call", "copy_busy (ns)")), rows)
 
@@ -215,9 +219,17 @@ def events(scope: Scope) -> Result:
     """
     use = NodeUse.of(scope)
     job, process = scope.profile.job_events, scope.profile.process_titles
+    found = np.unique(use.event[use.event >= 0]).tolist()
+    parts = [np.flatnonzero(use.event == event) for event in found]
+    split = use.operations(parts) if use.has_device else parts
     rows: list[tuple] = [
-        (str(job.index[event]), process[int(job.process[event])], job.kind(event), *_event_cells(use, event))
-        for event in np.unique(use.event[use.event >= 0]).tolist()
+        (
+            str(job.index[event]),
+            process[int(job.process[event])],
+            job.kind(event),
+            *_event_cells(use, mine, launched, bool(job.is_cut[event])),
+        )
+        for event, mine, launched in zip(found, parts, split)
     ]
     steady = [row for row in rows if row[2] == STEADY]
     if steady:
@@ -235,16 +247,16 @@ def events(scope: Scope) -> Result:
     )
 
 
-def _event_cells(use: NodeUse, event: int) -> tuple[int | None, ...]:
-    """Return start, times, calls and device work of an event."""
-    mine = np.flatnonzero(use.event == event)
+def _event_cells(
+    use: NodeUse, mine: np.ndarray, launched: np.ndarray, is_cut: bool
+) -> tuple[int | None, ...]:
+    """Return start, times, calls and device work of an event from its calls and operations."""
     start, end = int(use.calls.start[mine].min()), int(use.calls.end[mine].max())
     last = end
     device: tuple[int | None, ...] = (None,) * 5
     if use.has_device:
         work = use.device
-        owner, operation = use.pairs
-        own = use.scope.projection.operations.take(operation[np.isin(owner, mine)])
+        own = use.scope.projection.operations.take(launched)
         last = max(end, int(work.last[mine].max()))
         device = (
             union_length(own.start, own.end),
@@ -255,6 +267,5 @@ def _event_cells(use: NodeUse, event: int) -> tuple[int | None, ...]:
                 for part in (work.to_device, work.to_host)
             ),
         )
-    is_cut = use.scope.profile.job_events.is_cut[event]
     latency = (None, None) if is_cut else (last - start, end - start)
     return (start, *latency, int(use.exclusive[mine].sum()), len(mine), *device)

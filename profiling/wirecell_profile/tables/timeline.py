@@ -48,7 +48,7 @@ def _ranges(scope: Scope) -> list[tuple]:
             projection.pairs.operation,
             len(ranges),
         )
-        of_range, of_call = projection.call_pairs
+        of_range, of_call = projection.call_pairs()
         waits = is_waiting(projection.calls)[of_call]
         waiting = np.bincount(of_range[waits], minlength=len(ranges))
     rows, event = [], event_of(ranges)
