@@ -42,6 +42,8 @@ NUMBERS = {
     ("SPNG_MSG", "edge"): "edge",
     ("SPNG_CALL", "id"): "call",
     ("SPNG_CALL", "parent"): "call",
+    ("SPNG_UNCOUNTED_CALL", "id"): "call",
+    ("SPNG_UNCOUNTED_CALL", "node"): "node",
     ("SPNG_CALL_CORRELATION", "call"): "call",
     ("CUDA_GRAPH_NODE_EVENTS", "spngCall"): "call",
 }
