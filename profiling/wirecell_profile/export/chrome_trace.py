@@ -204,12 +204,17 @@ def _edges(scope: Scope) -> Iterator[str]:
         edge: f"{title.get(tail, tail)} to {title.get(head, head)}"
         for edge, tail, head in zip(*(edges.integers(name).tolist() for name in ("id", "tail", "head")))
     }
-    pid = int(pid_of(int(profile.node_calls.thread[0]))) if profile.has("SPNG_CALL") else 0
+    process = {}  # of each node
+    if profile.has("SPNG_CALL"):
+        calls = profile.table("SPNG_CALL")
+        process = dict(zip(calls.integers("node").tolist(), pid_of(calls.integers("globalTid")).tolist()))
+    of_edge = dict(zip(edges.integers("id").tolist(), edges.integers("head").tolist()))
     rows = zip(*(messages.integers(name).tolist() for name in ("edge", "event", "enq", "deq")))
     for message, (edge, index, begin, end) in enumerate(rows):
         if not scope.selection.covers(begin):
             continue
         name, identifier = ends.get(edge, f"edge {edge}"), f"edge{message}"
+        pid = process.get(of_edge.get(edge, NULL), 0)
         yield event("b", name, begin, pid, 0, cat="queue", id=identifier, args={"event": index})
         yield event("e", name, end, pid, 0, cat="queue", id=identifier)
 
