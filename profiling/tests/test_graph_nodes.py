@@ -22,8 +22,8 @@ def process(path: Path, pid: int, names: tuple[str, str]) -> Path:
     """
     with Synthetic(path, pid=pid) as file:
         file.manifest(file=path.name)
-        for number, name in enumerate(("SPNGDeviceSection", *names)):
-            file.node(number, name, "")
+        for index, name in enumerate(("SPNGDeviceSection", *names)):
+            file.node(index, name, "")
         for call, captured in ((1, (11,)), (2, (12, 13))):
             file.row("SPNG_UNCOUNTED_CALL", id=call, node=call)
             for graph_node in captured:

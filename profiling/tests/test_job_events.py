@@ -138,7 +138,7 @@ def test_processes_with_one_pid(tmp_path: Path) -> None:
 
 
 def test_cut_events_have_no_latency(profile_file) -> None:
-    """Event 3 is whole, the window opened in event 2 and closed in event 4; event 5 was never ended."""
+    """Event 3 is whole, the capture window opened in event 2 and closed in event 4; event 5 was never ended."""
     with profile_file.writing() as file:
         file.manifest(what="calls")
         file.node(1, "A", "")
@@ -189,7 +189,7 @@ def test_the_first_event_is_that_of_the_process(profile_file) -> None:
 
 
 def test_a_window_of_nsys(profile_file) -> None:
-    """nsys names the domains of a program even if the window holds no range of an event."""
+    """nsys names the domains of a program even if the capture window holds no range of an event."""
     with profile_file.writing() as file:
         file.domain("spng", 1)
         file.domain("spng.sched", 2)

@@ -231,9 +231,9 @@ struct CudaStreamRow {
 };
 
 /// All types of rows, in the order in which their tables are written.
-using AllRows = std::tuple<NvtxRow, NodeRow, EdgeRow, CallRow, UncountedCallRow, CallDeviceRow, MessageRow, EventRow, SampleRow,
-                           DiagnosticRow, OverheadRow, ApiRow, KernelRow, MemcpyRow, MemsetRow,
-                           SynchronisationRow, GraphTraceRow, GraphNodeRow, DeviceMemoryRow,
+using AllRows = std::tuple<NvtxRow, NodeRow, EdgeRow, CallRow, UncountedCallRow, CallDeviceRow, MessageRow,
+                           EventRow, SampleRow, DiagnosticRow, OverheadRow, ApiRow, KernelRow, MemcpyRow,
+                           MemsetRow, SynchronisationRow, GraphTraceRow, GraphNodeRow, DeviceMemoryRow,
                            ExternalCorrelationRow, GpuRow, CudaContextRow, CudaStreamRow>;
 
 } // namespace spng::recorder
