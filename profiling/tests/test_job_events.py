@@ -8,6 +8,7 @@ import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 from synthetic import START_END, Synthetic
 from wirecell_profile import cli
@@ -15,6 +16,7 @@ from wirecell_profile.compare.comparison import check_events
 from wirecell_profile.compare.readers import read_runs
 from wirecell_profile.compare.time_rows import steady
 from wirecell_profile.errors import MissingData, UsageError
+from wirecell_profile.export.chrome_trace import trace_pid
 from wirecell_profile.html.counters import make_counters
 from wirecell_profile.html.overview import charts, tiles
 from wirecell_profile.model.profile import Profile
@@ -132,6 +134,10 @@ def test_processes_with_one_pid(tmp_path: Path) -> None:
     assert cli.main(["merge", *map(str, files), "-o", str(tmp_path / "all.sqlite")]) == 0
     with Profile.open(tmp_path / "all.sqlite") as profile:
         assert [row[1] for row in latencies(profile)] == ["100 of VM 1"] * 2 + ["100 of VM 2"] * 2 + [None]
+        threads = [int(thread) for thread in np.unique(profile.node_calls.thread)]
+        assert [trace_pid(profile, thread) for thread in threads] == [(1 << 24) + 100, (2 << 24) + 100]
+    with Profile.open(files[0]) as profile:
+        assert trace_pid(profile, int(profile.node_calls.thread[0])) == 100
 
 
 # ---- capture windows
