@@ -63,7 +63,9 @@ def _of_process(ranges: Ranges, first_call: int, age: int, prefix: str) -> list[
     """
     nesting = nest((ranges.start, ranges.end, ranges.thread))
     begin = -age if age else int(ranges.start.min())
-    found = [(LOADING, int(ranges.start.min()) - begin, begin)] if age else []
+    found: list[tuple[str, int, int | None]] = []
+    if age:
+        found.append((LOADING, int(ranges.start.min()) - begin, begin))
     total = first_call - begin
     long_enough = ranges.duration >= SMALLEST_SHARE * total
     for row in np.flatnonzero(long_enough)[np.argsort(ranges.start[long_enough], kind="stable")].tolist():
