@@ -293,6 +293,8 @@ def test_without_a_gpu_nothing_is_zero(profile_file, capsys: pytest.CaptureFixtu
         "utilisation",
         "node-devices",
         "range-devices",
+        "kernels",
+        "api",
         "streams",
         "bus",
         "node-memory",

@@ -97,10 +97,17 @@ def tiles(scope: Scope, window: Window, tables: dict[str, Result]) -> list[tuple
     if largest:
         name = largest["Node"].split(":")[0] if "Node" in largest else largest["Range"]
         found.append((name, "most time", f"{largest['Share of W (%)']:.1f} % of W, exclusive"))
+    shares = {
+        (row["Device"], row["Quantity"]): row["Share of W (%)"] for row in rows_of(tables, "utilisation")
+    }
     found += [
-        (percent_text(row["Share of W (%)"]), f"GPU {row['Device']} utilisation", "gpu_busy / W (union)")
-        for row in rows_of(tables, "utilisation")
-        if row["Quantity"] == "gpu_busy"
+        (
+            percent_text(share),
+            f"GPU {device} utilisation",
+            f"of W; kernels {percent_text(shares[device, 'kernel_busy'])}",
+        )
+        for (device, quantity), share in shares.items()
+        if quantity == "gpu_busy"
     ]
     if "utilisation" not in tables:
         found.append((UNKNOWN, "GPU utilisation", "not recorded"))

@@ -172,7 +172,11 @@ def devices(scope: Scope) -> Result:
     queue, named = queue_times(scope), by_node(use)
     split = use.operations([mine for _, mine in named])
     rows = [
-        (node, use.verdict(mine, queue[own]), *device_cells(work, api, mine, queue[own], work.copy_busy))
+        (
+            node,
+            use.verdict(mine, queue[own]),
+            *device_cells(work, api, mine, len(mine), queue[own], work.copy_busy),
+        )
         for (node, mine), own in zip(named, split)
     ]
     return Result(columns("Node, Verdict", device_columns("call", "copy_busy (ns)")), rows)
@@ -222,7 +226,7 @@ def events(scope: Scope) -> Result:
         if use.has_device:
             work = use.device
             own = use.scope.projection.operations.take(launched)
-            last = max(end, int(work.last[mine].max()))
+            last = max(end, int(own.end.max(initial=end)))
             device = (
                 union_length(own.start, own.end),
                 len(own),
