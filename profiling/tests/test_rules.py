@@ -12,6 +12,8 @@ from wirecell_profile.rules import Found, Hit, Limits, all_rules
 from wirecell_profile.rules.next_commands import next_commands
 from wirecell_profile.rules.source_search import Sources
 
+from tests.support.shared import ROOT
+
 PAGEABLE, PINNED, DEVICE, MANAGED = 0, 1, 2, 4
 
 
@@ -182,15 +184,34 @@ def test_next_command_picks_the_launch(profile_file) -> None:
     assert first.startswith(
         "ncu --nvtx --nvtx-include 'spng@Step::a\\/b/' -k k --launch-skip 4 -c 1 --section SpeedOfLight"
     )
-    assert (
-        "--import-source yes" in first and "--cache-control none" in first and "--replay-mode kernel" in first
-    )
+    assert "--cache-control none" in first and "--replay-mode kernel" in first and "import" not in first
     assert first.endswith(" wire-cell -c job.jsonnet")
     assert "--replay-mode application" in second and "--set roofline" in second
     lines = next_commands(scope, "storm", hit)
     assert "--replay-mode range" in lines[1] and "nsys profile" in lines[2]
     assert next_commands(scope, "sanitizer", hit)[0].startswith("compute-sanitizer --tool memcheck wire-cell")
     assert "--nvtx" not in next_commands(scope, "kernel", Hit(0, 0, ""))[0]
+
+
+OWN_KERNELS = (  # names in the recording of a job on an H100
+    *("subtract_baseline_int16_float32", "robust_noise_of_short_rows_float32", "clipped_running_sum_float32"),
+    *("pack_above_float32", "grow_regions", "unpack_ticks", "pack_ticks", "coincidence", "or_neighbours"),
+    *("multi_plane", "apply_regions_linear_float32", "apply_regions_restored_float32"),
+)
+
+
+def test_the_source_of_own_kernels_is_imported(profile_file) -> None:
+    """ncu gets the folder of the kernels' source files, and no such option for kernels of libraries."""
+    others = ("conv2d_c1_k1_nhwc", "void at::native::reduce_kernel<512, 1>(int)", "vector_fft")
+    with profile_file.writing() as file:
+        for index, name in enumerate((*OWN_KERNELS, *others)):
+            file.launch(name, (10 * index, 10 * index + 1), (10 * index + 2, 10 * index + 3))
+    scope, sources = profile_file.scope(), Sources(ROOT)
+    for row, name in enumerate((*OWN_KERNELS, *others)):
+        line = next_commands(scope, "kernel", Hit(0, 0, "", kernel_row=row), sources)[0]
+        wanted = f"--set full --import-source yes --source-folders {ROOT / 'spng' / 'kernels'} --replay-mode"
+        assert (wanted in line) == (name in OWN_KERNELS), name
+        assert ("--source-folders" in line) == (name in OWN_KERNELS), name
 
 
 def test_every_rule_has_a_next_command(profile_file) -> None:
@@ -252,8 +273,6 @@ def test_the_command(stormy: str, capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_the_file_of_the_range_is_named(stormy: str, capsys: pytest.CaptureFixture[str]) -> None:
-    from tests.support.shared import ROOT
-
     assert main(["rules", stormy, "-f", "json", "-r", "launch_storm", "--source", str(ROOT)]) == 0
     (finding,) = json.loads(capsys.readouterr().out)["findings"]
     file, line = finding["ranges"][0]["file"].split(":")

@@ -49,6 +49,23 @@ def test_a_recording_counts_from_the_start_of_the_process(profile_file) -> None:
     assert shares == [30, 10, 20, 10, 20, 10, 100]
 
 
+def test_short_phases_are_together_with_the_time_between(profile_file) -> None:
+    with profile_file.writing() as file:
+        file.domain("spng", 1)
+        file.domain("spng.startup", 2)
+        file.range("read configuration", 0, 5000, domainId=2)
+        file.range("prepare Fan", 6000, 6009, domainId=2)
+        file.range("prepare Filter", 7000, 7010, domainId=2)
+        file.range("SPNGDecon:u", 10000, 10100, domainId=1, event=0)
+    rows = [(name, time) for name, time, _, _ in phases(profile_file.scope()).rows]
+    assert rows == [
+        ("read configuration", 5000),
+        ("prepare Filter", 10),
+        ("other", 4990),
+        ("until the first node call", 10000),
+    ]
+
+
 def test_an_export_counts_from_the_first_phase(profile_file) -> None:
     with profile_file.writing() as file:
         write_start_up(file)

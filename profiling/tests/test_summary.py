@@ -257,7 +257,7 @@ def test_timeline(recorded) -> None:
         (130, "GPU k1", 60),
         (150, "    spng:B", 50),
     ]
-    assert rows[1][3] == "event 0, 3 GPU operations, busy 120 of 130 ns"
+    assert rows[2][3] == "event 0, 3 GPU operations, busy 120 of 130 ns"
     assert "1 waiting calls" in rows[[row[0] for row in rows].index(400)][3]
     assert len(timeline(recorded.scope(events=(1, 1))).rows) == 2
 

@@ -214,7 +214,7 @@ import sys
 sys.modules["torch"] = None
 from wirecell_profile.timer import ScopedTimer
 from wirecell_profile.timing import Timing
-with ScopedTimer("Demo", filter=Timing.ALL, synchronize=True, use_nvtx=True):
+with ScopedTimer("Demo", filter=Timing.ALL, synchronize=True, use_nvtx=True, color="yellow"):
     pass
 """,
         ],

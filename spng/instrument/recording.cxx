@@ -65,7 +65,8 @@ struct Window {
     std::atomic<int> selected_in_flight{0};
     std::function<void(bool)> action;
     std::mutex switching;
-    std::atomic<bool> switched_off{false}; ///< by a client or signal; only if all events are selected
+    std::atomic<bool> is_lack_reported{false}; ///< that no profiler records the selected events
+    std::atomic<bool> switched_off{false};     ///< by a client or signal; only if all events are selected
 };
 Window window;
 
@@ -112,12 +113,16 @@ void message(std::int64_t edge, std::uint64_t event, std::int64_t enqueued, std:
 EventInFlight::EventInFlight(std::uint64_t event) : m_event(event) {
     if (!window.events.is_everything() && window.events.capture(event) == Capture::active &&
         window.selected_in_flight++ == 0) {
-        if (const SpngRecorder* const to = recorder()) {
+        const SpngRecorder* const to = recorder();
+        if (to != nullptr) {
             to->resume();
         }
-        start_device_profiler();
+        const bool is_profiler_told = start_device_profiler();
         if (window.action) {
             window.action(true);
+        } else if (to == nullptr && !is_profiler_told && !window.is_lack_reported.exchange(true)) {
+            say("the selected events are not recorded: there is no --record, and nsys -c cudaProfilerApi "
+                "records nothing of a job without CUDA; use --record FILE, or nsys without -c");
         }
     }
 }
@@ -205,6 +210,7 @@ void say_what_is_left() noexcept {
 Recording::Recording(const RecordingRequest& request) {
     window.events = request.window;
     window.switched_off = false;
+    window.is_lack_reported = false;
     if (request.file.empty()) {
         return;
     }

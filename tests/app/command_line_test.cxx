@@ -120,7 +120,7 @@ TEST(CommandLine, PartsOfARecordingAreCheckedAtOnce) {
     }
     EXPECT_EQ(error_of({"job.jsonnet", "--record-what", "nvtx,"}).text().seen, "''");
     EXPECT_EQ(parse({"job.jsonnet", "--record-what", "nvtx,cuda"}).recording.what, "nvtx,cuda");
-    EXPECT_NE(help_text().find("nvtx,calls,samples,cuda,nvml"), std::string::npos);
+    EXPECT_NE(spng::app::help_text().find("nvtx,calls,samples,cuda,nvml"), std::string::npos);
 }
 
 TEST(CommandLine, UnknownFlagNamesTheNearest) {

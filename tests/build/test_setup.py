@@ -288,7 +288,9 @@ def test_commands_import_nothing_from_the_current_folder(command, tmp_path):
 
 
 @pytest.mark.usefixtures("shadowing")
-@pytest.mark.parametrize("words", [["wcb", "--help"], ["wcb", "bench", "--help"], ["scripts/gpu_check", "--help"]])
+@pytest.mark.parametrize(
+    "words", [["wcb", "--help"], ["wcb", "bench", "--help"], ["scripts/gpu_check", "--help"]]
+)
 def test_scripts_import_nothing_from_the_current_folder(words):
     shown = subprocess.run(
         [sys.executable, ROOT / words[0], *words[1:]], capture_output=True, text=True, check=True

@@ -55,13 +55,16 @@ TEST_F(Metered, ObserversOfUserScopesSeeEachCallAroundItsOperators) {
         m_one.add(1);
     }
     at::removeCallback(handle);
-    EXPECT_EQ(annotations, (std::vector<std::string>{"SPNGDecon:induction", "aten::add", "end aten::add",
-                                                     "end SPNGDecon:induction"}));
+    ASSERT_GE(annotations.size(), 4u);
+    EXPECT_EQ(annotations.front(), "SPNGDecon:induction");
+    EXPECT_EQ(annotations.at(1), "aten::add");
+    EXPECT_EQ(annotations.back(), "end SPNGDecon:induction");
+    const std::size_t seen = annotations.size();
     {
         const NodeMeter::Call call(m_meter, 1, c10::kCPU, {});
         EXPECT_FALSE(at::getStepCallbacksUnlessEmpty(at::RecordScope::USER_SCOPE));
     }
-    EXPECT_EQ(annotations.size(), 4u);
+    EXPECT_EQ(annotations.size(), seen);
 }
 
 TEST_F(Metered, SleepingTakesWallTimeButNoProcessorTime) {

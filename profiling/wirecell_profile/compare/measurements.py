@@ -21,7 +21,9 @@ from ..output import write
 TIMING_SCHEMA = "spng-timing-1"
 SCHEMA = "spng-measurements-1"
 WHOLE_EVENT = (
-    "whole event"  # entry beside the nodes: from the first start to the last end of the event's calls
+    # Entry beside the nodes: wall time from the first start to the last end of the event's calls, processor
+    # time of all calls.
+    "whole event"
 )
 
 # Arguments of a job that name outputs and do not affect measurements.
@@ -121,6 +123,8 @@ def read_timing(data: dict, source: str) -> Run:
         event = call["event"]
         table.add_time("wall", name, event, call["wall_ns"] - call["nested_wall_ns"])
         table.add_time("cpu", name, event, call["cpu_ns"])
+        if call["depth"] == 0 and data["run"]["graph_threads"] == 1:  # else calls count each other's time
+            table.add_time("cpu", WHOLE_EVENT, event, call["cpu_ns"])
         if call["device_ns"] is not None:
             table.add_time("device", name, event, call["device_ns"])
         table.add_count("operations", name, event, call["leaf_operations"])

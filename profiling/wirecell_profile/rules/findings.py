@@ -54,7 +54,7 @@ def make_finding(scope: Scope, rule: Rule, found: Found, sources: Sources | None
         for hit in found.hits[:rows]
     ]
     worst = ordered[0][1][0]
-    return Finding(rule, found, by_time[:rows], top, next_commands(scope, rule.next_tool, worst))
+    return Finding(rule, found, by_time[:rows], top, next_commands(scope, rule.next_tool, worst, sources))
 
 
 @dataclass

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Phases before the first node call: the ranges of the NVTX domain `spng.startup`, and the time before the first one.
 
-Times of a phase are without the phases inside, so that all rows of a process add up to its last one. A recording
+Times of a phase are without the phases inside, so that all rows of a process add up to its last one; short phases are in `other`. A recording
 says how old its process was when it began. An nsys export does not: there the first phase begins with the first
 range.
 """
@@ -20,6 +20,7 @@ from ..output import Result, columns
 
 DOMAIN = "spng.startup"
 INDENT = "  "
+SMALLEST_SHARE = 0.001  # of the start-up, for a row
 LOADING, OTHER, TOTAL = "load program, start recorder", "other", "until the first node call"
 
 
@@ -62,10 +63,11 @@ def _of_process(ranges: Ranges, first_call: int, age: int, prefix: str) -> list[
     nesting = nest((ranges.start, ranges.end, ranges.thread))
     begin = -age if age else int(ranges.start.min())
     found = [(LOADING, int(ranges.start.min()) - begin, begin)] if age else []
-    for row in np.argsort(ranges.start, kind="stable").tolist():
+    total = first_call - begin
+    long_enough = ranges.duration >= SMALLEST_SHARE * total
+    for row in np.flatnonzero(long_enough)[np.argsort(ranges.start[long_enough], kind="stable")].tolist():
         name = INDENT * int(nesting.level[row]) + ranges.text.text(row)
         found.append((name, int(nesting.exclusive[row]), int(ranges.start[row])))
-    total = first_call - begin
     found.append((OTHER, total - sum(time for _, time, _ in found), None))
     found.append((TOTAL, total, begin))
     return [(prefix + name, time, percent(time, total), start) for name, time, start in found]

@@ -36,7 +36,7 @@ NodeMeter::Call::State::~State() {
 
 void NodeMeter::Call::State::begin() {
     if (auto observers = at::getStepCallbacksUnlessEmpty(at::RecordScope::USER_SCOPE)) {
-        annotation.emplace(std::move(*observers));
+        annotation = std::make_unique<at::RecordFunction>(std::move(*observers));
         annotation->before(std::string_view(meter.name));
     }
     if (const SpngRecorder* const recorder = recording::recorder()) {

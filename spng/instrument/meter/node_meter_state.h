@@ -14,7 +14,6 @@
 #include <deque>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -63,7 +62,8 @@ struct NodeMeter::Call::State {
     const MeterMode mode;
     State* const outer;
     const NodeRange range;
-    std::optional<at::RecordFunction> annotation; ///< while LibTorch's profiler or another observer is active
+    /// Made if LibTorch's profiler or another observer of user scopes is active.
+    std::unique_ptr<at::RecordFunction> annotation;
     AllocationScope allocations;
     CallRecord record;
     OperatorCounter operators;

@@ -98,9 +98,8 @@ public:
 
 private:
     std::string heading() const;
-    std::string node_table(std::size_t width) const;
     std::string start_up_table() const;
-    std::string notes() const;
+    std::string notes(bool all_columns) const;
 
     RunDescription m_description;
     std::vector<NodeStatistics> m_nodes;

@@ -77,8 +77,13 @@ void cut_names(TableColumns& columns, std::size_t width) {
     }
 }
 
+struct NodeTable {
+    std::string text;
+    bool is_complete = false; ///< all columns that have values are shown
+};
+
 /// Make the table at most `width` wide, if possible: leave columns out, then cut names.
-TextTable fitted(TableColumns columns, std::size_t width) {
+NodeTable fitted(TableColumns columns, std::size_t width) {
     const auto excess = [&](const TableColumns& tried) {
         const std::size_t wide = table_of(tried).width();
         return wide > width ? wide - width : 0;
@@ -96,6 +101,7 @@ TextTable fitted(TableColumns columns, std::size_t width) {
     for (const auto& name : columns.front()) {
         longest = std::max(longest, name.size());
     }
+    const std::size_t available = columns.size();
     const std::size_t spare = longest > name_width ? longest - name_width : 0;
     for (const char* const title : optional_columns) {
         if (excess(columns) > spare) {
@@ -105,7 +111,7 @@ TextTable fitted(TableColumns columns, std::size_t width) {
     if (const std::size_t more = excess(columns); more > 0) {
         cut_names(columns, std::max(longest - std::min(more, longest), std::size_t{12}));
     }
-    return table_of(columns);
+    return {table_of(columns).text(), columns.size() == available};
 }
 
 } // namespace
@@ -124,7 +130,7 @@ std::string RunReport::heading() const {
     return text + "\n";
 }
 
-std::string RunReport::notes() const {
+std::string RunReport::notes(bool all_columns) const {
     const auto& run = m_description;
     std::string text = std::to_string(m_events) + (m_events == 1 ? " event" : " events") + " in " +
                        format_nanoseconds(static_cast<std::int64_t>(run.wall_seconds * 1e9));
@@ -145,9 +151,9 @@ std::string RunReport::notes() const {
     text += "\nlater: mean wall time after the first call; share: of wall time, without nested calls (+)\n";
     text += run.mode.cpu_clock == CpuClock::Process ? "cpu: all threads of the process"
                                                     : "cpu: the calling thread, without its helpers";
-    text +=
-        "; in, out, operations: per call, in the last line per event; memory: growth of tensor memory in a "
-        "call\n";
+    text += "; memory: growth of tensor memory in a call\n";
+    text += all_columns ? "in, out, operations: per call, in the last line per event\n"
+                        : "more columns: --table wide\n";
     if (run.mode.synchronise) {
         text += "SYNCHRONISING: wire-cell waited for the device around every node call, so the run was "
                 "slower than usual\n";
@@ -155,7 +161,7 @@ std::string RunReport::notes() const {
     return text;
 }
 
-std::string RunReport::node_table(std::size_t width) const {
+std::string RunReport::table(std::size_t width) const {
     const bool on_device = !m_description.devices.front().is_cpu();
     NodeStatistics total;
     for (const auto& node : m_nodes) {
@@ -195,17 +201,19 @@ std::string RunReport::node_table(std::size_t width) const {
     add_row({"all nodes", "", "", "", milliseconds(total.wall), "100.0 %", milliseconds(total.cpu),
              milliseconds(total.device), "", "",
              m_events == 0 ? "" : per_call(total.leaf_operations, m_events), ""});
-    return fitted(std::move(columns), width).text();
+    const NodeTable nodes = fitted(std::move(columns), width);
+    return wrapped(heading(), width) + nodes.text + wrapped(notes(nodes.is_complete), width) +
+           start_up_table() + m_description.input.text(width);
 }
 
 std::string RunReport::start_up_table() const {
-    if (m_startup == not_measured) {
+    if (m_startup == not_measured || m_description.start_up.empty()) {
         return "";
     }
     TextTable table({"start-up, times in ms", "time", "share"});
     std::int64_t rest = m_startup;
     for (const auto& phase : m_description.start_up) {
-        if (static_cast<double>(phase.own_wall) >= smallest_share * static_cast<double>(m_startup)) {
+        if (static_cast<double>(phase.wall) >= smallest_share * static_cast<double>(m_startup)) {
             table.add_row({std::string(2 * static_cast<std::size_t>(phase.depth), ' ') + phase.name,
                            milliseconds(phase.own_wall), percent(phase.own_wall, m_startup)});
             rest -= phase.own_wall;
@@ -215,11 +223,6 @@ std::string RunReport::start_up_table() const {
     table.add_rule();
     table.add_row({"program start to first node", milliseconds(m_startup), "100.0 %"});
     return table.text();
-}
-
-std::string RunReport::table(std::size_t width) const {
-    return wrapped(heading(), width) + node_table(width) + wrapped(notes(), width) + start_up_table() +
-           m_description.input.text(width);
 }
 
 } // namespace spng::instrument

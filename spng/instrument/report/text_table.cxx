@@ -21,12 +21,15 @@ std::vector<std::string> words_of(const std::string& text) {
     return words;
 }
 
-/// Return the header with one row for each word of its longest cell; short cells are at the bottom.
+/// Return the header with one row for each word of its longest cell, the first cell apart; short cells are at the
+/// bottom.
 std::vector<TextRow> stacked(const TextRow& header) {
     std::size_t height = 0;
     std::vector<std::vector<std::string>> words;
     for (const auto& cell : header) {
-        height = std::max(height, words.emplace_back(words_of(cell)).size());
+        const bool is_first = words.empty();
+        words.push_back(is_first ? TextRow{cell} : words_of(cell));
+        height = std::max(height, words.back().size());
     }
     std::vector<TextRow> rows(height, TextRow(header.size()));
     for (std::size_t column = 0; column < header.size(); ++column) {
