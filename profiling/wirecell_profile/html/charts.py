@@ -68,8 +68,8 @@ def bar_chart(
     labels = cut_apart([bar.label for bar in bars], LABEL_LETTERS)
     for index, (bar, label) in enumerate(zip(bars, labels)):
         y, value = ROW * index + 3, value_text(bar.value)
-        is_part = bar.behind is not None and value_text(bar.behind) != value
-        exact = value if not is_part else f"{value} of {value_text(bar.behind)}"
+        behind = None if bar.behind is None else value_text(bar.behind)
+        exact = value if behind in (None, value) else f"{value} of {behind}"
         row = add(svg, "g", title=f"{bar.label}: {exact}")
         height = ROW - 6
         if bar.behind is not None:
