@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from wirecell_profile.cli import main
+from wirecell_profile.compare.profile_measurements import read_profile
 from wirecell_profile.model.profile import Profile
 from wirecell_profile.output import Result, as_readable_table, as_table, columns, cut_apart
 from wirecell_profile.tables import name_use, range_use
@@ -126,3 +127,12 @@ def test_summary_in_text_and_for_programs(tmp_path: Path, capsys: pytest.Capture
         kernels = profile.operations.take(profile.operations.kind == 0)
     assert sum(row["Total (ns)"] for row in rows) == int(kernels.duration.sum())
     assert sum(row["Launches"] for row in rows) == len(kernels)
+
+
+def test_comparisons_add_up_torch_ranges(profile_file) -> None:
+    """The numbers that torch appends differ between runs; instances of an operator are compared in order."""
+    with profile_file.writing() as file:
+        for i in range(3):
+            file.range(f"aten::mm, op_id = {i + 70}", 100 * i, 100 * i + 10 + i)
+    run = read_profile(profile_file.path)
+    assert list(run.times["wall"]) == ["aten::mm"] and run.events == [0, 1, 2]

@@ -86,9 +86,9 @@ def _node_rows(profile: Profile, projection: Projection) -> Rows:
 
 
 def _range_rows(projection: Projection) -> Rows:
-    """Return all ranges, with the index of the instance as event."""
+    """Return all ranges by name without torch's numbers, with the index of the instance as event."""
     ranges = projection.ranges
-    names = ranges.name.to_list()
+    names = ranges.folded.to_list()
     order = np.lexsort((ranges.row, ranges.start))
     instance = np.empty(len(ranges), np.int64)
     seen: dict[str, int] = {}
