@@ -148,18 +148,19 @@ def cpu_gaps(scope: Scope, shortest: int = CPU_GAP) -> Result:
     then the widest gaps.
     """
     window = find_window(scope)
-    chosen = scope.profile.ranges.take(scope.range_rows)
-    chosen = chosen.take((chosen.end > window.start) & (chosen.start < window.end))
-    is_run = chosen.domain.matching(NODE_DOMAIN.__eq__) & chosen.text.matching(RUN.__eq__)
-    chosen = chosen.take(chosen.on_one_thread & ~is_run & ~chosen.category.matching("event".__eq__))
+    ranges, rows = scope.profile.ranges, scope.range_rows
+    is_run = ranges.domain.matching(NODE_DOMAIN.__eq__) & ranges.text.matching(RUN.__eq__)
+    counted = ranges.on_one_thread & ~is_run & ~ranges.category.matching("event".__eq__)
+    rows = rows[(counted & (ranges.end > window.start) & (ranges.start < window.end))[rows]]
     names = scope.profile.thread_names
     sums, widest = [], []
-    for thread in np.unique(chosen.thread).tolist():
-        mine = chosen.take(chosen.thread == thread)
-        found = gaps(mine.start, mine.end)
+    by_thread = [rows[part] for part in group(ranges.thread[rows]).rows()]
+    for mine in sorted(by_thread, key=lambda mine: int(ranges.thread[mine[0]])):
+        start, end, thread = ranges.start[mine], ranges.end[mine], int(ranges.thread[mine[0]])
+        found = gaps(start, end)
         long = np.flatnonzero(found.duration >= shortest)
         title = f"{names.get(thread) or 'thread'} {tid_of(thread)}"
-        extent = int(mine.end.max() - mine.start.min())
+        extent = int(end.max() - start.min())
         total = int(found.duration[long].sum())
         sums.append((title, "all", len(long), None, total, percent(total, extent), None, None))
         widest += [
@@ -170,8 +171,8 @@ def cpu_gaps(scope: Scope, shortest: int = CPU_GAP) -> Result:
                 int(found.start[i]),
                 int(found.duration[i]),
                 percent(int(found.duration[i]), extent),
-                mine.name.text(found.before[i]),
-                mine.name.text(found.after[i]),
+                ranges.name.text(mine[found.before[i]]),
+                ranges.name.text(mine[found.after[i]]),
             )
             for i in long.tolist()
         ]
