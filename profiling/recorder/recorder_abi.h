@@ -18,7 +18,7 @@
 extern "C" {
 #endif
 
-#define SPNG_RECORDER_VERSION 1u
+#define SPNG_RECORDER_VERSION 2u
 
 /// All parts of a recording. A recorder that was built without CUPTI lacks cuda.
 #define SPNG_RECORDER_PARTS "nvtx,calls,samples,cuda,nvml"
@@ -109,6 +109,9 @@ typedef struct SpngRecorder {
     void (*device_time)(uint64_t call, int64_t nanoseconds);
     /// Add the passage of a tensor set through an edge.
     void (*message)(int64_t edge, int64_t event, int64_t enqueued, int64_t dequeued);
+    /// Add an event that ended.
+    /// @param whole  0: the capture window opened or closed during the event
+    void (*event)(int64_t event, int64_t start, int64_t end, int whole);
     /// Add a sample of a metric.
     void (*sample)(int64_t time, const char* source, const char* metric, double value);
 } SpngRecorder;

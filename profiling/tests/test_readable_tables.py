@@ -134,5 +134,5 @@ def test_comparisons_add_up_torch_ranges(profile_file) -> None:
     with profile_file.writing() as file:
         for i in range(3):
             file.range(f"aten::mm, op_id = {i + 70}", 100 * i, 100 * i + 10 + i)
-    run = read_profile(profile_file.path)
+    (run,) = read_profile(profile_file.path)
     assert list(run.times["wall"]) == ["aten::mm"] and run.events == [0, 1, 2]

@@ -35,6 +35,7 @@ def test_all_rules_are_there() -> None:
         "cuda_api_sync",
         "api_errors",
         "orphan_operations",
+        "gpu_copies",
         "gpu_gaps",
         "gpu_time_util",
         "launch_storm",
@@ -116,7 +117,7 @@ def test_utilisation_in_chunks(profile_file) -> None:
         file.launch("b", (2, 3), (440, 1000))
     hits = find(profile_file.scope(), "gpu_time_util", chunks=10).hits
     assert [(hit.start, hit.duration, hit.what) for hit in hits] == [(200, 200, "chunks 3-4 of 10")]
-    assert hits[0].note == "device 0, 20.0 % busy"
+    assert hits[0].note == "device 0, 20.0 % busy, 20.0 % by kernels"
     assert not find(profile_file.scope(), "gpu_time_util", chunks=10, utilisation=0.0).hits
 
 
@@ -128,14 +129,14 @@ def test_utilisation_is_a_sum(profile_file) -> None:
         file.launch("c", (4, 5), (20, 45), stream=9)
     assert not find(profile_file.scope(), "gpu_time_util", chunks=2, utilisation=99.0).hits
     (hit,) = find(profile_file.scope(), "gpu_time_util", chunks=2, utilisation=120.0).hits
-    assert hit.note == "device 0, 100.0 % busy"
+    assert hit.note == "device 0, 100.0 % busy, 100.0 % by kernels"
 
 
-def storm(file, count: int, start: int, name: str = "tiny") -> None:
+def storm(file, count: int, start: int, name: str = "tiny", device: int = 0) -> None:
     """Write kernels of 1 us, one every 5 us."""
     for i in range(count):
         at = start + 5_000 * i
-        file.launch(name, (at, at + 1_000), (at + 2_000, at + 3_000), short=name)
+        file.launch(name, (at, at + 1_000), (at + 2_000, at + 3_000), short=name, device=device)
 
 
 def test_launch_storms(profile_file) -> None:

@@ -49,7 +49,7 @@ std::unique_ptr<instrument::TorchProfiler> make_torch_profiler(const CommandLine
 RunSummary run_in_range(Job& job, const RunOptions& options, const instrument::EventWindow& events,
                         instrument::TorchProfiler* profiler) {
     static const instrument::NodeLabel label("run", "event");
-    const instrument::NodeRange range(label, 0);
+    const instrument::NodeRange range(label);
     return profiler == nullptr ? job.run(options) : run_profiled(job, options, events, *profiler);
 }
 

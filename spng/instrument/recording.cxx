@@ -67,6 +67,7 @@ struct Window {
     std::mutex switching;
     std::atomic<bool> is_lack_reported{false}; ///< that no profiler records the selected events
     std::atomic<bool> switched_off{false};     ///< by a client or signal; only if all events are selected
+    std::atomic<std::uint64_t> switches{0};    ///< counts twice per switch, so it is odd during one
 };
 Window window;
 
@@ -110,7 +111,8 @@ void message(std::int64_t edge, std::uint64_t event, std::int64_t enqueued, std:
     }
 }
 
-EventInFlight::EventInFlight(std::uint64_t event) : m_event(event) {
+EventInFlight::EventInFlight(std::uint64_t event)
+    : m_event(event), m_start(wall_nanoseconds()), m_switches(window.switches) {
     if (!window.events.is_everything() && window.events.capture(event) == Capture::active &&
         window.selected_in_flight++ == 0) {
         const SpngRecorder* const to = recorder();
@@ -129,6 +131,7 @@ EventInFlight::EventInFlight(std::uint64_t event) : m_event(event) {
 
 EventInFlight::~EventInFlight() {
     note_page_faults_of_event();
+    note_event();
     if (!window.events.is_everything() && window.events.capture(m_event) == Capture::active) {
         // The capture window stays open between two selected events.
         const bool next_is_selected = window.events.capture(m_event + 1) == Capture::active;
@@ -141,6 +144,16 @@ EventInFlight::~EventInFlight() {
                 to->pause();
             }
         }
+    }
+}
+
+/// Write the row of the event, unless none of it was recorded.
+void EventInFlight::note_event() const {
+    const SpngRecorder* const to = recorder();
+    const bool whole = m_switches % 2 == 0 && window.switches == m_switches;
+    const bool partly_recorded = !whole || !window.switched_off;
+    if (to != nullptr && partly_recorded && window.events.capture(m_event) == Capture::active) {
+        to->event(static_cast<std::int64_t>(m_event), m_start, wall_nanoseconds(), whole ? 1 : 0);
     }
 }
 
@@ -174,6 +187,7 @@ Switched switch_window(bool open) {
     if (window.switched_off.exchange(!open) == !open) {
         return Switched::already;
     }
+    ++window.switches;
     if (open) {
         to->resume();
         start_device_profiler();
@@ -181,6 +195,7 @@ Switched switch_window(bool open) {
         stop_device_profiler();
         to->pause();
     }
+    ++window.switches;
     return Switched::done;
 }
 

@@ -113,10 +113,11 @@ int main() {
 )cpp");
     const std::string step = " category=step colour=FFC7C7C7 payload=none\n";
     const auto turn = [&](const std::string& instance, const std::string& registered) {
-        return "push 0 [spng] Decon:" + instance + step + "push 1 [spng] " + instance +
+        const std::string text = instance + " (not registered)";
+        return "push 0 [spng] Decon:" + text + step + "push 1 [spng] " + text +
                " category=step colour=FFFFA500 payload=u32:3\n" + registered +
                "push 2 [spng] Decon::literal category=step colour=FF0000FF payload=none\n" +
-               "mark 3 [spng] " + instance + step + "push 3 [spng] " + instance + step +
+               "mark 3 [spng] " + text + step + "push 3 [spng] " + text + step +
                "pop 3\npop 2\npop 1\npop 0\n";
     };
     EXPECT_EQ(heard(), turn("first", "register Decon::literal\n") + turn("second", ""));

@@ -56,6 +56,10 @@ class Run:
         default_factory=dict
     )  # node -> ATen operator -> count of calls, whole run
 
+    def is_steady(self, warm_up: int) -> np.ndarray:
+        """Return the mask of the events after the first `warm_up` of the process."""
+        return np.array(self.events, dtype=np.int64) >= warm_up
+
     def json(self) -> dict:
         """Return the run for a file of measurements."""
 

@@ -31,7 +31,7 @@ from ..model.events import (
 from ..model.grouping import group
 from ..model.identity import pid_of
 from ..model.nesting import nest
-from ..model.nodes import NodeCalls
+from ..model.nodes import NodeCalls, event_of
 from ..model.selection import Scope
 from ..model.table import NULL, Labels
 from ..palette import PALETTE, colour_of
@@ -367,7 +367,7 @@ def _range_look(timeline: Timeline, ranges: Ranges, _: np.ndarray) -> Look:
     if ranges.is_open.any():
         opened = timeline.string("never closed: drawn to the last time in the file")
         note = np.where(ranges.is_open == 1, opened, note)
-    return Look(timeline.labels(ranges.text), colour, note, event=ranges.payload)
+    return Look(timeline.labels(ranges.text), colour, note, event=event_of(ranges))
 
 
 def _node_calls(timeline: Timeline, scope: Scope) -> None:

@@ -157,6 +157,17 @@ def _climb(found: np.ndarray, above: np.ndarray, end: np.ndarray, wanted: np.nda
         rows = rows[end[found[rows]] < wanted[rows]]
 
 
+def exclusive_within(
+    start: np.ndarray, end: np.ndarray, thread: np.ndarray, first: int, last: int
+) -> np.ndarray:
+    """Return the part of each range's exclusive time that lies between two times [ns]."""
+    order = np.lexsort((-end, start))  # outer ranges stay outer if both are cut to the same times
+    cut = (np.clip(times[order], first, last) for times in (start, end))
+    exclusive = np.empty(len(start), dtype=np.int64)
+    exclusive[order] = nest((*cut, thread[order])).exclusive
+    return exclusive
+
+
 def nest(ranges: tuple, intervals: tuple | None = None) -> Nesting:
     """Nest `ranges` (arrays start, end, thread), and find the ranges around each of `intervals` (the same
     arrays).

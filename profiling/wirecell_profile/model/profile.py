@@ -15,9 +15,8 @@ from typing import Literal, TypeVar, overload
 import numpy as np
 
 from ..errors import MissingData, ProfileError, system_error
-from . import events, nodes
+from . import events, identity, job_events, nodes
 from .database import Database
-from .identity import pid_of
 from .table import NULL, Table
 
 Value = TypeVar("Value")
@@ -161,6 +160,16 @@ class Profile:
         spelled = [tuple(value.hex() if isinstance(value, bytes) else value for value in row) for row in rows]
         return spelled, self.table(name).columns
 
+    @property
+    def records_kernels(self) -> bool:
+        """Whether the file has a table of kernels or of whole graphs, even an empty one."""
+        return bool(self.tables & {events.ACTIVITIES[kind] for kind in (events.KERNEL, events.GRAPH)})
+
+    @property
+    def records_copies(self) -> bool:
+        """Whether the file has a table of copies or of sets, even an empty one."""
+        return bool(self.tables & {events.ACTIVITIES[kind] for kind in (events.MEMCPY, events.MEMSET)})
+
     def require(self, *names: str) -> None:
         """Raise MissingData unless at least one of these tables has rows."""
         if not any(self.has(name) for name in names):
@@ -277,7 +286,21 @@ class Profile:
     def process_names(self) -> dict[int, str]:
         """pid -> name of the process."""
         names = self._column("PROCESSES", "globalPid", lambda table: table.text_column("name").to_list())
-        return {pid_of(process): name for process, name in names.items()}
+        return {identity.pid_of(process): name for process, name in names.items()}
+
+    @cached_property
+    def process_titles(self) -> dict[int, str]:
+        """process_of(id) of each process with node calls or ranges -> its pid; also its VM part if several
+        have this pid, as in a merge of containers."""
+        threads = [self.or_empty("ranges").thread]
+        if self.has("SPNG_CALL"):
+            threads.append(self.node_calls.thread)
+        distinct = np.unique(identity.process_of(np.concatenate(threads))).tolist()
+        pids = [process & identity.MASK for process in distinct]
+        return {
+            process: str(pid) if pids.count(pid) == 1 else f"{pid} of VM {process >> identity.THREAD_BITS}"
+            for process, pid in zip(distinct, pids)
+        }
 
     def _column(self, name: str, key: str, values: Callable[[Table], list[Value]]) -> dict[int, Value]:
         """Return id -> value of a table's rows, empty without the table."""
@@ -318,6 +341,11 @@ class Profile:
     def node_calls(self) -> nodes.NodeCalls:
         """Calls of wire-cell's nodes: SPNG_CALL, else the ranges of the NVTX domain spng."""
         return nodes.read_node_calls(self)
+
+    @cached_property
+    def job_events(self) -> job_events.JobEvents:
+        """Events of the job that have node calls."""
+        return job_events.read_job_events(self)
 
     @overload
     def or_empty(self, what: Literal["ranges", "marks"]) -> events.Ranges: ...

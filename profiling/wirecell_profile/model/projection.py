@@ -20,7 +20,7 @@ import numpy as np
 
 from .events import GRAPH, KERNEL, Calls, Operations, Ranges, join_keys
 from .identity import lookup, process_of
-from .nesting import Nesting, nest
+from .nesting import Nesting, exclusive_within, nest
 from .table import NULL
 
 
@@ -136,6 +136,14 @@ class Projection:
             return self._nesting.exclusive
         exclusive = self.ranges.duration
         exclusive[self.enclosing] = self._nesting.exclusive
+        return exclusive
+
+    def exclusive_within(self, first: int, last: int) -> np.ndarray:
+        """Return the part of each range's exclusive time that lies between two times [ns]."""
+        ranges = self.ranges
+        exclusive = np.clip(ranges.end, first, last) - np.clip(ranges.start, first, last)
+        mine = ranges.take(self.enclosing)
+        exclusive[self.enclosing] = exclusive_within(mine.start, mine.end, mine.thread, first, last)
         return exclusive
 
     @cached_property

@@ -170,13 +170,15 @@ def device_cells(
     rows: np.ndarray | int,
     calls: int,
     queue: np.ndarray,
-    busy: np.ndarray,
+    busy: np.ndarray | None,
+    copies: bool,
     with_kernels: bool = False,
 ) -> tuple:
     """Return the cells of all tables of device work, summed over some owners.
 
     `calls`: count of the calls or instances. `queue`: their operations' queue times. `busy`: busy time by another
-    definition, per owner. `with_kernels`: also the sum of the kernels' durations over the span.
+    definition, per owner, None if the file lacks it. `copies`: whether the file records copies. `with_kernels`: also
+    the sum of the kernels' durations over the span.
     """
 
     def total(part: np.ndarray) -> int:
@@ -185,7 +187,9 @@ def device_cells(
     operations, span, union = total(work.operations), total(work.span), total(work.gpu_busy)
     shares = [union, total(work.kernel_sum)] if with_kernels else [union]
     return (
-        *(operations, operations / calls, total(work.launches), total(work.gpu_sum), union, total(busy)),
+        *(operations, operations / calls, total(work.launches), total(work.gpu_sum), union),
+        None if busy is None else total(busy),
         *(span, span - union, *(percent(share, span) if span else None for share in shares)),
-        *(total(api.api), total(api.waiting), *quantiles(queue), total(work.to_device), total(work.to_host)),
+        *(total(api.api), total(api.waiting), *quantiles(queue)),
+        *((total(work.to_device), total(work.to_host)) if copies else (None, None)),
     )

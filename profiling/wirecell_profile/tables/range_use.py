@@ -9,10 +9,10 @@ from ..model.events import STYLES
 from ..model.grouping import group, percent
 from ..model.identity import tid_of
 from ..model.intervals import disjoint_parts, gaps, union_by_owner
-from ..model.nodes import NODE_DOMAIN
+from ..model.nodes import is_run
 from ..model.projection import Projection
 from ..model.selection import Scope
-from ..model.window import RUN, find_window
+from ..model.window import find_window
 from ..output import Result, columns
 from .owner_use import (
     ApiWork,
@@ -44,7 +44,8 @@ def times(scope: Scope) -> Result:
     """Return host time per range: inclusive, exclusive, of the first instance by start, and the median of the
     others."""
     ranges, exclusive = scope.profile.ranges, scope.projection.exclusive
-    whole = find_window(scope).length
+    window = find_window(scope)
+    inside = scope.projection.exclusive_within(window.start, window.end)
     rows = []
     for name, style, mine in _by_name(scope):
         mine = mine[np.argsort(ranges.start[mine], kind="stable")]
@@ -56,7 +57,7 @@ def times(scope: Scope) -> Result:
                 len(mine),
                 int(full.sum()),
                 int(own.sum()),
-                percent(int(own.sum()), whole),
+                percent(int(inside[mine].sum()), window.length),
                 float(full.mean()),
                 int(full.min()),
                 int(full.max()),
@@ -89,9 +90,10 @@ def devices(scope: Scope) -> Result:
     pairs = scope.pairs
     split = operations_of(name_of[pairs.range], pairs.operation, list(np.arange(len(named))), len(named))
     rows = []
+    copies = scope.profile.records_copies
     for index in np.flatnonzero(work.operations).tolist():
         name, style, mine = named[index]
-        cells = device_cells(work, api, index, len(mine), queue[split[index]], own, with_kernels=True)
+        cells = device_cells(work, api, index, len(mine), queue[split[index]], own, copies, with_kernels=True)
         rows.append((name, style, len(mine), *cells))
     rows.sort(key=lambda row: -row[7])
     heads = device_columns("instance", "gpu_excl (ns)", "upstream_eff (%), ")
@@ -149,8 +151,7 @@ def cpu_gaps(scope: Scope, shortest: int = CPU_GAP) -> Result:
     """
     window = find_window(scope)
     ranges, rows = scope.profile.ranges, scope.range_rows
-    is_run = ranges.domain.matching(NODE_DOMAIN.__eq__) & ranges.text.matching(RUN.__eq__)
-    counted = ranges.on_one_thread & ~is_run & ~ranges.category.matching("event".__eq__)
+    counted = ranges.on_one_thread & ~is_run(ranges) & ~ranges.category.matching("event".__eq__)
     rows = rows[(counted & (ranges.end > window.start) & (ranges.start < window.end))[rows]]
     names = scope.profile.thread_names
     sums, widest = [], []

@@ -35,7 +35,7 @@
 #define SPNG_NVTX_IS_ON 0
 #endif
 
-namespace spng::nvtx {
+namespace spng {
 
 /// Names of common colours, 0xAARRGGBB, those of CSS. profiling/wirecell_profile/palette.py repeats them, and a test
 /// compares the two.
@@ -55,9 +55,9 @@ struct Colour {
     static constexpr unsigned Yellow = 0xFFFFFF00;
 };
 
-} // namespace spng::nvtx
+} // namespace spng
 
-#define NVTX_COLOR ::spng::nvtx::Colour
+#define NVTX_COLOR ::spng::Colour
 
 #if SPNG_NVTX_IS_ON
 
