@@ -45,6 +45,8 @@ class Page:
             self._column("<u2", n),
         )
         self._at += -self._at % 8
+        several = self.about["merged"]
+        self.busy, self.merged, self.count = (self._column(kind, several) for kind in ("<f8", "<u4", "<u4"))
         self.time, self.value = (
             self._column("<f8", self.about["points"]),
             self._column("<f8", self.about["points"]),

@@ -293,12 +293,12 @@ def test_without_a_gpu_nothing_is_zero(profile_file, capsys: pytest.CaptureFixtu
         "utilisation",
         "node-devices",
         "range-devices",
+        "kernels",
+        "api",
         "streams",
         "bus",
         "node-memory",
         "start-up",
-        "kernels",
-        "api",
         "graph-nodes",
     }
     (event,) = data["tables"]["events"]

@@ -112,8 +112,9 @@ def as_readable_table(result: Result, rows: int, width: int, more: str) -> str:
     `width`: characters per line, 0 for any. `more`: where to find the other rows, if there are more.
     """
     shown = Result(result.columns, result.rows[:rows] if rows else result.rows)
-    heads, bodies = zip(*(scaled(column, values) for column, values in shown.by_column()))
-    heads = [head.replace("µ", "u") for head in heads]  # terminals may have only ASCII
+    columns_ = [scaled(column, values) for column, values in shown.by_column()]
+    heads = [head.replace("µ", "u") for head, _ in columns_]  # terminals may have only ASCII
+    bodies = [cells for _, cells in columns_]
     fixed = sum(
         max(map(len, (head, *cells))) + len(GAP)
         for head, cells, is_text in zip(heads, bodies, shown.text_columns())
@@ -123,7 +124,7 @@ def as_readable_table(result: Result, rows: int, width: int, more: str) -> str:
     free = (width - fixed) // texts - len(GAP) if width else MAX_TEXT
     left_out = len(result.rows) - len(shown.rows)
     note = f"{left_out:,} more: {more}\n" if left_out else ""
-    return _table(heads, list(bodies), min(max(free, MIN_TEXT), MAX_TEXT), shown) + note
+    return _table(heads, bodies, min(max(free, MIN_TEXT), MAX_TEXT), shown) + note
 
 
 def _table(heads: list[str], bodies: list[list[str]], longest: int, result: Result) -> str:

@@ -120,9 +120,9 @@ def _node_rows(profile: Profile, projection: Projection) -> Rows:
 
 
 def _range_rows(projection: Projection) -> Rows:
-    """Return all ranges, with the index of the instance as event."""
+    """Return all ranges by name without torch's numbers, with the index of the instance as event."""
     ranges = projection.ranges
-    names, process = ranges.name.to_list(), process_of(ranges.thread)
+    names, process = ranges.folded.to_list(), process_of(ranges.thread)
     order = np.lexsort((ranges.row, ranges.start))
     instance = np.empty(len(ranges), np.int64)
     seen: dict[tuple[str, int], int] = {}

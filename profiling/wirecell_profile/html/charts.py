@@ -14,10 +14,12 @@ from xml.etree.ElementTree import Element
 
 import numpy as np
 
-from ..units import bytes_text, shortened, ticks, time_text
+from ..output import cut_apart
+from ..units import bytes_text, ticks, time_text
 from .svg import add, drawing, line, text
 
-WIDTH, ROW, LABEL, VALUE = 700, 21, 268, 92
+WIDTH, ROW, LABEL, VALUE = 700, 21, 262, 128
+LABEL_LETTERS = 36
 PALE, LINE = "#d9dee4", "#e3e7ec"
 Values = TypeVar("Values", float, np.ndarray)
 FIRST_COLOUR, STEADY_COLOUR = "#F28E2B", "#1F4E9C"
@@ -63,17 +65,19 @@ def bar_chart(
         at, words = x(tick), value_text(tick) if tick else "0"
         line(svg, (at, at), (0, bottom), stroke=LINE)
         text(svg, at, bottom + 15, words, class_="soft", text_anchor="middle")
-    for index, bar in enumerate(bars):
+    labels = cut_apart([bar.label for bar in bars], LABEL_LETTERS)
+    for index, (bar, label) in enumerate(zip(bars, labels)):
         y, value = ROW * index + 3, value_text(bar.value)
-        exact = value if bar.behind is None else f"{value} of {value_text(bar.behind)}"
+        behind = None if bar.behind is None else value_text(bar.behind)
+        exact = value if behind in (None, value) else f"{value} of {behind}"
         row = add(svg, "g", title=f"{bar.label}: {exact}")
         height = ROW - 6
         if bar.behind is not None:
             add(row, "rect", x=LABEL, y=y, height=height, width=x(bar.behind) - LABEL, fill=PALE)
         width = max(x(bar.value) - LABEL, 0.6)
         add(row, "rect", x=LABEL, y=y, height=height, width=width, fill=bar.colour)
-        text(row, LABEL - 8, y + 12, shortened(bar.label, 16, 18), text_anchor="end")
-        text(row, x(max(bar.value, bar.behind or 0)) + 6, y + 12, value)
+        text(row, LABEL - 8, y + 12, label, text_anchor="end")
+        text(row, x(max(bar.value, bar.behind or 0)) + 6, y + 12, exact)
     return svg
 
 

@@ -7,6 +7,7 @@ Quantities that were not recorded have no counter.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 import numpy as np
@@ -100,6 +101,14 @@ def _device_memory(scope: Scope) -> list[Counter]:
     return [Counter(one.name, "Device memory", BYTES, one.time, one.value.astype(float)) for one in series]
 
 
+UNITS = {
+    "bytes": BYTES,
+    "percent": SHARE,
+    "_pct": SHARE,
+    "_hz": "Hz",
+    "_watts": "W",
+    "_celsius": "°C",
+}  # by the end of the metric's name
 TITLES = {"resident_bytes": "resident memory"}
 
 
@@ -127,8 +136,10 @@ def _samples(profile: Profile) -> list[Counter]:
                 )
             )
             continue
-        unit = BYTES if "bytes" in metric else SHARE if metric.endswith(("percent", "_pct")) else PLAIN
-        found.append(Counter(TITLES.get(metric, metric.replace("_", " ")), source, unit, at, what))
+        unit = next((unit for ending, unit in UNITS.items() if metric.endswith(ending)), PLAIN)
+        title = TITLES.get(metric, metric.replace("_", " "))
+        device = re.fullmatch(r"gpu(\d+)", source)
+        found.append(Counter(title, f"GPU {device[1]} samples" if device else source, unit, at, what))
     return found
 
 
@@ -147,7 +158,6 @@ def _metrics(profile: Profile) -> list[Counter]:
     for index, kind in sorted(set(zip(device.tolist(), metric.tolist()))):
         mine = (device == index) & (metric == kind)
         title = names.get(kind, f"metric {kind}")
-        found.append(
-            Counter(title, f"GPU {index} metrics", SHARE if "%" in title else PLAIN, time[mine], value[mine])
-        )
+        unit = SHARE if "%" in title else "Hz" if title.endswith("Frequency") else PLAIN
+        found.append(Counter(title, f"GPU {index} metrics", unit, time[mine], value[mine]))
     return found

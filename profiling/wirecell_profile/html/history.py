@@ -9,7 +9,7 @@ import numpy as np
 
 from ..compare.history_store import Step
 from ..compare.step_detection import pieces
-from ..units import short_time
+from ..units import short_time, ticks
 from .render import render
 from .svg import add, drawing, line, text
 
@@ -55,10 +55,9 @@ def plot(entries: list[dict], metric: str, node: str, steps: list[Step]) -> Elem
         return TOP + (HEIGHT - TOP - BOTTOM) * float(1 - value / top)
 
     text(svg, LEFT, 16, node, font_weight=600)
-    for share in (0.0, 0.25, 0.5, 0.75, 1.0):
-        at = y(share * top)
-        line(svg, (LEFT, WIDTH - RIGHT), (at, at), stroke="#e3e7ec")
-        text(svg, LEFT - 8, at + 4, short_time(share * top) if share else "0", text_anchor="end")
+    for tick in ticks(top):
+        line(svg, (LEFT, WIDTH - RIGHT), (y(tick), y(tick)), stroke="#e3e7ec")
+        text(svg, LEFT - 8, y(tick) + 4, short_time(tick) if tick else "0", text_anchor="end")
     every = -(-len(measured) // MAX_LABELS)
     for index, item in enumerate(measured):
         if index % every == 0:

@@ -169,12 +169,13 @@ class Timeline:
         kind: str,
         events: Events,
         look: Callable[[Events, np.ndarray], Look],
-        rows: np.ndarray | slice = slice(None),
+        rows: np.ndarray | None = None,
         level: np.ndarray | None = None,
     ) -> None:
-        """Add some of the events. `look`: function of the drawn events and their rows. `level`: preferred track
+        """Add events, or some rows of them. `look`: function of the drawn events and their rows. `level`: preferred track
         per event."""
-        start, end, rows = events.start[rows], events.end[rows], np.arange(len(events))[rows]
+        rows = np.arange(len(events)) if rows is None else rows
+        start, end = events.start[rows], events.end[rows]
         if not len(rows):
             return
         track = assign_tracks(start, end, np.zeros(len(rows), np.int64) if level is None else level)
@@ -236,8 +237,13 @@ def spare_colour(name: str) -> str:
 
 def make_timeline(scope: Scope, most: int = MAX_EVENTS) -> Timeline:
     """Make all rows for which the profile has events, with at most about `most` bars."""
-    kinds = ("ranges", "range_rows"), ("marks", "mark_rows"), ("calls", "call_rows")
-    kinds += ("system_calls", "system_call_rows"), ("operations", "operation_rows")
+    kinds = [
+        ("ranges", "range_rows"),
+        ("marks", "mark_rows"),
+        ("calls", "call_rows"),
+        ("system_calls", "system_call_rows"),
+        ("operations", "operation_rows"),
+    ]
     timeline = Timeline(Merging.of([_taken(scope, *kind)[0] for kind in kinds], most))
     _host_rows(timeline, scope)
     _device_rows(timeline, scope)
@@ -279,9 +285,9 @@ def _host_rows(timeline: Timeline, scope: Scope) -> None:
     several = len({int(process_of(thread)) for thread in threads}) > 1
 
     def call_look(events: Calls, rows: np.ndarray) -> Look:
-        colours = np.array([timeline.colour(CALL_COLOUR), timeline.colour(WAIT_COLOUR)])
-        name = timeline.labels(events.name)
-        return Look(name, colours[waiting[rows].astype(np.int64)], call=call_rows[rows])
+        colours = [WAIT_COLOUR if waits else CALL_COLOUR for waits in waiting[rows].tolist()]
+        colour = np.array([timeline.colour(colour) for colour in colours], dtype=np.int64)
+        return Look(timeline.labels(events.name), colour, call=call_rows[rows])
 
     def system_look(events: Calls, _: np.ndarray) -> Look:
         return Look(timeline.labels(events.name), np.full(len(events), timeline.colour(SYSTEM_COLOUR)))
@@ -291,19 +297,26 @@ def _host_rows(timeline: Timeline, scope: Scope) -> None:
         title = f"{names[thread]} ({label})" if names.get(thread) else label
         process = scope.profile.process_titles.get(int(process_of(thread)), str(pid_of(thread)))
         group = f"CPU {title}" + (f", process {process}" if several else "")
-        for name, kind, events, rows, look in (
-            (
-                "NVTX ranges",
-                NVTX,
-                ranges,
-                nested[ranges.thread[nested] == thread],
-                partial(_range_look, timeline),
-            ),
-            ("CUDA API", API, calls, np.flatnonzero(calls.thread == thread), call_look),
-            ("system calls", SYSTEM, system, np.flatnonzero(system.thread == thread), system_look),
-        ):
-            spans = events.start[rows], events.end[rows], events.thread[rows]
-            timeline.add(name, group, kind, events, look, rows, nest(spans).level)
+        mine = nested[ranges.thread[nested] == thread]
+        _nested(timeline, "NVTX ranges", group, NVTX, ranges, partial(_range_look, timeline), mine)
+        mine = np.flatnonzero(calls.thread == thread)
+        _nested(timeline, "CUDA API", group, API, calls, call_look, mine)
+        mine = np.flatnonzero(system.thread == thread)
+        _nested(timeline, "system calls", group, SYSTEM, system, system_look, mine)
+
+
+def _nested(
+    timeline: Timeline,
+    title: str,
+    group: str,
+    kind: str,
+    events: HostEvents,
+    look: Callable[[Any, np.ndarray], Look],
+    rows: np.ndarray,
+) -> None:
+    """Add some of the events, inner ones below outer ones."""
+    level = nest((events.start[rows], events.end[rows], events.thread[rows])).level
+    timeline.add(title, group, kind, events, look, rows, level)
 
 
 def _why(scope: Scope, what: str) -> str:

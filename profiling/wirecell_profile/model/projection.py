@@ -90,7 +90,7 @@ class Projection:
         """The launching call of each operation, -1 for none."""
         return launching_calls(self.operations, self.calls)
 
-    @cached_property
+    @property
     def enclosing(self) -> np.ndarray:
         """Indices of the ranges that can enclose events: those on one thread."""
         return np.flatnonzero(self.ranges.on_one_thread)
@@ -132,6 +132,8 @@ class Projection:
     @cached_property
     def exclusive(self) -> np.ndarray:
         """Duration of each range without the union of its children [ns]."""
+        if len(self.enclosing) == len(self.ranges):
+            return self._nesting.exclusive
         exclusive = self.ranges.duration
         exclusive[self.enclosing] = self._nesting.exclusive
         return exclusive

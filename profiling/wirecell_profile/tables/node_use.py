@@ -178,7 +178,7 @@ def devices(scope: Scope) -> Result:
         (
             node,
             use.verdict(mine, queue[own]),
-            *device_cells(work, api, mine, queue[own], copy_busy, copies),
+            *device_cells(work, api, mine, len(mine), queue[own], copy_busy, copies),
         )
         for (node, mine), own in zip(named, split)
     ]
@@ -257,7 +257,7 @@ def _event_cells(
     if use.has_device:
         work = use.device
         own = use.scope.projection.operations.take(launched)
-        last = max(end, int(work.last[mine].max()))
+        last = max(end, int(own.end.max(initial=end)))
         device = (
             union_length(own.start, own.end),
             len(own),

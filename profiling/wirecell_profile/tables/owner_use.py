@@ -7,7 +7,8 @@ node call owns everything launched within it, except in calls nested in it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from typing import Self
 
 import numpy as np
 
@@ -20,8 +21,22 @@ from ..model.table import NULL
 HOST_TO_DEVICE, DEVICE_TO_HOST = (1, 11), (2, 12)  # copyKind; 11 and 12 for unified memory
 
 
+class Work:
+    """Base of the works per owner: a dataclass of arrays with one value per owner."""
+
+    @classmethod
+    def nothing(cls, owners: int) -> Self:
+        """Return the work of owners without any."""
+        return cls(**{field.name: np.zeros(owners, np.int64) for field in fields(cls)})  # type: ignore[arg-type]
+
+    def add(self, work: Self, owner: np.ndarray) -> None:
+        """Add other work to that of the given owners."""
+        for field in fields(self):  # type: ignore[arg-type]
+            np.add.at(getattr(self, field.name), owner, getattr(work, field.name))
+
+
 @dataclass
-class DeviceWork:
+class DeviceWork(Work):
     """Device work per owner. Times in ns; all values are 0 for an owner without operations."""
 
     operations: np.ndarray
@@ -31,7 +46,6 @@ class DeviceWork:
     gpu_busy: np.ndarray  # union of the operations
     copy_busy: np.ndarray  # union of copies and sets
     span: np.ndarray  # first start to last end
-    last: np.ndarray  # last end, NULL without operations
     to_device: np.ndarray  # bytes copied from the host
     to_host: np.ndarray
 
@@ -64,7 +78,6 @@ def device_work(
         gpu_busy=union_by_owner(start, end, owner, owners),
         copy_busy=union_by_owner(start[is_copy], end[is_copy], owner[is_copy], owners),
         span=np.where(last == NULL, 0, last - np.where(last == NULL, 0, first)),
-        last=last,
         to_device=summed(size, np.isin(operations.copy_kind, HOST_TO_DEVICE)),
         to_host=summed(size, np.isin(operations.copy_kind, DEVICE_TO_HOST)),
     )
@@ -91,7 +104,7 @@ def operations_of(
 
 
 @dataclass
-class ApiWork:
+class ApiWork(Work):
     """Per owner: time in CUDA API calls, and in those that wait for the device [ns]."""
 
     api: np.ndarray
@@ -154,7 +167,8 @@ def device_columns(calls: str, busy: str, efficiency: str = "") -> str:
 def device_cells(
     work: DeviceWork,
     api: ApiWork,
-    rows: np.ndarray,
+    rows: np.ndarray | int,
+    calls: int,
     queue: np.ndarray,
     busy: np.ndarray | None,
     copies: bool,
@@ -162,8 +176,9 @@ def device_cells(
 ) -> tuple:
     """Return the cells of all tables of device work, summed over some owners.
 
-    `queue`: their operations' queue times. `busy`: busy time by another definition, per owner, None if the file lacks
-    it. `copies`: whether the file records copies. `with_kernels`: also the sum of the kernels' durations over the span.
+    `calls`: count of the calls or instances. `queue`: their operations' queue times. `busy`: busy time by another
+    definition, per owner, None if the file lacks it. `copies`: whether the file records copies. `with_kernels`: also
+    the sum of the kernels' durations over the span.
     """
 
     def total(part: np.ndarray) -> int:
@@ -172,7 +187,7 @@ def device_cells(
     operations, span, union = total(work.operations), total(work.span), total(work.gpu_busy)
     shares = [union, total(work.kernel_sum)] if with_kernels else [union]
     return (
-        *(operations, operations / len(rows), total(work.launches), total(work.gpu_sum), union),
+        *(operations, operations / calls, total(work.launches), total(work.gpu_sum), union),
         None if busy is None else total(busy),
         *(span, span - union, *(percent(share, span) if span else None for share in shares)),
         *(total(api.api), total(api.waiting), *quantiles(queue)),

@@ -16,6 +16,7 @@ from ..model.window import find_window
 from ..output import Result, columns
 from .owner_use import (
     ApiWork,
+    DeviceWork,
     api_work,
     device_cells,
     device_columns,
@@ -26,7 +27,7 @@ from .owner_use import (
 
 CPU_GAP = 10_000  # ns; shorter gaps are overhead of the executor
 MAX_GAPS = 20
-CALLS_AT_ONCE = 100_000  # more need too much memory
+RANGES_AT_ONCE, CALLS_AT_ONCE = 500_000, 100_000  # more need too much memory
 
 
 def _by_name(scope: Scope) -> list[tuple[str, str, np.ndarray]]:
@@ -80,46 +81,66 @@ def devices(scope: Scope) -> Result:
     Raise MissingData if the file lacks ranges, API calls or device operations.
     """
     scope.profile.operations, scope.profile.calls  # noqa: B018  raise MissingData
-    ranges, projection = scope.profile.ranges, scope.projection
-    work = device_work(
-        projection.operations,
-        projection.call_of_operation,
-        scope.pairs.range,
-        scope.pairs.operation,
-        len(ranges),
-    )
-    api = _api_work(projection, len(ranges))
-    own = _exclusive_busy(scope)
-    queue = queue_times(scope)
+    named = _by_name(scope)
+    name_of = np.full(len(scope.profile.ranges), -1, dtype=np.int64)
+    for index, (_, _, mine) in enumerate(named):
+        name_of[mine] = index
+    work, own = _device_work(scope, name_of, len(named)), _exclusive_busy(scope, name_of, len(named))
+    api, queue = _api_work(scope.projection, name_of, len(named)), queue_times(scope)
+    pairs = scope.pairs
+    split = operations_of(name_of[pairs.range], pairs.operation, list(np.arange(len(named))), len(named))
     rows = []
     copies = scope.profile.records_copies
-    named = [part for part in _by_name(scope) if work.operations[part[2]].any()]
-    parts = [mine for _, _, mine in named]
-    split = operations_of(scope.pairs.range, scope.pairs.operation, parts, len(ranges))
-    for (name, style, mine), inside in zip(named, split):
-        cells = device_cells(work, api, mine, queue[inside], own, copies, with_kernels=True)
+    for index in np.flatnonzero(work.operations).tolist():
+        name, style, mine = named[index]
+        cells = device_cells(work, api, index, len(mine), queue[split[index]], own, copies, with_kernels=True)
         rows.append((name, style, len(mine), *cells))
     rows.sort(key=lambda row: -row[7])
     heads = device_columns("instance", "gpu_excl (ns)", "upstream_eff (%), ")
     return Result(columns("Range, Style, Instances", heads), rows)
 
 
-def _api_work(projection: Projection, owners: int) -> ApiWork:
-    """Return the API time within each range, in parts of the calls that do not overlap: their unions add up."""
-    calls, work = projection.calls, ApiWork(*np.zeros((2, owners), dtype=np.int64))
+def _device_work(scope: Scope, name_of: np.ndarray, names: int) -> DeviceWork:
+    """Return the sum of the device work of the ranges of each name."""
+    total, pairs, projection = DeviceWork.nothing(names), scope.pairs, scope.projection
+    ranges = len(name_of)
+    for first in range(0, ranges, RANGES_AT_ONCE):
+        begin, end = np.searchsorted(pairs.range, (first, first + RANGES_AT_ONCE)).tolist()
+        owner, operation = pairs.range[begin:end] - first, pairs.operation[begin:end]
+        owners = min(RANGES_AT_ONCE, ranges - first)
+        work = device_work(projection.operations, projection.call_of_operation, owner, operation, owners)
+        used = np.flatnonzero(work.operations)
+        total.add(
+            DeviceWork(**{name: part[used] for name, part in vars(work).items()}), name_of[used + first]
+        )
+    return total
+
+
+def _api_work(projection: Projection, name_of: np.ndarray, names: int) -> ApiWork:
+    """Return the sum of the API times of the ranges of each name.
+
+    Parts of the calls that do not overlap add up.
+    """
+    total, calls = ApiWork.nothing(names), projection.calls
     for part in disjoint_parts(calls.start, calls.end, calls.thread, CALLS_AT_ONCE):
-        inside = api_work(calls, *projection.call_pairs(part), owners)
-        work.api += inside.api
-        work.waiting += inside.waiting
-    return work
+        of_range, of_call = projection.call_pairs(part)
+        selected = name_of[of_range] >= 0
+        owners, owner = np.unique(of_range[selected], return_inverse=True)
+        total.add(api_work(calls, owner, of_call[selected], len(owners)), name_of[owners])
+    return total
 
 
-def _exclusive_busy(scope: Scope) -> np.ndarray:
-    """Return for each range the union of the operations launched in it but in no range inside of it."""
-    rows = scope.operation_rows
-    owner = scope.projection.range_of_operation[rows]
-    mine = scope.profile.operations.take(rows[owner >= 0])
-    return union_by_owner(mine.start, mine.end, owner[owner >= 0], len(scope.profile.ranges))
+def _exclusive_busy(scope: Scope, name_of: np.ndarray, names: int) -> np.ndarray:
+    """Return for each name the sum over its ranges of the union of the operations launched in a range but in
+    no range inside of it."""
+    operations, rows = scope.profile.operations, scope.operation_rows
+    around = scope.projection.range_of_operation[rows]
+    inside = (around >= 0) & (name_of[around] >= 0)
+    rows, (owners, owner) = rows[inside], np.unique(around[inside], return_inverse=True)
+    busy = union_by_owner(operations.start[rows], operations.end[rows], owner, len(owners))
+    total = np.zeros(names, dtype=np.int64)
+    np.add.at(total, name_of[owners], busy)
+    return total
 
 
 def cpu_gaps(scope: Scope, shortest: int = CPU_GAP) -> Result:
@@ -129,17 +150,18 @@ def cpu_gaps(scope: Scope, shortest: int = CPU_GAP) -> Result:
     then the widest gaps.
     """
     window = find_window(scope)
-    chosen = scope.profile.ranges.take(scope.range_rows)
-    chosen = chosen.take((chosen.end > window.start) & (chosen.start < window.end))
-    chosen = chosen.take(chosen.on_one_thread & ~is_run(chosen) & ~chosen.category.matching("event".__eq__))
+    ranges, rows = scope.profile.ranges, scope.range_rows
+    counted = ranges.on_one_thread & ~is_run(ranges) & ~ranges.category.matching("event".__eq__)
+    rows = rows[(counted & (ranges.end > window.start) & (ranges.start < window.end))[rows]]
     names = scope.profile.thread_names
     sums, widest = [], []
-    for thread in np.unique(chosen.thread).tolist():
-        mine = chosen.take(chosen.thread == thread)
-        found = gaps(mine.start, mine.end)
+    by_thread = [rows[part] for part in group(ranges.thread[rows]).rows()]
+    for mine in sorted(by_thread, key=lambda mine: int(ranges.thread[mine[0]])):
+        start, end, thread = ranges.start[mine], ranges.end[mine], int(ranges.thread[mine[0]])
+        found = gaps(start, end)
         long = np.flatnonzero(found.duration >= shortest)
         title = f"{names.get(thread) or 'thread'} {tid_of(thread)}"
-        extent = int(mine.end.max() - mine.start.min())
+        extent = int(end.max() - start.min())
         total = int(found.duration[long].sum())
         sums.append((title, "all", len(long), None, total, percent(total, extent), None, None))
         widest += [
@@ -150,8 +172,8 @@ def cpu_gaps(scope: Scope, shortest: int = CPU_GAP) -> Result:
                 int(found.start[i]),
                 int(found.duration[i]),
                 percent(int(found.duration[i]), extent),
-                mine.name.text(found.before[i]),
-                mine.name.text(found.after[i]),
+                ranges.name.text(mine[found.before[i]]),
+                ranges.name.text(mine[found.after[i]]),
             )
             for i in long.tolist()
         ]

@@ -39,10 +39,10 @@ function timeText(ns, digits = 4) {
 }
 
 function amountText(value, unit) {
-  if (unit === "B") {
+  if (unit === "B" || unit === "Hz") {
     const size = Math.abs(value);
-    const [name, scale] = size >= 1e9 ? ["GB", 1e9] : size >= 1e6 ? ["MB", 1e6] : size >= 1e3 ? ["kB", 1e3] : ["B", 1];
-    return `${Number((value / scale).toPrecision(4))} ${name}`;
+    const [prefix, scale] = size >= 1e9 ? ["G", 1e9] : size >= 1e6 ? ["M", 1e6] : size >= 1e3 ? ["k", 1e3] : ["", 1];
+    return `${Number((value / scale).toPrecision(4))} ${prefix}${unit}`;
   }
   return `${Number(value.toPrecision(4))}${unit ? " " + unit : ""}`;
 }

@@ -278,7 +278,13 @@ class Timeline {
     if (width < 26 || height < 11) return;
     c.fillStyle = dim ? "#9aa5b1" : isDark(colour) && !several ? "#ffffff" : "#1c2430";
     c.textAlign = "left";
-    c.fillText(this.clipped(several ? `${d.count[i]} merged` : d.strings[d.name[i]], width - 8), left + 4, y + height / 2 + 0.5);
+    c.fillText(this.clipped(this.text(i), width - 8), left + 4, y + height / 2 + 0.5);
+  }
+
+  // Return the text on a bar.
+  text(i) {
+    const d = this.data, name = d.strings[d.name[i]];
+    return d.count[i] > 1 ? `${d.count[i]} merged` : name === "event" && d.event[i] !== d.noEvent ? `event ${d.event[i]}` : name;
   }
 
   counter(item, y) {
