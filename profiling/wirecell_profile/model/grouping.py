@@ -31,13 +31,13 @@ class Groups:
 
 def group(*keys: np.ndarray) -> Groups:
     """Group the rows that agree in all these integer columns. Groups are in order of first appearance."""
-    count = len(keys[0])
-    of_row = np.zeros(count, dtype=np.int64)
-    for key in keys:
+    of_row = codes(keys[0])
+    for key in keys[1:]:
         part = codes(key)
         of_row = codes(of_row * (int(part.max(initial=0)) + 1) + part)
+    count = len(of_row)
     first = np.full(int(of_row.max(initial=-1)) + 1, count)
-    first[of_row[::-1]] = np.arange(count)[::-1]  # the last assignment is that of the first row
+    first[of_row[::-1]] = np.arange(count - 1, -1, -1)  # the last assignment is that of the first row
     order = np.argsort(first, kind="stable")
     rank = np.empty(len(order), dtype=np.int64)
     rank[order] = np.arange(len(order))

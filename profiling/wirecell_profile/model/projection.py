@@ -171,9 +171,13 @@ class Projection:
         launches = np.bincount(self.call_of_operation[by_call], minlength=len(self.calls))
         of_range, of_call = self.call_pairs(np.flatnonzero(launches))
         count, first = launches[of_call], (np.cumsum(launches) - launches)[of_call]
-        within = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count)
-        key = np.repeat(of_range, count) * len(self.operations)
-        key += by_call[np.repeat(first, count) + within]
+        key = np.repeat(of_range, count)
+        del of_range, of_call
+        key *= len(self.operations)
+        place = np.arange(len(key))  # of each pair's operation in by_call
+        place += np.repeat(first - (np.cumsum(count) - count), count)
+        key += by_call[place]
+        del place
         key.sort()
         return Pairs(*np.divmod(key, max(len(self.operations), 1)))
 

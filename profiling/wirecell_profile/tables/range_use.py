@@ -43,9 +43,9 @@ def _by_name(scope: Scope) -> list[tuple[str, str, np.ndarray]]:
 def times(scope: Scope) -> Result:
     """Return host time per range: inclusive, exclusive, of the first instance by start, and the median of the
     others."""
-    ranges, exclusive = scope.profile.ranges, scope.projection.exclusive
     window = find_window(scope)
     inside = scope.projection.exclusive_within(window.start, window.end)
+    ranges, exclusive = scope.profile.ranges, scope.projection.exclusive  # after the other, to save memory
     rows = []
     for name, style, mine in _by_name(scope):
         mine = mine[np.argsort(ranges.start[mine], kind="stable")]
@@ -82,7 +82,7 @@ def devices(scope: Scope) -> Result:
     """
     scope.profile.operations, scope.profile.calls  # noqa: B018  raise MissingData
     named = _by_name(scope)
-    name_of = np.full(len(scope.profile.ranges), -1, dtype=np.int64)
+    name_of = np.full(len(scope.profile.ranges), -1, dtype=np.int32)
     for index, (_, _, mine) in enumerate(named):
         name_of[mine] = index
     work, own = _device_work(scope, name_of, len(named)), _exclusive_busy(scope, name_of, len(named))
