@@ -16,7 +16,7 @@ from typing import Any, Self
 import numpy as np
 
 from .identity import lookup, process_of
-from .table import NULL, Labels, Table, TableSource, label
+from .table import NULL, Labels, Table, TableSource, combine, label
 
 PUSH_POP, START_END = 0, 1
 STYLES = ("PushPop", "StartEnd")
@@ -256,12 +256,7 @@ def _named(keys: np.ndarray, definitions: np.ndarray, text: Labels) -> Labels:
 
 def _qualified(domain: Labels, text: Labels) -> Labels:
     """domain:text."""
-    pairs, inverse = np.unique(np.stack([domain.codes, text.codes]), axis=1, return_inverse=True)
-    names = []
-    for domain_code, text_code in pairs.T.tolist():
-        message = text.names[text_code] if text_code >= 0 else ""
-        names.append(f"{domain.names[domain_code]}:{message}" if domain_code >= 0 else message)
-    return Labels(inverse.reshape(-1), names).map(str)
+    return combine(domain, text, lambda name, message: f"{name}:{message or ''}" if name else message or "")
 
 
 def read_calls(profile: TableSource) -> Calls:
@@ -277,6 +272,12 @@ def read_system_calls(profile: TableSource) -> Calls:
     if not len(calls):
         raise profile.missing("OSRT_API")
     return calls
+
+
+def read_host_events(table: Table) -> HostEvents:
+    """Read the times and threads of any table of events. Rows without end end at their start."""
+    start, end = table.integers("start"), table.integers("end")
+    return HostEvents(start, np.where(end == NULL, start, end), table.integers("globalTid"))
 
 
 def read_host_calls(profile: TableSource, name: str) -> Calls:

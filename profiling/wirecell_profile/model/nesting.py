@@ -19,11 +19,11 @@ SHORT = 8  # lists of open ranges up to this length are not cleaned
 class Nesting:
     """Nesting of N ranges, and of M intervals (calls) in them. Indices are -1 for none."""
 
-    parent: np.ndarray  # (N) the innermost range that the range lies in
+    parent: np.ndarray  # (N) the shortest range that the range lies in
     level: np.ndarray  # (N) 0 for a range in no other, else its parent's + 1
     children: np.ndarray  # (N) count of ranges with this parent
     exclusive: np.ndarray  # (N) duration minus the union of its children, ns
-    innermost: np.ndarray  # (M) the innermost range around the interval
+    innermost: np.ndarray  # (M) the range around the interval that starts last
     pair_range: np.ndarray  # ranges of all pairs (range, interval in it)
     pair_interval: (
         np.ndarray
@@ -86,12 +86,14 @@ def _sweep(
             active = [other for other in active if end[other] >= begin]
             limit = max(SHORT, 2 * len(active))
         if is_range:
+            tightest, shortest = -1, 0
             for other in reversed(active):
-                if end[other] >= finish:
-                    parent[index], level[index] = other, level[other] + 1
-                    covered[other] += max(0, finish - max(begin, covered_until[other]))
-                    covered_until[other] = max(covered_until[other], finish)
-                    break
+                if end[other] >= finish and (tightest < 0 or end[other] - start[other] < shortest):
+                    tightest, shortest = other, end[other] - start[other]
+            if tightest >= 0:
+                parent[index], level[index] = tightest, level[tightest] + 1
+                covered[tightest] += max(0, finish - max(begin, covered_until[tightest]))
+                covered_until[tightest] = max(covered_until[tightest], finish)
             active.append(index)
             continue
         around = [other for other in active if end[other] >= finish]
