@@ -94,7 +94,7 @@ def nvtx_pushpop_trace(scope: Scope, _: frozenset[str]) -> Result:
         ranges.row,
         np.append(ranges.row, NULL)[nesting.parent],
     )
-    trees = ("--" * level + name for level, name in zip(nesting.level[shown].tolist(), names))
+    trees = ("--" * level + name if name else "" for level, name in zip(nesting.level[shown].tolist(), names))
     return Result(
         columns(
             "Start (ns), End (ns), Duration (ns), DurChild (ns), DurNonChild (ns), Name, PID, TID, "
