@@ -79,7 +79,7 @@ def other_tables(file: Synthetic) -> None:
     _unified_memory(file)
     for step in range(4):
         start, times = 1_000 * step, {"globalTid": thread}
-        for kind, event in (("PARALLEL", "Parallel"), ("WAIT", "Barrier"), ("WAIT", "Critical")):
+        for kind, event in (("PARALLEL", "Parallel"), ("WAIT", "Barrier"), ("WAIT", "Critical section")):
             length = 100 + 10 * step + len(event)
             file.row(
                 f"OPENMP_EVENT_KIND_{kind}", start=start, end=start + length, nameId=name(event), **times
@@ -139,6 +139,9 @@ def other_tables(file: Synthetic) -> None:
 
 
 def _unified_memory(file: Synthetic) -> None:
+    file.row("TARGET_INFO_GPU", id=0, name="GPU model")
+    for kind, text in ((11, "Unified Host-to-Device"), (12, "Unified Device-to-Host")):
+        file.row("ENUM_CUDA_MEMCPY_OPER", id=kind, name=text, label=text)
     for start, address, instruction in (
         (5, 4096, "main"),
         (6, 4096, "fill"),

@@ -38,10 +38,11 @@ def kernel_labels(scope: Scope, rows: np.ndarray, options: frozenset[str]) -> La
     names = operations.short_name if "base" in options else operations.name
     if "mangled" in options:
         names = _mangled(scope, operations, names)
-    if "nvtx-name" not in options:
+    if "nvtx-name" not in options or not scope.profile.has("CUPTI_ACTIVITY_KIND_KERNEL"):
         return names
-    inner = np.where(operations.kind == KERNEL, scope.projection.range_of_operation[rows], -1)
+    scope.profile.require("CUPTI_ACTIVITY_KIND_RUNTIME")
     texts = scope.profile.ranges.text
+    inner = np.where(operations.kind == KERNEL, scope.projection.range_of_operation[rows], -1)
     around = Labels(np.append(texts.codes, -1)[inner], texts.names)
     return combine(around, names, lambda text, name: name or "" if text is None else f"{text}/{name or ''}")
 
@@ -168,8 +169,11 @@ def cuda_api_gpu_sum(scope: Scope, options: frozenset[str]) -> Result:
 
     The total mixes host and device time; it gives a ranking, not a utilisation.
     """
-    calls = scope.profile.calls.take(scope.call_rows)
-    return sum_of_categories([("CUDA_API", calls.duration, calls.name), *_device_parts(scope, options)])
+    parts = _device_parts(scope, options) if len(scope.profile.or_empty("operations")) else []
+    if scope.profile.has("CUPTI_ACTIVITY_KIND_RUNTIME") or not parts:
+        calls = scope.profile.calls.take(scope.call_rows)
+        parts.insert(0, ("CUDA_API", calls.duration, calls.name))
+    return sum_of_categories(parts)
 
 
 REPORTS = [

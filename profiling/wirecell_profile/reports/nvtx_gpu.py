@@ -35,7 +35,7 @@ def unattributed(scope: Scope) -> np.ndarray:
 
 
 def nvtx_gpu_proj_trace(scope: Scope, _: frozenset[str]) -> Result:
-    """Return one row per range with device operations, by projected start, of equal starts the longer first.
+    """Return one row per range with device operations, in the order of their ids.
 
     NumGPUOps counts launching calls (a graph launch once). Lvl and the stack include ranges of both styles on
     the same thread; only children with device operations count.
@@ -45,7 +45,7 @@ def nvtx_gpu_proj_trace(scope: Scope, _: frozenset[str]) -> Result:
     ranges = projection.ranges
     stacks = range_stacks(ranges, projection.parent)
     duration = projected.end - projected.start
-    order = np.lexsort((projected.range, -duration, projected.start))
+    order = np.argsort(ranges.row[projected.range])
     rows = projected.range[order]
     cells = (
         listed(ranges.name, rows),
@@ -63,14 +63,13 @@ def nvtx_gpu_proj_trace(scope: Scope, _: frozenset[str]) -> Result:
         listed(np.append(ranges.row, NULL)[projection.parent], rows),
         [stacks[row] for row in rows.tolist()],
     )
-    trace = sorted([*zip(*cells), *_unnamed_row(scope)], key=lambda row: (row[1], -row[2], row[0] != ""))
     return Result(
         columns(
             "Name, Projected Start (ns), Projected Duration (ns), Orig Start (ns), "
             "Orig Duration (ns), Style, PID, TID, NumGPUOps, Lvl, NumChild, RangeId, ParentId, "
             "RangeStack"
         ),
-        trace,
+        [*_unnamed_row(scope), *zip(*cells)],
     )
 
 

@@ -14,6 +14,7 @@ from ..model.selection import Scope
 from ..model.table import NULL, Labels, label
 from ..output import Result, columns
 from . import Report, listed, sum_of_times
+from .cuda_gpu_trace import megabytes
 
 # table of MPI calls -> source in the sums, columns of the sizes sent and received
 MPI = {
@@ -129,15 +130,13 @@ def mpi_event_trace(scope: Scope, _: frozenset[str]) -> Result:
             for part in (pid_of(events.thread), tid_of(events.thread), calls.columns["tag"])
         ),
         [ranks.get(thread) for thread in events.thread[order].tolist()],
-        *(
-            listed(calls.columns[key], order)
-            for key in ("remoteRank", "rootRank", "size", "sent", "received")
-        ),
+        *(listed(calls.columns[key], order) for key in ("remoteRank", "rootRank")),
+        *(megabytes(calls.columns[key][order]) for key in ("size", "sent", "received")),
     )
     return Result(
         columns(
-            "Start (ns), End (ns), Duration (ns), Event, Pid, Tid, Tag, Rank, PeerRank, RootRank, Size (b), "
-            "CollSendSize (b), CollRecvSize (b)"
+            "Start (ns), End (ns), Duration (ns), Event, Pid, Tid, Tag, Rank, PeerRank, RootRank, Size (MB):3, "
+            "CollSendSize (MB):3, CollRecvSize (MB):3"
         ),
         list(zip(*cells)),
     )
