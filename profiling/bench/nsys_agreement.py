@@ -72,6 +72,11 @@ def text_of_nsys(nsys: str, path: Path, reports: list[str], folder: Path) -> dic
     return {report: file.read_text(encoding="utf-8") for report, file in files.items()}
 
 
+def as_text(texts: dict[str, str]) -> str:
+    """Return the reports in one text, each under a line '## NAME'; reports without data are left out."""
+    return "".join(f"## {name}\n{text.rstrip()}\n" for name, text in texts.items() if text.strip())
+
+
 def our_text(scope: Scope, name: str) -> str:
     """Return our CSV text, empty if the file has no data for the report."""
     report, options = find(name)
@@ -83,11 +88,13 @@ def our_text(scope: Scope, name: str) -> str:
 
 
 def compare(nsys: str, path: Path, reports: list[str], keep: Path | None) -> Agreement:
-    """Compare all reports of one file; store both texts of reports that differ in the folder `keep`."""
+    """Compare all reports of one file; store nsys's text, and ours of reports that differ, in the folder `keep`."""
     agreement = Agreement()
     with tempfile.TemporaryDirectory() as folder, Profile.open(path) as profile:
         theirs = text_of_nsys(nsys, path, reports, Path(folder))
         agreement.schema = profile.schema_version
+        if keep:
+            (keep / f"{path.stem}.nsys.txt").write_text(as_text(theirs), encoding="utf-8")
         scope = Scope(profile)
         for report in reports:
             ours, expected = our_text(scope, report), theirs[report]
@@ -98,9 +105,8 @@ def compare(nsys: str, path: Path, reports: list[str], keep: Path | None) -> Agr
             else:
                 agreement.different.append(report)
                 if keep:
-                    stem = f"{path.stem}.{report.replace(':', '_')}"
-                    (keep / f"{stem}.nsys.csv").write_text(expected, encoding="utf-8")
-                    (keep / f"{stem}.ours.csv").write_text(ours, encoding="utf-8")
+                    name = f"{path.stem}.{report.replace(':', '_')}.ours.csv"
+                    (keep / name).write_text(ours, encoding="utf-8")
     return agreement
 
 
@@ -112,7 +118,7 @@ def main() -> int:
     parser.add_argument("files", nargs="+", type=Path, metavar="FILE.sqlite")
     parser.add_argument("--nsys", default="nsys", help="the program (default: nsys on the path)")
     parser.add_argument(
-        "--keep", type=Path, metavar="DIR", help="folder for both texts of reports that differ"
+        "--keep", type=Path, metavar="DIR", help="folder for nsys's text, and ours if it differs"
     )
     arguments = parser.parse_args()
     nsys = shutil.which(arguments.nsys)

@@ -55,6 +55,7 @@ def nested(file: Synthetic) -> None:
     file.range("worker", 50, 9_500, 2)
     file.launch("by a worker", (60, 70), (80, 120), 2)
     file.launch("outside", (9_600, 9_610), (9_700, 9_730), 2)
+    file.launch("starts when the call ends", (7_000, 7_010), (7_010, 7_030))
     graph = file.call("cudaGraphLaunch_v10000", 8_000, 8_020)
     for node in range(3):
         file.kernel("node of a graph", 8_100 + 50 * node, 8_140 + 50 * node, graph)

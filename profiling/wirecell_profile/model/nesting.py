@@ -9,6 +9,7 @@ list of open ranges instead of a stack.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import accumulate
 
 import numpy as np
 
@@ -19,7 +20,7 @@ SHORT = 8  # lists of open ranges up to this length are not cleaned
 class Nesting:
     """Nesting of N ranges, and of M intervals (calls) in them. Indices are -1 for none."""
 
-    parent: np.ndarray  # (N) the shortest range that the range lies in
+    parent: np.ndarray  # (N) the shortest range that the range lies in, of equal ones that which starts last
     level: np.ndarray  # (N) 0 for a range in no other, else its parent's + 1
     children: np.ndarray  # (N) count of ranges with this parent
     exclusive: np.ndarray  # (N) duration minus the union of its children, ns
@@ -71,6 +72,7 @@ def _sweep(
     pair_range: list[int] = []
     pair_interval: list[int] = []
     active: list[int] = []  # ranges of this thread in order of start; may include ended ones
+    shortest: list[int] = []  # shortest duration among the active ranges up to each
     current, limit = None, SHORT
     for event in events:
         is_range = event < count
@@ -79,22 +81,27 @@ def _sweep(
         finish = end[index] if is_range else asked_end[index]
         owner = thread[index] if is_range else asked_thread[index]
         if owner != current:
-            current, active, limit = owner, [], SHORT
+            current, active, shortest, limit = owner, [], [], SHORT
         while active and end[active[-1]] < begin:
             active.pop()
+            shortest.pop()
         if len(active) > limit:  # drop ended ranges below a long one, so that the list stays short
             active = [other for other in active if end[other] >= begin]
+            shortest = list(accumulate((end[other] - start[other] for other in active), min))
             limit = max(SHORT, 2 * len(active))
         if is_range:
-            tightest, shortest = -1, 0
-            for other in reversed(active):
-                if end[other] >= finish and (tightest < 0 or end[other] - start[other] < shortest):
-                    tightest, shortest = other, end[other] - start[other]
-            if tightest >= 0:
-                parent[index], level[index] = tightest, level[tightest] + 1
-                covered[tightest] += max(0, finish - max(begin, covered_until[tightest]))
-                covered_until[tightest] = max(covered_until[tightest], finish)
+            outer, length = -1, 0
+            for other, least in zip(reversed(active), reversed(shortest)):
+                if outer >= 0 and least >= length:
+                    break
+                if end[other] >= finish and (outer < 0 or end[other] - start[other] < length):
+                    outer, length = other, end[other] - start[other]
+            if outer >= 0:
+                parent[index], level[index] = outer, level[outer] + 1
+                covered[outer] += max(0, finish - max(begin, covered_until[outer]))
+                covered_until[outer] = max(covered_until[outer], finish)
             active.append(index)
+            shortest.append(min(finish - begin, shortest[-1]) if shortest else finish - begin)
             continue
         around = [other for other in active if end[other] >= finish]
         if around:
