@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The compiler and its flags, by build mode."""
 
+import shlex
+
 FLAGS = {
     "release": ["-O2", "-g1"],
     "debug": ["-O0", "-g"],
@@ -18,8 +20,12 @@ def configure(cfg):
     openmp = [] if mode == "tsan" else ["-fopenmp"]
     flags = FLAGS[mode]
     cfg.env.BUILD_MODE = mode
+    # Options remembered from before there was this one have no value.
+    given = shlex.split(getattr(cfg.options, "build_debug", ""))
     # What the user gave in CXXFLAGS comes last and wins.
-    cfg.env.CXXFLAGS = ["-std=c++20", "-pthread", "-Wall", "-Wextra"] + openmp + flags + cfg.env.CXXFLAGS
+    cfg.env.CXXFLAGS = (
+        ["-std=c++20", "-pthread", "-Wall", "-Wextra"] + openmp + flags + given + cfg.env.CXXFLAGS
+    )
     cfg.env.DEFINES += ["NDEBUG"] if mode == "release" else ["SPNG_DEBUG=1"]
     cfg.env.LINKFLAGS += ["-pthread"] + openmp + [flag for flag in flags if flag.startswith("-fsanitize")]
     # A symbol that no library has is an error now, not at the user's first run. Sanitizers add some late.

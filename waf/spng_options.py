@@ -29,11 +29,11 @@ FIELD_PARTS = (
     "root fftw fftwthreads eigen eigen3 hdf5 h5cpp protobuf grpc triton zmq libzmq czmq libczmq "
     "zyre libzyre zio libzio glpk kokkos rtuples dynamo jsoncpp libtool spng bzip2 python"
 ).split()
-FIELD_FLAGS = "--tests --alltests --clear-failed".split()
+FIELD_FLAGS = "--tests --alltests --clear-failed --dump-test-scripts".split()
 FIELD_VALUES = (
-    "--cxxstd --with-spdlog-active-level --with-spdlog-static --test-group --test-duration --testcmd --docs "
-    "--docs-prefix --install-config --build-debug --boost-toolset --boost-linkage_autodetect --boost-abi "
-    "--boost-python"
+    "--cxxstd --with-spdlog-active-level --with-spdlog-static --test-group --test-duration --testcmd --test-data-url "
+    "--test-data-versions --docs --docs-prefix --emacs-daemon --install-config --kokkos-options --boost-toolset "
+    "--boost-linkage_autodetect --boost-abi --boost-python"
 ).split()
 
 # Words that stand for yes and no in place of a folder, in any case; those of the Wire-Cell Toolkit, and digits.
@@ -50,6 +50,13 @@ def options(opt):
         default="release",
         dest="build_mode",
         help="release (default), debug, asan (address and undefined) or tsan (threads)",
+    )
+    group.add_option(
+        "--build-debug",
+        default="",
+        metavar="FLAGS",
+        dest="build_debug",
+        help="flags of the compiler after those of the build mode, such as --build-debug='-O0 -ggdb3'",
     )
     group.add_option(
         "--with-nvtx",

@@ -155,7 +155,7 @@ def test_the_job_script_of_slurm(bench: Bench, capsys) -> None:
         assert line in script.splitlines(), line
     assert "the script of each of 7 jobs" in shown
     worker = script.strip().splitlines()[-1]
-    assert worker.startswith(f"{sys.executable} -m distributed.cli.dask_worker tcp://127.0.0.1:")
+    assert worker.startswith(f"{sys.executable} -P -m distributed.cli.dask_worker tcp://127.0.0.1:")
     assert (
         re.findall(r"--nthreads (\d+)", worker)[-1] == "1"
         and re.findall(r"--memory-limit (\S+)", worker)[-1] == "0"

@@ -89,7 +89,7 @@ def batch_cluster(options: ClusterOptions, layout: Layout) -> JobQueueCluster:
         "cores": options.cores,
         "processes": 1,
         "memory": options.memory or f"{2 * options.cores}GB",
-        "python": sys.executable,
+        "python": f"{sys.executable} -P",  # imports no file of the job's folder
         "job_name": "wirecell-campaign",
         "log_directory": str(layout.logs),
         "local_directory": "/tmp",

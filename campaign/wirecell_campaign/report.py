@@ -85,7 +85,7 @@ def join_profiles(layout: Layout) -> Path:
             hint="wirecell-campaign run --record makes profiles",
         )
     target = layout.root / JOINED_PROFILE
-    command = [sys.executable, "-m", "wirecell_profile", "merge", "-o", str(target), *map(str, found)]
+    command = [sys.executable, "-P", "-m", "wirecell_profile", "merge", "-o", str(target), *map(str, found)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         raise CampaignError("cannot merge the profiles", seen=done.stderr.strip())

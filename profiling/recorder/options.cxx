@@ -72,7 +72,7 @@ std::set<std::string> parse_parts(const std::string& text) {
     std::set<std::string> parts;
     for (const auto& part : split(text)) {
         if (known.count(part) == 0) {
-            throw std::invalid_argument("unknown part '" + part + "', expected some of " +
+            throw std::invalid_argument("no part '" + part + "' in this recorder, expected some of " +
                                         joined(known, ", "));
         }
         parts.insert(part);
@@ -151,7 +151,11 @@ std::optional<Options> options_from_environment() {
     Options options;
     options.pattern = file;
     const char* const what = std::getenv("SPNG_RECORD_WHAT");
-    options.parts = parse_parts(what == nullptr ? "" : what);
+    try {
+        options.parts = parse_parts(what == nullptr ? "" : what);
+    } catch (const std::invalid_argument& problem) {
+        throw std::invalid_argument(std::string("SPNG_RECORD_WHAT: ") + problem.what());
+    }
     const Options defaults;
     options.memory_limit = static_cast<std::int64_t>(
         1e6 *

@@ -115,6 +115,10 @@ void message(int64_t edge, int64_t event, int64_t enqueued, int64_t dequeued) {
     recorder().add(MessageRow{edge, event, {enqueued}, {dequeued}});
 }
 
+void event(int64_t event, int64_t start, int64_t end, int whole) {
+    recorder().add(EventRow{event, {start}, {end}, whole != 0});
+}
+
 void sample(int64_t time, const char* source, const char* metric, double value) {
     recorder().add(SampleRow{{time},
                              recorder().intern(string_or_empty(source)),
@@ -148,6 +152,7 @@ const SpngRecorder functions{
             recorder().add(CallDeviceRow{static_cast<std::int64_t>(call), nanoseconds});
         },
     .message = &message,
+    .event = &event,
     .sample = &sample,
 };
 

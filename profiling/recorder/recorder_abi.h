@@ -18,14 +18,17 @@
 extern "C" {
 #endif
 
-#define SPNG_RECORDER_VERSION 1u
+#define SPNG_RECORDER_VERSION 2u
+
+/// All parts of a recording. A recorder that was built without CUPTI lacks cuda.
+#define SPNG_RECORDER_PARTS "nvtx,calls,samples,cuda,nvml"
 
 /// Options of a recording. Null and 0 select the default.
 typedef struct SpngRecorderOptions {
     /// Final name of the file, with %p for the process, %h for the host, %q{VAR} for an environment variable
     /// and %% for a percent sign.
     const char* file;
-    /// Parts to record, separated by commas: nvtx, calls, samples, cuda, ...
+    /// Parts to record, separated by commas: words of SPNG_RECORDER_PARTS.
     const char* what;
     /// Parts to leave out of the default, separated by commas. Ignored if `what` is given.
     const char* without;
@@ -106,6 +109,9 @@ typedef struct SpngRecorder {
     void (*device_time)(uint64_t call, int64_t nanoseconds);
     /// Add the passage of a tensor set through an edge.
     void (*message)(int64_t edge, int64_t event, int64_t enqueued, int64_t dequeued);
+    /// Add an event that ended.
+    /// @param whole  0: the capture window opened or closed during the event
+    void (*event)(int64_t event, int64_t start, int64_t end, int whole);
     /// Add a sample of a metric.
     void (*sample)(int64_t time, const char* source, const char* metric, double value);
 } SpngRecorder;

@@ -176,7 +176,7 @@ class Synthetic:
         correlation: int | None = None,
         pid: int | None = None,
         driver: bool = False,
-        result: int = 0,
+        result: int | None = 0,
     ) -> int:
         """Add an API call and return its correlation id."""
         correlation = next(self._correlations) if correlation is None else correlation
@@ -434,6 +434,13 @@ class Synthetic:
             ok=ok,
             **(unknown | columns),
         )
+
+    def job_event(
+        self, event: int, start: int, end: int, *, whole: bool = True, pid: int | None = None
+    ) -> None:
+        """Add an event that ended; whole False: the capture window opened or closed during it."""
+        process = self.thread(0, pid)
+        self.row("SPNG_EVENT", event=event, globalPid=process, start=start, end=end, whole=int(whole))
 
     def external(self, correlation: int, call: int, pid: int | None = None) -> None:
         """Assign an API call to a node call."""

@@ -86,7 +86,7 @@ def test_ranges_have_domain_category_colour_payload_and_nesting(listener: Path) 
         train()
         train()
         try:
-            with Range("fails", colour=0xFF010203):
+            with Range("fails", color="yellow"), Range("inner", colour=0xFF010203):
                 raise ValueError
         except ValueError:
             pass
@@ -104,7 +104,9 @@ def test_ranges_have_domain_category_colour_payload_and_nesting(listener: Path) 
         "pop 0",
         *train,
         *train,
-        "push 0 [spng] fails category=step colour=FF010203 payload=none",
+        "push 0 [spng] fails category=step colour=FFFFFF00 payload=none",
+        "push 1 [spng] inner category=step colour=FF010203 payload=none",
+        "pop 1",
         "pop 0",
         f"mark 0 [spng] outside {STEP} payload=none",
     ]

@@ -14,7 +14,9 @@ import numpy as np
 import pytest
 from wirecell_profile import cli
 from wirecell_profile.commands import compare_branches
+from wirecell_profile.compare.branch_builds import BuildProgress, time_left
 from wirecell_profile.compare.measurements import WHOLE_EVENT
+from wirecell_profile.units import short_time
 
 from tests.support import small_detector, wire_cell
 
@@ -25,6 +27,7 @@ root = pathlib.Path(__file__).parent
 if sys.argv[1] == "configure":
     (root / "configured").write_text(" ".join(sys.argv[2:]))
 else:
+    assert "--notests" in sys.argv
     assert (root / ".venv" / "marker").exists(), "the environment is not shared"
     if (root / "broken").exists():
         sys.exit("this commit does not compile")
@@ -48,6 +51,8 @@ node = dict(name="Stub:one", type="Stub", instance="one", failed=0, operations={
 run = dict(synchronising=False, device="cpu", device_name="", engine="Pgrapher", precision="exact", graph_threads=1,
            intra_op_threads=1, cpu_clock="process")
 words = sys.argv[1:]
+if "new=1" in words and TIME < 1100000:
+    sys.exit("unknown argument new")
 arguments = dict(words[i + 1].split("=", 1) for i, word in enumerate(words) if word == "-A")
 document = dict(schema="spng-timing-1", time="2026-01-01T00:00:%09.6fZ" % (time.time() % 60), program=dict(version="1", commit="TIME", build="stub"),
                 versions=dict(torch="none"), machine=dict(host="h", system="s", cpu="c", cores=1), run=run,
@@ -103,7 +108,7 @@ def test_two_commits(repository: Path, capsys: pytest.CaptureFixture) -> None:
     its size.
     """
     result = repository.parent / "result.json"
-    assert branches("fast", "slow", "--runs", "6", "--configure=--with-nvtx", "--json", str(result)) == 1
+    assert branches("fast", "slow", "--runs", "6", "--json", str(result)) == 1
     seen = capsys.readouterr()
     assert "B is slower" in seen.out and "Stub:one" in seen.out and "[ 12/12]" in seen.err
     rows = {row["node"]: row for row in json.loads(result.read_text())["times"]}
@@ -122,7 +127,7 @@ def test_two_commits(repository: Path, capsys: pytest.CaptureFixture) -> None:
         for file in repository.glob("out/*/runs-*/a-*.json")
     }
     assert inputs == {str(repository.parent / "in.npz")}
-    assert branches("slow", "fast", "--runs", "6", "--configure=--with-nvtx") == 0
+    assert branches("slow", "fast", "--runs", "6", "--configure=--with-nvtx") == 0  # the default
     assert "B is faster" in capsys.readouterr().out
     assert all(tree.with_name("builds").read_text() == "built\n" for tree in trees), "built twice"
 
@@ -149,6 +154,45 @@ def test_it_goes_on_where_it_stopped(
     assert "8 of 12 are done" in capsys.readouterr().err
     assert branches("fast", "slow", "--runs", "4", "--restart") == 1
     assert "0 of 8 are done" in capsys.readouterr().err
+
+
+def test_arguments_of_one_side(repository: Path, tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
+    """An argument that only one commit knows is given to it alone, and is no difference of the conditions."""
+    job = ("--job", "-c job.jsonnet -A input=x -A new=1")
+    assert cli.main(["compare-branches", "fast", "slow", "--runs", "2", *job]) == 2
+    told = capsys.readouterr().err
+    assert "unknown argument new" in told and "--job-b" in told
+    result = tmp_path / "result.json"
+    wanted = ("--job-b", "-A new=1", "--runs", "5", "--json", str(result))
+    assert branches("fast", "slow", *wanted) == 1
+    assert {row["verdict"] for row in json.loads(result.read_text())["times"]} == {"slower"}
+    arguments = [
+        json.loads(next(repository.glob(f"out/*/runs-*/{side}-005.json")).read_text())["settings"][
+            "arguments"
+        ]
+        for side in "ab"
+    ]
+    assert "new" not in arguments[0] and arguments[1]["new"] == "1"
+
+
+def test_progress_of_a_build() -> None:
+    """One line in 30 s, with the time left at the pace since the first step that was seen."""
+    times = iter([0, 10, 20, 35, 50, 70])
+    said: list[str] = []
+    progress = BuildProgress("main", said.append, clock=lambda: float(next(times)))
+    for step in ("Checking for g++", "[ 10/100] Compiling a", "[ 20/100] Compiling b"):
+        progress.take(step)
+    assert said == []
+    for step in ("[ 35/100] Compiling c", "[ 50/100] Compiling d", "[ 70/100] Linking e"):
+        progress.take(step)
+    assert said == ["main: step 35 of 100, 65 s left", "main: step 70 of 100, 30 s left"]
+    assert time_left(600) == "10 min left"
+
+
+def test_times_have_three_digits() -> None:
+    assert [short_time(ns) for ns in (999, 999_400, 999_700, 1_230_000, 59e9)] == [
+        *("999 ns", "999 us", "1 ms", "1.23 ms", "59 s")
+    ]
 
 
 def test_existing_builds(repository: Path, capsys: pytest.CaptureFixture) -> None:

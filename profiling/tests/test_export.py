@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import csv
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -106,10 +107,13 @@ def test_hdf5(tmp_path: Path) -> None:
 def test_an_absent_package_is_said(
     recorded: str, tmp_path: Path, style: str, module: str, capsys, monkeypatch
 ) -> None:
-    monkeypatch.setitem(__import__("sys").modules, module, None)
+    monkeypatch.setitem(sys.modules, module, None)
     assert main(["export", recorded, "-f", style, "-o", str(tmp_path / "out"), "-t", "nvtx_sum"]) == 1
     shown = capsys.readouterr().err
-    assert f"needs the Python package {module}" in shown and "pip install 'wirecell-profile[" in shown
+    assert (
+        f"needs the Python package {module}" in shown
+        and f"{sys.executable} -m pip install {module};" in shown
+    )
 
 
 def test_wrong_use(recorded: str, tmp_path: Path) -> None:

@@ -81,6 +81,10 @@ def test_timing_file(tmp_path: Path) -> None:
     np.testing.assert_array_equal(run.times["wall"]["B:y"], [np.nan, 20])
     assert run.times["wall"][WHOLE_EVENT].tolist() == [50, 105]  # 300 .. 405
     assert run.times["cpu"]["A:x"].tolist() == [100, 130] and "device" not in run.times
+    assert run.times["cpu"][WHOLE_EVENT].tolist() == [
+        100,
+        130,
+    ]  # A's time contains that of B, which it called
     assert run.counts["operations"]["A:x"].tolist() == [3, 6] and run.counts["bytes out"]["A:x"].tolist() == [
         20,
         40,

@@ -12,7 +12,16 @@ import pytest
 from wirecell_profile.cli import main
 from wirecell_profile.errors import MissingData, ProfileError
 from wirecell_profile.tables.ncu_file import Launch, base_unit, read_ncu
-from wirecell_profile.tables.ncu_verdicts import Kernel, advice, bound, kernels
+from wirecell_profile.tables.ncu_verdicts import (
+    LEVELS,
+    LOCAL_ACCESSES,
+    TENSOR_LEVELS,
+    Kernel,
+    advice,
+    bound,
+    kernels,
+    level,
+)
 from wirecell_profile.tables.roofline import measured
 
 SM, MEMORY = (
@@ -148,6 +157,19 @@ def test_the_details_page(details: Path) -> None:
     assert lines[2].startswith("theoretical occupancy 25 %, limited by registers")
 
 
+def test_the_details_page_of_a_real_device(capsys: pytest.CaptureFixture[str]) -> None:
+    """Three kernels of a job on an H100, with the sections SpeedOfLight and Occupancy of ncu."""
+    path = Path(__file__).with_name("data") / "ncu-details-h100.csv"
+    assert main(["ncu", str(path), "-f", "json"]) == 0
+    data = json.loads(capsys.readouterr().out)
+    gemm, coincidence, unpack = data["kernels"]
+    assert (gemm["Verdict"], gemm["SM (%)"], gemm["Theoretical (%)"]) == ("compute-bound", 85.7, 25)
+    assert (coincidence["Kernel"], coincidence["Time (ns)"]) == ("coincidence", 76_416)
+    assert (coincidence["Verdict"], unpack["Verdict"]) == ("cache-bound", "latency-bound")
+    assert [row["SM use"] for row in data["resources"]] == ["excellent", "low", "moderate"]
+    assert {"Metric": "SM Frequency"} in data["metrics that are not read"]
+
+
 def test_kernels_are_weighted_by_their_time(raw: Path) -> None:
     copy, tiny = kernels(read_ncu(raw))
     assert (copy.name, len(copy.launches), copy.duration) == ("copy(float *)", 2, pytest.approx(40_000))
@@ -204,6 +226,95 @@ def test_the_roofline_section_counts_per_cycle() -> None:
         pytest.approx(5.0),
     )
     assert point.attainable is None and point.side is None  # no roofs were measured
+
+
+# As ncu --csv --page raw --metrics ..., with the names of the guides that users read.
+METRICS = {
+    "sm__throughput.avg.pct_of_peak_sustained_elapsed": ("%", "28.5"),
+    "dram__throughput.avg.pct_of_peak_sustained_elapsed": ("%", "85.25"),
+    "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed": ("%", "12.0"),
+    "lts__throughput.avg.pct_of_peak_sustained_elapsed": ("%", "70"),
+    "launch__registers_per_thread": ("register/thread", "168"),
+    "launch__shared_mem_per_block_static": ("Kbyte/block", "1.5"),
+    "launch__shared_mem_per_block_dynamic": ("byte/block", "512"),
+    "smsp__inst_executed_op_local_ld.sum": ("inst", "1,000"),
+    "smsp__inst_executed_op_local_st.sum": ("inst", "250"),
+    "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum": ("", "300"),
+    "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum": ("", "100"),
+    "l1tex__data_pipe_lsu_wavefronts_mem_shared.sum": ("", "1,600"),
+    "smsp__sass_average_data_bytes_per_wavefront_mem_shared.ratio": ("byte", "96"),
+    "smsp__warps_issue_stalled_long_scoreboard_per_issue_active.ratio": ("warp", "3.0"),
+    "smsp__warps_issue_stalled_barrier_per_issue_active.ratio": ("warp", "1.0"),
+    "sm__cycles_active.avg": ("cycle", "77"),
+    "device__attribute_clock_rate": ("", "5"),
+}
+
+
+def test_resources_and_the_names_of_guides(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "metrics.csv"
+    path.write_text(
+        "\n".join(
+            ",".join(f'"{cell}"' for cell in row)
+            for row in (
+                ("ID", "Process ID", "Kernel Name", *METRICS),
+                ("", "", "", *(unit for unit, _ in METRICS.values())),
+                ("0", "7", "gemm_of_something", *(value for _, value in METRICS.values())),
+            )
+        )
+    )
+    assert main(["ncu", str(path), "-f", "json"]) == 0
+    shown = capsys.readouterr()
+    data = json.loads(shown.out)
+    (resources,) = data["resources"]
+    assert (resources["SM use"], resources["DRAM use"], resources["Tensor use"]) == (
+        *("low", "excellent", "partial"),
+    )
+    assert (resources["Registers per thread"], resources["Shared memory per block (B)"]) == (168, 2012)
+    assert (resources["Local memory accesses"], resources["Bank conflicts"]) == (1250, 400)
+    assert (resources["Of wavefronts (%)"], resources["Bytes per wavefront (B)"]) == (25, 96)
+    (verdict,) = data["kernels"]
+    assert (verdict["Verdict"], verdict["Tensor (%)"], verdict["Largest stall"]) == (
+        *("DRAM-bound", 12, "long_scoreboard"),
+    )
+    lines = [row["Advice"] for row in data["advice"]]
+    assert lines[1].startswith("tensor cores partly used")
+    assert lines[2].startswith("1,250 accesses to local memory, 168 registers per thread")
+    assert lines[3].startswith("bank conflicts in 25 % of the wavefronts")
+    assert lines[4].startswith("stalls, 75 % long_scoreboard")
+    assert data["metrics that are not read"] == [{"Metric": "sm__cycles_active.avg"}]
+    assert (
+        "of metrics.csv that are not read (1, all with --format json): sm__cycles_active.avg\n" in shown.err
+    )
+    assert main(["ncu", str(path)]) == 0
+    text = capsys.readouterr().out
+    assert "Occupancy" not in text and "not read" not in text  # not measured; a note, no table
+    assert f"gemm_of_something\n  {lines[0]}\n  {lines[1]}\n" in text  # in full
+
+
+@pytest.mark.parametrize(
+    "percent, level_of_unit, level_of_tensor",
+    [(9, "low", "low"), (10, "low", "partial"), (30, "moderate", "good"), (50, "moderate", "excellent")]
+    + [(60, "good", "excellent"), (80, "excellent", "excellent")],
+)
+def test_levels_of_use(percent: float, level_of_unit: str, level_of_tensor: str) -> None:
+    assert level(percent, LEVELS) == level_of_unit and level(percent, TENSOR_LEVELS) == level_of_tensor
+    assert level(None, LEVELS) is None
+
+
+def test_spills_are_told_from_other_local_memory() -> None:
+    """ncu's own count of spilled registers goes before all accesses to local memory."""
+    names = ("smsp__inst_executed_op_local_ld.sum", "derived__local_spilling_requests")
+    spilled = kernel(**dict(zip(names, (900.0, 0.0))))
+    assert spilled.total(LOCAL_ACCESSES) == 0 and advice(spilled) == []
+    assert kernel(**{names[0]: 900.0}).total(LOCAL_ACCESSES) == 900
+    assert kernel(sm=10).total(LOCAL_ACCESSES) is None and kernel(sm=10).conflicts() is None
+
+
+def test_low_occupancy_of_a_busy_kernel_is_enough() -> None:
+    occupancy = {"sm__maximum_warps_per_active_cycle_pct": 25.0, "launch__occupancy_limit_registers": 2.0}
+    (_, line) = advice(kernel(sm=86, memory=60, **occupancy))
+    assert line == "theoretical occupancy 25 %, limited by registers: enough, compute is used to 86 %"
+    assert "fewer registers" in advice(kernel(sm=20, memory=20, **occupancy))[1]
 
 
 def test_nothing_is_measured_from_nothing() -> None:

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The sweep agrees with a direct search over all pairs, and its work is bounded."""
+"""Nesting agrees with a direct search over all pairs, and its work is bounded."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 from wirecell_profile.model import nesting
-from wirecell_profile.model.nesting import nest
+from wirecell_profile.model.nesting import Nesting, nest
 
 
 def columns(*rows: tuple[int, int, int]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -45,7 +45,7 @@ def test_overlap_is_not_nesting() -> None:
     found = nest(columns((0, 50, 1), (30, 80, 1)), columns((35, 45, 1), (45, 60, 1), (70, 90, 1)))
     assert found.parent.tolist() == [-1, -1]
     assert found.exclusive.tolist() == [50, 50]
-    assert list(zip(found.pair_range.tolist(), found.pair_interval.tolist())) == [(0, 0), (1, 0), (1, 1)]
+    assert list(pairs_of(found)) == [(0, 0), (1, 0), (1, 1)]
 
 
 def test_exclusive_counts_overlapping_children_once() -> None:
@@ -74,6 +74,20 @@ def direct(ranges: list[tuple], calls: list[tuple]) -> tuple[list[int], set[tupl
     return parents, pairs
 
 
+def pairs_of(found: Nesting) -> list[tuple[int, int]]:
+    """Return all pairs (range, interval) in their order."""
+    return list(zip(*(part.tolist() for part in found.pairs())))
+
+
+def in_order(pairs: set[tuple[int, int]], ranges: list[tuple], calls: list[tuple]) -> list[tuple[int, int]]:
+    """Sort pairs by the call's thread and start, outermost range first."""
+
+    def key(event: tuple, row: int) -> tuple:
+        return event[2], event[0], -event[1], row
+
+    return sorted(pairs, key=lambda pair: (key(calls[pair[1]], pair[1]), key(ranges[pair[0]], pair[0])))
+
+
 @pytest.mark.parametrize("seed", range(30))
 def test_agrees_with_the_direct_search(seed: int) -> None:
     """Both agree on random overlapping ranges on three threads, many with equal edges."""
@@ -93,22 +107,12 @@ def test_agrees_with_the_direct_search(seed: int) -> None:
     parents, pairs = direct(ranges, calls)
     found = nest(columns(*ranges), columns(*calls))
     assert found.parent.tolist() == parents
-    assert set(zip(found.pair_range.tolist(), found.pair_interval.tolist())) == pairs
-    assert len(found.pair_range) == len(pairs)
-
-
-class Counted(list):
-    """A list that counts its accesses."""
-
-    looks = 0
-
-    def __getitem__(self, index):
-        Counted.looks += 1
-        return super().__getitem__(index)
+    assert set(pairs_of(found)) == pairs and len(pairs_of(found)) == len(pairs)
+    assert pairs_of(found) == in_order(pairs, ranges, calls)
 
 
 def shapes(count: int) -> dict[str, list[tuple[int, int, int]]]:
-    """Return ranges for which a careless sweep needs quadratic work."""
+    """Return ranges for which a careless search needs quadratic work."""
     return {
         "flat": [(10 * i, 10 * i + 5, 1) for i in range(count)],
         "chain of overlaps": [(10 * i, 10 * i + 15, 1) for i in range(count)],
@@ -124,18 +128,26 @@ def shapes(count: int) -> dict[str, list[tuple[int, int, int]]]:
 
 @pytest.mark.parametrize("shape", shapes(1))
 def test_work_grows_with_the_number_of_ranges(shape: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The number of accesses to ends per range is bounded, however many ranges there are."""
-    sweep = nesting._sweep
-    monkeypatch.setattr(
-        nesting,
-        "_sweep",
-        lambda events, count, start, end, thread, asked: sweep(
-            events, count, start, Counted(end), thread, asked
-        ),
-    )
+    """The steps per range grow no faster than those of sorting, however many ranges there are."""
+    looks = 0
+    climb = nesting._climb
+
+    class Counted(np.ndarray):
+        """Indices that count how many of them are replaced."""
+
+        def __setitem__(self, rows: np.ndarray, values: np.ndarray) -> None:
+            nonlocal looks
+            looks += len(rows)
+            super().__setitem__(rows, values)
+
+    def counted(found: np.ndarray, above: np.ndarray, *ends: np.ndarray) -> None:
+        view = found.view(Counted)
+        climb(view, view if above is found else above, *ends)
+
+    monkeypatch.setattr(nesting, "_climb", counted)
     for count in (1_000, 10_000):
         ranges = columns(*shapes(count)[shape])
         calls = (ranges[0] + 1, ranges[0] + 2, ranges[2])
-        Counted.looks = 0
-        nest(ranges, calls)
-        assert Counted.looks < 20 * count
+        looks = 0
+        assert len(nest(ranges, calls).pairs()[0]) >= count
+        assert looks < 2 * count * np.log2(count)

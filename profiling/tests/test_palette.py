@@ -6,7 +6,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from wirecell_profile.palette import PALETTE, argb_of, colour_of
+import pytest
+from wirecell_profile.palette import COLOURS, PALETTE, argb_named, argb_of, colour_of
 
 ROOT = Path(__file__).resolve().parents[2]
 HEADER = ROOT / "spng/include/WireCellSpng/TorchnvTools.h"
@@ -21,6 +22,20 @@ def test_header_and_analysis_have_the_same_palette() -> None:
     kinds = re.search(r"enum class Kind : std::uint32_t \{(.*?)\};", text, re.DOTALL)
     assert kinds is not None
     assert len(re.findall(r"^\s+\w+", kinds.group(1), re.MULTILINE)) == len(PALETTE)
+
+
+def test_header_and_scripts_have_the_same_names_of_colours() -> None:
+    stated = re.findall(
+        r"static constexpr unsigned (\w+) = 0x([0-9A-F]{8});", HEADER.read_text(encoding="utf-8")
+    )
+    assert {name.lower(): int(value, 16) for name, value in stated} == COLOURS
+
+
+def test_colours_by_name() -> None:
+    assert argb_named("Orange") == COLOURS["orange"] == 0xFFFFA500
+    assert argb_named(0x80010203) == 0x80010203
+    with pytest.raises(ValueError, match="no colour has the name 'ornage'; the names are black, blue"):
+        argb_named("ornage")
 
 
 def test_colours_are_distinct() -> None:

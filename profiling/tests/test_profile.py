@@ -48,8 +48,20 @@ def test_what_a_file_lacks_is_missing_not_empty(profile_file, what: str) -> None
 def test_own_files_say_what_was_recorded(profile_file) -> None:
     with profile_file.writing() as file:
         file.manifest(what="nvtx,calls")
-    with pytest.raises(MissingData, match=r"does not contain CUDA API calls \(recorded: nvtx,calls\)"):
+    with pytest.raises(MissingData, match=r"does not contain CUDA API calls \(recorded: nvtx, calls\)"):
         profile_file.profile().calls
+
+
+def test_own_files_say_why_a_part_was_not_recorded(profile_file) -> None:
+    with profile_file.writing() as file:
+        reasons = {f"source.{part}": "off: no NVIDIA driver" for part in ("cuda", "nvml")}
+        file.manifest(what="calls,cuda,nvml,nvtx,samples", **{"source.samples": "on"} | reasons)
+    profile = profile_file.profile()
+    assert profile.recorded_parts == "calls, nvtx, samples; not cuda and nvml: no NVIDIA driver"
+    with pytest.raises(
+        MissingData, match=r"\(recorded: calls, nvtx, samples; not cuda and nvml: no NVIDIA driver\)"
+    ):
+        profile.calls
 
 
 def test_an_empty_table_is_missing_too(profile_file) -> None:

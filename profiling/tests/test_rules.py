@@ -12,6 +12,8 @@ from wirecell_profile.rules import Found, Hit, Limits, all_rules
 from wirecell_profile.rules.next_commands import next_commands
 from wirecell_profile.rules.source_search import Sources
 
+from tests.support.shared import ROOT
+
 PAGEABLE, PINNED, DEVICE, MANAGED = 0, 1, 2, 4
 
 
@@ -33,6 +35,7 @@ def test_all_rules_are_there() -> None:
         "cuda_api_sync",
         "api_errors",
         "orphan_operations",
+        "gpu_copies",
         "gpu_gaps",
         "gpu_time_util",
         "launch_storm",
@@ -114,7 +117,7 @@ def test_utilisation_in_chunks(profile_file) -> None:
         file.launch("b", (2, 3), (440, 1000))
     hits = find(profile_file.scope(), "gpu_time_util", chunks=10).hits
     assert [(hit.start, hit.duration, hit.what) for hit in hits] == [(200, 200, "chunks 3-4 of 10")]
-    assert hits[0].note == "device 0, 20.0 % busy"
+    assert hits[0].note == "device 0, 20.0 % busy, 20.0 % by kernels"
     assert not find(profile_file.scope(), "gpu_time_util", chunks=10, utilisation=0.0).hits
 
 
@@ -126,14 +129,14 @@ def test_utilisation_is_a_sum(profile_file) -> None:
         file.launch("c", (4, 5), (20, 45), stream=9)
     assert not find(profile_file.scope(), "gpu_time_util", chunks=2, utilisation=99.0).hits
     (hit,) = find(profile_file.scope(), "gpu_time_util", chunks=2, utilisation=120.0).hits
-    assert hit.note == "device 0, 100.0 % busy"
+    assert hit.note == "device 0, 100.0 % busy, 100.0 % by kernels"
 
 
-def storm(file, count: int, start: int, name: str = "tiny") -> None:
+def storm(file, count: int, start: int, name: str = "tiny", device: int = 0) -> None:
     """Write kernels of 1 us, one every 5 us."""
     for i in range(count):
         at = start + 5_000 * i
-        file.launch(name, (at, at + 1_000), (at + 2_000, at + 3_000), short=name)
+        file.launch(name, (at, at + 1_000), (at + 2_000, at + 3_000), short=name, device=device)
 
 
 def test_launch_storms(profile_file) -> None:
@@ -182,15 +185,34 @@ def test_next_command_picks_the_launch(profile_file) -> None:
     assert first.startswith(
         "ncu --nvtx --nvtx-include 'spng@Step::a\\/b/' -k k --launch-skip 4 -c 1 --section SpeedOfLight"
     )
-    assert (
-        "--import-source yes" in first and "--cache-control none" in first and "--replay-mode kernel" in first
-    )
+    assert "--cache-control none" in first and "--replay-mode kernel" in first and "import" not in first
     assert first.endswith(" wire-cell -c job.jsonnet")
     assert "--replay-mode application" in second and "--set roofline" in second
     lines = next_commands(scope, "storm", hit)
     assert "--replay-mode range" in lines[1] and "nsys profile" in lines[2]
     assert next_commands(scope, "sanitizer", hit)[0].startswith("compute-sanitizer --tool memcheck wire-cell")
     assert "--nvtx" not in next_commands(scope, "kernel", Hit(0, 0, ""))[0]
+
+
+OWN_KERNELS = (  # names in the recording of a job on an H100
+    *("subtract_baseline_int16_float32", "robust_noise_of_short_rows_float32", "clipped_running_sum_float32"),
+    *("pack_above_float32", "grow_regions", "unpack_ticks", "pack_ticks", "coincidence", "or_neighbours"),
+    *("multi_plane", "apply_regions_linear_float32", "apply_regions_restored_float32"),
+)
+
+
+def test_the_source_of_own_kernels_is_imported(profile_file) -> None:
+    """ncu gets the folder of the kernels' source files, and no such option for kernels of libraries."""
+    others = ("conv2d_c1_k1_nhwc", "void at::native::reduce_kernel<512, 1>(int)", "vector_fft")
+    with profile_file.writing() as file:
+        for index, name in enumerate((*OWN_KERNELS, *others)):
+            file.launch(name, (10 * index, 10 * index + 1), (10 * index + 2, 10 * index + 3))
+    scope, sources = profile_file.scope(), Sources(ROOT)
+    for row, name in enumerate((*OWN_KERNELS, *others)):
+        line = next_commands(scope, "kernel", Hit(0, 0, "", kernel_row=row), sources)[0]
+        wanted = f"--set full --import-source yes --source-folders {ROOT / 'spng' / 'kernels'} --replay-mode"
+        assert (wanted in line) == (name in OWN_KERNELS), name
+        assert ("--source-folders" in line) == (name in OWN_KERNELS), name
 
 
 def test_every_rule_has_a_next_command(profile_file) -> None:
@@ -252,8 +274,6 @@ def test_the_command(stormy: str, capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_the_file_of_the_range_is_named(stormy: str, capsys: pytest.CaptureFixture[str]) -> None:
-    from tests.support.shared import ROOT
-
     assert main(["rules", stormy, "-f", "json", "-r", "launch_storm", "--source", str(ROOT)]) == 0
     (finding,) = json.loads(capsys.readouterr().out)["findings"]
     file, line = finding["ranges"][0]["file"].split(":")

@@ -207,7 +207,8 @@ def test_times_are_exact(text: str, nanoseconds: int) -> None:
 def test_windows_and_events() -> None:
     assert parse_window("1.2s-1500ms") == (1_200_000_000, 1_500_000_000)
     assert parse_window("100-") == (100, None) and parse_window("-2us") == (None, 2_000)
-    assert parse_events("3") == (3, 3) and parse_events("2-5") == (2, 5)
+    assert parse_events("3") == (None, (3, 3)) and parse_events("2-5") == (None, (2, 5))
+    assert parse_events("4711:2-5") == (4711, (2, 5))
 
 
 @pytest.mark.parametrize("text", ("", "-", "5", "9-5", "5-5", "1-2-3", "a-b", "1x-2x", "1e3-2e3"))

@@ -32,6 +32,8 @@ def recorded(profile_file):
         file.manifest(what="calls,nvtx,cuda")
         file.domain("spng", 1)
         file.category("event", 16, 1)
+        file.domain("spng.startup", 2)
+        file.range("read configuration", -50, -10, domainId=2)
         file.range("run", 0, 1000, domainId=1)
         file.range("A", 100, 300, domainId=1, event=0)
         file.range("B", 150, 200, domainId=1, event=0)
@@ -248,13 +250,14 @@ def test_streams_and_bus(recorded) -> None:
 
 def test_timeline(recorded) -> None:
     rows = timeline(recorded.scope(), operations=True).rows
-    assert [row[:3] for row in rows[:4]] == [
+    assert [row[:3] for row in rows[:5]] == [
+        (-50, "spng.startup:read configuration", 40),
         (0, "spng:run", 1000),
         (100, "  spng:A", 200),
         (130, "GPU k1", 60),
         (150, "    spng:B", 50),
     ]
-    assert rows[1][3] == "event 0, 3 GPU operations, busy 120 of 130 ns"
+    assert rows[2][3] == "event 0, 3 GPU operations, busy 120 of 130 ns"
     assert "1 waiting calls" in rows[[row[0] for row in rows].index(400)][3]
     assert len(timeline(recorded.scope(events=(1, 1))).rows) == 2
 
@@ -293,6 +296,9 @@ def test_without_a_gpu_nothing_is_zero(profile_file, capsys: pytest.CaptureFixtu
         "streams",
         "bus",
         "node-memory",
+        "start-up",
+        "kernels",
+        "api",
     }
     (event,) = data["tables"]["events"]
     assert event["gpu_busy (ns)"] is None and event["Latency (ns)"] == 50

@@ -132,12 +132,12 @@ def test_every_node_and_substep_is_there(recording: Scope) -> None:
         "ThresholdROIs::threshold",
         "NoTileMPCoincidence::gather_channels",
     } <= strings
-    kinds = {row[0]: row[1] for row in node_use.events(recording).rows}
+    kinds = {row[0]: row[2] for row in node_use.events(recording).rows}
     assert kinds == {"0": "first", "1": "steady", "median": "steady"}
 
 
 @needs_program
 def test_latency_of_an_event_is_within_the_run(recording: Scope) -> None:
     rows = [row for row in node_use.events(recording).rows if row[0] != "median"]
-    assert sum(row[3] for row in rows) <= find_window(recording).length * 1.001
+    assert sum(row[4] for row in rows) <= find_window(recording).length * 1.001
     assert all(0 < row[5] <= row[3] for row in rows)  # node time within the latency: one thread

@@ -46,6 +46,26 @@ def test_standard_output_is_the_default(capsys: pytest.CaptureFixture[str]) -> N
     assert re.search(r"^Demo took \d+\.\d\d ms\n\Z", shown, re.MULTILINE)
 
 
+def test_the_time_of_a_filtered_timer_contains_no_import() -> None:
+    """The first timer of a process, at the first operator of torch."""
+    code = """
+import sys
+import torch
+from wirecell_profile.timer import ScopedTimer
+from wirecell_profile.timing import Timing
+
+left = torch.ones(2, 2)
+with ScopedTimer("Demo", filter=Timing.ALL, print=False) as timer:
+    before = set(sys.modules)
+    left @ left
+    imported = set(sys.modules) - before
+print(len(imported), [activity.name for activity in timer.result.activities])
+"""
+    pytest.importorskip("torch")
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "0 ['aten::mm']\n"
+
+
 def test_timers_nest_with_indent() -> None:
     printed, results = Printed(), []
     with ScopedTimer("outer", write=printed, collect=results.append):
@@ -194,7 +214,7 @@ import sys
 sys.modules["torch"] = None
 from wirecell_profile.timer import ScopedTimer
 from wirecell_profile.timing import Timing
-with ScopedTimer("Demo", filter=Timing.ALL, synchronize=True, use_nvtx=True):
+with ScopedTimer("Demo", filter=Timing.ALL, synchronize=True, use_nvtx=True, color="yellow"):
     pass
 """,
         ],

@@ -9,7 +9,7 @@
     end(handle)
 
 Kinds set category and colour as in wire-cell (palette.py); domains and levels are those of TorchnvTools.h.
-Without the package `nvtx` (pip install wirecell-profile[nvtx]) or without a listening tool, the ranges do
+Without the package `nvtx` (pip install nvtx) or without a listening tool, the ranges do
 nothing.
 """
 
@@ -22,7 +22,7 @@ from enum import IntEnum
 from types import TracebackType
 from typing import Any, TypeVar
 
-from wirecell_profile.palette import argb_of
+from wirecell_profile.palette import argb_named, argb_of
 
 try:
     import nvtx as _nvtx
@@ -69,13 +69,16 @@ def is_available() -> bool:
     return _nvtx is not None
 
 
-def _attributes(
-    domain: str, name: str, kind: str, payload: float | None, colour: int | None
-) -> tuple[Any, Any]:
+def _argb(kind: str, colour: int | str | None, color: int | str | None) -> int:
+    """Return the given colour, under either spelling of the argument, else that of the kind."""
+    given = color if colour is None else colour
+    return argb_of(kind) if given is None else argb_named(given)
+
+
+def _attributes(domain: str, name: str, kind: str, payload: float | None, argb: int) -> tuple[Any, Any]:
     """Return the domain, and the attributes of a range or mark in it."""
     handle = _nvtx.get_domain(domain)
-    shown = argb_of(kind) if colour is None else colour
-    return handle, handle.get_event_attributes(message=name, color=shown, category=kind, payload=payload)
+    return handle, handle.get_event_attributes(message=name, color=argb, category=kind, payload=payload)
 
 
 def _is_on(needed: Level) -> bool:
@@ -85,8 +88,9 @@ def _is_on(needed: Level) -> bool:
 class Range:
     """A range of this thread: a context manager, or a decorator that opens a range for each call.
 
-    `payload` is an integer or a float, such as the index of an event. `colour` (0xAARRGGBB) overrides the
-    colour of the kind. Two threads must not enter one object at the same time.
+    `payload` is an integer or a float, such as the index of an event. `colour`, also spelt `color`, overrides
+    the colour of the kind: 0xAARRGGBB or a name such as "orange" (palette.COLOURS). Two threads must not enter
+    one object at the same time.
     """
 
     def __init__(
@@ -95,18 +99,19 @@ class Range:
         kind: str = "step",
         *,
         payload: float | None = None,
-        colour: int | None = None,
+        colour: int | str | None = None,
+        color: int | str | None = None,
         domain: str = "spng",
         level: Level = Level.STEPS,
     ) -> None:
-        self._given = (name, kind, payload, colour, domain, level)
+        self._given = (name, kind, payload, _argb(kind, colour, color), domain, level)
         self._entered: list[Any] = []  # domains of the open entries; None: the level suppressed it
 
     def __enter__(self) -> Range:
-        name, kind, payload, colour, domain, needed = self._given
+        name, kind, payload, argb, domain, needed = self._given
         handle = None
         if _is_on(needed):
-            handle, attributes = _attributes(domain, name, kind, payload, colour)
+            handle, attributes = _attributes(domain, name, kind, payload, argb)
             handle.push_range(attributes)
         self._entered.append(handle)
         return self
@@ -119,11 +124,11 @@ class Range:
             handle.pop_range()
 
     def __call__(self, function: _Function) -> _Function:
-        name, kind, payload, colour, domain, needed = self._given
+        name, kind, payload, argb, domain, needed = self._given
 
         @functools.wraps(function)
         def annotated(*arguments: Any, **named: Any) -> Any:
-            with Range(name, kind, payload=payload, colour=colour, domain=domain, level=needed):
+            with Range(name, kind, payload=payload, colour=argb, domain=domain, level=needed):
                 return function(*arguments, **named)
 
         return annotated  # type: ignore[return-value]
@@ -139,13 +144,15 @@ def mark(
     kind: str = "step",
     *,
     payload: float | None = None,
-    colour: int | None = None,
+    colour: int | str | None = None,
+    color: int | str | None = None,
     domain: str = "spng",
     level: Level = Level.STEPS,
 ) -> None:
     """Mark one point in time. Arguments as for Range."""
+    argb = _argb(kind, colour, color)
     if _is_on(level):
-        handle, attributes = _attributes(domain, name, kind, payload, colour)
+        handle, attributes = _attributes(domain, name, kind, payload, argb)
         handle.mark(attributes)
 
 
@@ -168,14 +175,16 @@ def start(
     kind: str = "step",
     *,
     payload: float | None = None,
-    colour: int | None = None,
+    colour: int | str | None = None,
+    color: int | str | None = None,
     domain: str = "spng",
     level: Level = Level.STEPS,
 ) -> Started:
     """Begin a range that may overlap others and end on another thread. Arguments as for Range."""
+    argb = _argb(kind, colour, color)
     if not _is_on(level):
         return Started()
-    handle, attributes = _attributes(domain, name, kind, payload, colour)
+    handle, attributes = _attributes(domain, name, kind, payload, argb)
     return Started(handle, handle.start_range(attributes))
 
 

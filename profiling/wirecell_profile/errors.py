@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+import shlex
+import sys
+
 
 class ProfileError(Exception):
     """An error with its location, the seen and the expected value, and a hint. Empty parts are left out."""
@@ -28,3 +31,8 @@ class UsageError(ProfileError):
 def system_error(what: str, path: object, error: OSError, hint: str = "") -> ProfileError:
     """Make the error for a file that the system does not let us read or write."""
     return ProfileError(what, str(path), error.strerror or str(error), hint=hint)
+
+
+def pip_install(package: str) -> str:
+    """Return the command that installs a package for the Python that runs."""
+    return f"{shlex.quote(sys.executable)} -m pip install {package}"

@@ -147,7 +147,11 @@ def check_counters(machine: Machine) -> Finding:
     )
     restricted = parameters.get("RmProfilingAdminOnly")
     if restricted is None:
-        return missing(name, "the driver does not report it", "needs the NVIDIA driver")
+        return missing(
+            name,
+            "the driver does not report it",
+            "applies to machines with an NVIDIA GPU and its driver only",
+        )
     if restricted == "0" or os.geteuid() == 0:
         return works(
             name, "open to all users" if restricted == "0" else "for administrators only, and you are one"
@@ -195,7 +199,7 @@ def check_gpu_state(machine: Machine) -> list[Finding]:
     lines = machine.output("nvidia-smi", f"--query-gpu={QUERY}", "--format=csv,noheader,nounits").splitlines()
     if not lines:
         return [
-            missing(name, "no nvidia-smi, or no GPU", "needs the NVIDIA driver")
+            missing(name, "no nvidia-smi, or no GPU", "applies to machines with an NVIDIA GPU only")
             for name in ("GPU clocks", "persistence mode")
         ]
     found = []

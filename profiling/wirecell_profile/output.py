@@ -11,17 +11,23 @@ import csv
 import io
 import json
 import math
+import os
+import shutil
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from .errors import system_error
 from .output_file import output_file
+from .units import SIZES, TIMES
 
 FORMATS = ("table", "csv", "json")
 MAX_TEXT = 100  # characters of a text in a table; names of kernels can have thousands
+MIN_TEXT = 28  # texts are not cut shorter to fit a narrow terminal
+GAP, DOTS = "  ", "..."
+SCALES = {"(ns)": TIMES, "(B)": SIZES}
 
 
 @dataclass(frozen=True)
@@ -54,6 +60,16 @@ class Result:
         """Return the rows by column name."""
         names = [column.name for column in self.columns]
         return [dict(zip(names, row)) for row in self.rows]
+
+    def by_column(self) -> list[tuple[Column, list]]:
+        """Return each column with its values."""
+        return [(column, [row[i] for row in self.rows]) for i, column in enumerate(self.columns)]
+
+    def text_columns(self) -> list[bool]:
+        """Return for each column whether it holds no numbers."""
+        return [
+            not any(isinstance(value, (int, float)) for value in values) for _, values in self.by_column()
+        ]
 
 
 def columns(*names: str) -> list[Column]:
@@ -91,22 +107,103 @@ def json_text(value: object) -> str:
 def as_table(result: Result) -> str:
     """Return aligned columns with grouped digits, numbers to the right.
 
-    Shorten strings longer than MAX_TEXT and end them in '...'.
+    Shorten strings longer than MAX_TEXT; different ones stay different.
     """
-    body = [[_grouped(column, value) for column, value in zip(result.columns, row)] for row in result.rows]
-    numeric = [
-        any(isinstance(row[i], (int, float)) for row in result.rows) for i in range(len(result.columns))
-    ]
-    head = [column.name for column in result.columns]
-    rule = ["-" * max(map(len, column)) for column in zip(head, *body)]
-    return "\n".join(aligned([head, rule, *body], numeric)) + "\n"
+    return _table([column.name for column in result.columns], _bodies(result, _grouped), MAX_TEXT, result)
+
+
+def as_readable_table(result: Result, rows: int, width: int, more: str) -> str:
+    """Return the first rows as aligned columns, with times and sizes in a unit that suits the column.
+
+    `width`: characters per line, 0 for any. `more`: where to find the other rows, if there are more.
+    """
+    shown = Result(result.columns, result.rows[:rows] if rows else result.rows)
+    heads, bodies = zip(*(scaled(column, values) for column, values in shown.by_column()))
+    heads = [head.replace("µ", "u") for head in heads]  # terminals may have only ASCII
+    fixed = sum(
+        max(map(len, (head, *cells))) + len(GAP)
+        for head, cells, is_text in zip(heads, bodies, shown.text_columns())
+        if not is_text
+    )
+    texts = max(1, sum(shown.text_columns()))
+    free = (width - fixed) // texts - len(GAP) if width else MAX_TEXT
+    left_out = len(result.rows) - len(shown.rows)
+    note = f"{left_out:,} more: {more}\n" if left_out else ""
+    return _table(heads, list(bodies), min(max(free, MIN_TEXT), MAX_TEXT), shown) + note
+
+
+def _table(heads: list[str], bodies: list[list[str]], longest: int, result: Result) -> str:
+    """Align columns, given by their cells, under a rule; shorten texts to `longest` letters."""
+    is_text = result.text_columns()
+    bodies = [cut_apart(cells, longest) if text else cells for text, cells in zip(is_text, bodies)]
+    rule = ["-" * max(map(len, (head, *cells))) for head, cells in zip(heads, bodies)]
+    return "\n".join(aligned([heads, rule, *zip(*bodies)], [not text for text in is_text])) + "\n"
+
+
+def _bodies(result: Result, cell: Callable[[Column, object], str]) -> list[list[str]]:
+    return [[cell(column, value) for value in values] for column, values in result.by_column()]
+
+
+def scaled(column: Column, values: Sequence[object]) -> tuple[str, list[str]]:
+    """Return heading and cells of a column; times and sizes are in a unit that suits the largest."""
+    numbers = [abs(value) for value in values if isinstance(value, (int, float))]
+    for unit, scales in SCALES.items():
+        if unit in column.name and numbers:
+            for name, scale in scales:
+                if max(numbers) >= 10 * scale:
+                    return column.name.replace(unit, f"({name})"), [
+                        f"{value / scale:,.3f}" if isinstance(value, (int, float)) else column.text(value)
+                        for value in values
+                    ]
+    return column.name, [_separated(column, value) for value in values]
+
+
+def _separated(column: Column, value: object) -> str:
+    """Return a value with separated thousands, in the column's own unit."""
+    if isinstance(value, int):
+        return f"{value:,}"
+    return f"{column.rounded(value):,.{column.digits}f}" if isinstance(value, float) else column.text(value)
+
+
+def cut_apart(names: Sequence[str], longest: int) -> list[str]:
+    """Shorten names to at most `longest` letters, so that different names stay different.
+
+    Names that begin and end alike are cut before the first letter in which they differ. Names that even then
+    look alike stay whole.
+    """
+    distinct = set(names)
+    cut = {name: _middle_cut(name, longest) for name in distinct}
+    for retry in (
+        lambda name, alike: _cut_before(name, len(os.path.commonprefix(alike)), longest),
+        lambda name, _: name,
+    ):
+        shown: dict[str, list[str]] = {}
+        for name in distinct:
+            shown.setdefault(cut[name], []).append(name)
+        for alike in (found for found in shown.values() if len(found) > 1):
+            cut |= {name: retry(name, alike) for name in alike}
+    return [cut[name] for name in names]
+
+
+def _middle_cut(name: str, longest: int) -> str:
+    last = (longest - len(DOTS)) // 3
+    return (
+        name if len(name) <= longest else name[: longest - len(DOTS) - last] + DOTS + name[len(name) - last :]
+    )
+
+
+def _cut_before(name: str, position: int, longest: int) -> str:
+    """Return the beginning of a name and the part from shortly before a position."""
+    first = longest // 3
+    begin = max(first, min(position - 3, len(name) - (longest - first - len(DOTS))))
+    return (name[:first] + DOTS + name[begin:])[:longest]
 
 
 def aligned(rows: Sequence[Sequence[str]], to_right: Sequence[bool]) -> list[str]:
     """Return the rows as lines with aligned columns."""
     widths = [max(map(len, column)) for column in zip(*rows)]
     return [
-        "  ".join(
+        GAP.join(
             cell.rjust(width) if right else cell.ljust(width)
             for cell, width, right in zip(row, widths, to_right)
         ).rstrip()
@@ -119,13 +216,17 @@ def _grouped(column: Column, value: object) -> str:
         return f"{column.rounded(value):,.{column.digits}f}"
     if isinstance(value, int) and any(unit in column.name for unit in ("(ns)", "(B)")):
         return f"{value:,}"
-    text = column.text(value)
-    return text if len(text) <= MAX_TEXT else text[: MAX_TEXT - 3] + "..."
+    return column.text(value)
 
 
 def render(result: Result, style: str) -> str:
     """Return the result in one of FORMATS."""
     return {"table": as_table, "csv": as_csv, "json": as_json}[style](result)
+
+
+def terminal_width() -> int:
+    """Return the characters per line of the terminal, 0 if standard output is none."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else 0
 
 
 def write(text: str, path: Path | None) -> None:

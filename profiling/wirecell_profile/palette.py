@@ -32,6 +32,33 @@ PALETTE: dict[str, str] = {
 }
 
 
+# Names of common colours, 0xAARRGGBB; TorchnvTools.h has the same in Colour.
+COLOURS: dict[str, int] = {
+    "black": 0xFF000000,
+    "blue": 0xFF0000FF,
+    "brown": 0xFFA52A2A,
+    "cyan": 0xFF00FFFF,
+    "green": 0xFF008000,
+    "grey": 0xFF808080,
+    "magenta": 0xFFFF00FF,
+    "orange": 0xFFFFA500,
+    "pink": 0xFFFFC0CB,
+    "purple": 0xFF800080,
+    "red": 0xFFFF0000,
+    "white": 0xFFFFFFFF,
+    "yellow": 0xFFFFFF00,
+}
+
+
+def argb_named(colour: int | str) -> int:
+    """Return a colour as NVTX takes it: the value of a name, or a number as it is. Raise ValueError for other names."""
+    if isinstance(colour, int):
+        return colour
+    if colour.lower() not in COLOURS:
+        raise ValueError(f"no colour has the name {colour!r}; the names are {', '.join(COLOURS)}")
+    return COLOURS[colour.lower()]
+
+
 def colour_of(kind: str) -> str:
     """Return the colour of a kind as #RRGGBB; unknown kinds have that of "other"."""
     return PALETTE.get(kind, PALETTE["other"])

@@ -62,7 +62,7 @@ class ScopedTimer:
     active       False: neither measure nor print
     print        False: only measure; see `result` and `collect`
     synchronize  wait for all work of the current CUDA device before and after
-    use_nvtx     also open a range of this name in the domain "spng", with `colour` 0xAARRGGBB
+    use_nvtx     also open a range of this name in the domain "spng", with `colour` as for Range
     filter       kinds of activities to time (timing.py)
     report       called with the activities and the indent, instead of timing_print
     collect      called with the TimerResult when the timer ends
@@ -79,7 +79,8 @@ class ScopedTimer:
         print: bool = True,
         synchronize: bool = False,  # noqa: A002
         use_nvtx: bool = False,
-        colour: int | None = None,
+        colour: int | str | None = None,
+        color: int | str | None = None,
         filter: Timing = Timing.NONE,  # noqa: A002
         report: Report | None = None,
         collect: Callable[[TimerResult], object] | None = None,
@@ -90,14 +91,14 @@ class ScopedTimer:
             "print": print,
             "synchronize": synchronize,
             "use_nvtx": use_nvtx,
-            "colour": colour,
+            "colour": color if colour is None else colour,
             "filter": filter,
             "report": report,
             "collect": collect,
             "write": write,
         }
         self.result = TimerResult(name)
-        self._range = Range(name, colour=colour) if use_nvtx else None
+        self._range = Range(name, colour=self._options["colour"]) if use_nvtx else None
         self._begin = 0
 
     @property

@@ -161,7 +161,8 @@ class activity:  # noqa: N801 - used like a function
 
 def _mode() -> Any:
     """Return the dispatch mode that times the operators of this thread; None if torch is not imported."""
-    if sys.modules.get("torch") is None:
+    torch = sys.modules.get("torch")
+    if torch is None:
         return None
     from torch.utils._python_dispatch import TorchDispatchMode
 
@@ -178,7 +179,10 @@ def _mode() -> Any:
             with activity(name, kind, device):
                 return operator(*arguments, **named)
 
-    return Follow()
+    mode = Follow()
+    with mode:
+        torch.empty(0)  # torch imports its compiler at the first operator in a mode: not in the user's time
+    return mode
 
 
 def timing_begin(wanted: Timing = Timing.ALL) -> None:

@@ -39,7 +39,7 @@ def short_size(size: float) -> str:
 
 def _short(value: float, units: tuple[str, ...]) -> str:
     """Return at most three digits in the largest unit that fits."""
-    power = next((i for i in range(len(units) - 1) if value < 1000 ** (i + 1)), len(units) - 1)
+    power = next((i for i in range(len(units) - 1) if value < 999.5 * 1000**i), len(units) - 1)
     return f"{value / 1000**power:.3g} {units[power]}"
 
 

@@ -13,7 +13,7 @@ from wirecell_profile.output import json_text
 from scripts.output import write
 from scripts.wcb.checkout import OUT, ROOT, fail, say
 
-from . import all_pages, cold, machine_load, programs, regression, roofline
+from . import all_pages, cold, machine_load, programs, recording, regression, roofline
 from .frames import copies_of_frame
 from .page import page
 from .points import Setting
@@ -46,6 +46,16 @@ def measure_cold(options: argparse.Namespace, build: Path, cores: int) -> None:
     say(cold.cold_text(figures))
     say()
     write(FOLDER / "cold.json", json_text({"schema": cold.SCHEMA, **figures}))
+
+
+def measure_recording(options: argparse.Namespace, build: Path) -> None:
+    """Measure the cost of recording ranges."""
+    say(f"\nCost of recording, {options.runs} rounds")
+    start = machine_load.now()
+    figures = recording.measured(build, FOLDER, options.runs)
+    say(f"\n{recording.recording_table(figures).text()}\n{recording.note(figures)}")
+    say(f"Load during the run: {machine_load.since(start).text()}.\n")
+    write(FOLDER / "recording.json", json_text(figures))
 
 
 def measure_chain(options: argparse.Namespace, build: Path, cores: int, found: Measurements) -> None:
@@ -140,6 +150,9 @@ def main(options: argparse.Namespace) -> int:
     cores = programs.use_cores(options.cores)
     if options.cold:
         measure_cold(options, build, cores)
+        return 0
+    if options.recording:
+        measure_recording(options, build)
         return 0
     if options.check is not None:
         return check(options, build, cores)

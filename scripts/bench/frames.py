@@ -1,8 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Inputs of the benchmarks: copies of the default event in one file, unchanged, or cut, tiled and copied to other anodes."""
+"""Inputs of the benchmarks: copies of the default event in one file, unchanged, or cut, tiled and copied to other anodes.
+
+python -m scripts.bench.frames FRAME COUNT FOLDER    makes a file with COUNT events and prints its path
+"""
 
 from __future__ import annotations
 
+import sys
 import tarfile
 import zipfile
 from collections.abc import Iterator
@@ -91,3 +95,7 @@ def write_zip(path: Path, arrays: Arrays) -> None:
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as target:
         for name, array in arrays:
             target.writestr(name + ENDING, npy_bytes(array))
+
+
+if __name__ == "__main__":
+    print(copies_of_frame(Path(sys.argv[1]), int(sys.argv[2]), Path(sys.argv[3])))

@@ -29,6 +29,11 @@ def command_line(description: str | None) -> argparse.Namespace:
         "Nothing is compiled at run time, so these are the first use of libraries and memory",
     )
     parser.add_argument(
+        "--recording",
+        action="store_true",
+        help="measure only the cost of ranges: without a tool, with --record, and under nsys if it is on the path, in turn",
+    )
+    parser.add_argument(
         "--all",
         action="store_true",
         help="also vary ticks, anodes, batch, threads, events in flight, files, model and instruction set, and write the pages with "

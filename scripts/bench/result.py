@@ -94,7 +94,13 @@ def type_rows(nodes: list[NodeFigures], timing: dict, peaks: Machine | None) -> 
     for node in nodes:
         row = rows.setdefault(
             node.type,
-            {"type": node.type, "nodes": 0, **dict.fromkeys(SUMMED, 0.0), "roofline_ms": None},
+            {
+                "type": node.type,
+                "nested": node.nested,
+                "nodes": 0,
+                **dict.fromkeys(SUMMED, 0.0),
+                "roofline_ms": None,
+            },
         )
         work = works[node.name]
         row["nodes"] += 1

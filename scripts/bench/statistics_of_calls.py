@@ -62,7 +62,12 @@ def split_first(by_event: dict[int, float]) -> tuple[float, list[float]]:
     return values[0], values[1:] or values
 
 
-def figures(name: str, kind: str, nodes_of_runs: list[list[dict]]) -> NodeFigures:
+def operations_per_event(nodes: list[dict]) -> float:
+    """Return the leaf operations of an event, summed over the nodes; a call does not count those of calls inside it."""
+    return sum(node["leaf_operations"] / len(per_event([node], "wall_ns")) for node in nodes)
+
+
+def figures(name: str, kind: str, nodes_of_runs: list[list[dict]], operations: float) -> NodeFigures:
     """Return the figures of the sum over the given nodes, over all runs. The nodes must not be nested in each other."""
     firsts: list[float] = []
     walls: list[float] = []
@@ -73,12 +78,10 @@ def figures(name: str, kind: str, nodes_of_runs: list[list[dict]]) -> NodeFigure
             later.extend(rest)
             if key == "wall_ns":
                 firsts.append(first)
-    some = nodes_of_runs[0]
-    operations = sum(node["leaf_operations"] / len(per_event([node], "wall_ns")) for node in some)
     return NodeFigures(
         name,
         kind,
-        is_nested(some[0]),
+        is_nested(nodes_of_runs[0][0]),
         statistics.median(firsts),
         spread(walls),
         statistics.median(cpus),
@@ -98,15 +101,24 @@ def node_figures(timings: list[dict]) -> list[NodeFigures]:
     for timing in timings:
         for node in timing["nodes"]:
             by_name.setdefault(node["name"], []).append([node])
-    rows = [figures(name, runs[0][0]["type"], runs) for name, runs in by_name.items()]
+    rows = [
+        figures(name, runs[0][0]["type"], runs, operations_per_event(runs[0]))
+        for name, runs in by_name.items()
+    ]
     return sorted(rows, key=lambda row: -row.wall.median)
 
 
 def chain_figures(timings: list[dict]) -> NodeFigures:
     """Return the figures of all nodes except file nodes. With one event in flight, calls do not overlap: the sum is wall time."""
-    return figures("the chain", "", [chain_nodes(timing) for timing in timings])
+    nodes = [chain_nodes(timing) for timing in timings]
+    return figures("the chain", "", nodes, chain_operations(timings[0]))
 
 
 def chain_nodes(timing: dict) -> list[dict]:
-    """Return all nodes except file nodes and nodes inside calls of others."""
+    """Return all nodes except file nodes and nodes inside calls of others, whose times those calls contain."""
     return [node for node in timing["nodes"] if node["type"] not in FILE_NODES and not is_nested(node)]
+
+
+def chain_operations(timing: dict) -> float:
+    """Return the leaf operations of an event in all nodes except file nodes, also inside calls of others."""
+    return operations_per_event([node for node in timing["nodes"] if node["type"] not in FILE_NODES])

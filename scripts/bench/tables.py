@@ -26,7 +26,10 @@ def summary_table(result: dict) -> Table:
 
 
 def type_table(result: dict) -> Table:
-    """Return the table of steps with their unavoidable work and its least time; the last row sums all steps without file nodes."""
+    """Return the table of steps with their unavoidable work and its least time; the last row sums all steps without file nodes.
+
+    A step with a + runs inside another one, whose time contains its own; its operations are not those of the other.
+    """
 
     def cells(name: str, row: dict) -> list[str]:
         return [
@@ -44,8 +47,14 @@ def type_table(result: dict) -> Table:
     bounded = [
         row for row in result["types"] if row["type"] not in FILE_NODES and row["wall_ms"] >= PASSING_ON_MS
     ]
-    total = {key: sum(row[key] or 0.0 for row in bounded) for key in ("nodes", *SUMMED, "roofline_ms")}
-    rows = [cells(row["type"], row) for row in result["types"] if row["wall_ms"] >= PASSING_ON_MS]
+    outer = [row for row in bounded if not row["nested"]]
+    total = {key: sum(row[key] or 0.0 for row in outer) for key in ("nodes", *SUMMED, "roofline_ms")}
+    total["operations"] = result["chain"]["operations"]
+    rows = [
+        cells(("+ " if row["nested"] else "") + row["type"], row)
+        for row in result["types"]
+        if row["wall_ms"] >= PASSING_ON_MS
+    ]
     rows.append(cells("all without files", total))
     heads = "step, nodes, wall [ms], CPU [ms], operations, in and out [MB], transforms [GFLOP], roofline [ms]"
     return Table("Steps", [*heads.split(", "), "wall / roofline"], rows)
@@ -96,7 +105,8 @@ def notes(result: dict) -> list[str]:
         + (", ".join(decimal(value, 0) for value in result["yardstick_runs"]) or "not measured")
         + " ms.",
         "CPU time is that of all threads, including waits at OpenMP's barriers. Median, min and p90 exclude the "
-        "first event of each run. Memory is the growth of tensor memory during a call.",
+        "first event of each run. Memory is the growth of tensor memory during a call. The time of a step with a + is "
+        "also in the step that calls it.",
         f"Roofline: the least time for a step's bytes in and out or for its transforms, whichever is longer, at the peaks of this machine, "
         f"measured in the same run: {result['peaks_text']}.",
     ]

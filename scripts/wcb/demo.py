@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """./wcb demo: from a fresh clone to signals, a timing table, pictures and a profile of the run.
 
-Does the missing steps of set-up, configure (with NVTX) and build, then runs the main job on the frame in data/.
+Does the missing steps of set-up, configure (with NVTX) and build, then runs the main job on five copies of the event in
+data/: the first event of a run contains its start-up, and an uncompressed file leaves the processor to the nodes.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ from .checkout import OUT, ROOT, VENV, build, run, say
 ADC = ROOT / "data" / "tracks10-adc.tar.bz2"
 TRUTH = ROOT / "data" / "tracks10-truth.npz"
 FOLDER = OUT / "demo"
+EVENTS = 5
+INPUT = FOLDER / f"adc-x{EVENTS}.tar"
 SIGNAL = FOLDER / "tracks10-signal.npz"
 TIMING = FOLDER / "timing.json"
 PROFILE = FOLDER / "run.sqlite"
@@ -34,7 +37,11 @@ def main() -> int:
 
     say("\n3/5 Run")
     FOLDER.mkdir(parents=True, exist_ok=True)
-    command = [str(built / "bin" / "wire-cell"), "-c", "cfg/pipeline.jsonnet", "-A", f"input={ADC}"]
+    python = str(VENV / "bin" / "python")
+    status = run([python, "-m", "scripts.bench.frames", str(ADC), str(EVENTS), str(FOLDER)])
+    if status:
+        return status
+    command = [str(built / "bin" / "wire-cell"), "-c", "cfg/pipeline.jsonnet", "-A", f"input={INPUT}"]
     command += ["-A", f"output={SIGNAL}", "-A", f"device={options.device}", "--timing", str(TIMING)]
     recorder = built / "lib" / "libSpngRecorder.so"
     if recorder.exists():
@@ -45,7 +52,7 @@ def main() -> int:
         return status
 
     say("\n4/5 Pictures")
-    command = [str(VENV / "bin" / "python"), "-m", "scripts.wcb.demo_plots", "--adc", str(ADC)]
+    command = [python, "-m", "scripts.wcb.demo_plots", "--adc", str(INPUT)]
     command += ["--signal", str(SIGNAL), "--truth", str(TRUTH), "--out", str(FOLDER)]
     status = run(command)
     if status:

@@ -15,7 +15,7 @@ HEAD = """\
 wcb [command] [options]
 
 Two commands do everything. They resume after an interruption and need only Debian 12's python3:
-  demo        set-up, build with NVTX, run the main job on the frame in data/, make pictures and its profile
+  demo        set-up, build with NVTX, run the main job on events of data/, make pictures and its profile
   test        set-up, build, run all tests; last line: N passed, N failed, N skipped      (--only WORD: selected tests)
 
 Set-up:
@@ -52,6 +52,7 @@ Options of configure:
   --prefix=DIR                   install destination (default /usr/local); --bindir=DIR, --libdir=DIR
   -o DIR, --out=DIR              build folder (default build)
   --build-mode=MODE              release (default), debug, asan (address, undefined) or tsan (threads)
+  --build-debug=FLAGS            flags of the compiler after those of the mode, such as '-O0 -ggdb3'
   --with-nvtx[=DIR]              compile the NVTX ranges in; needs only NVTX3's headers
   --cuda-compiler=WHICH          compiler of the CUDA kernels: auto (default), nvcc, nvrtc, or none
   --with-lineinfo                line information in the CUDA kernels, for Nsight Compute

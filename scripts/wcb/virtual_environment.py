@@ -22,8 +22,9 @@ OWN_PACKAGES = {
     "profiling": "wirecell-profile",
     "campaign": "wirecell-campaign",
 }  # folder -> command, named as its module
+# -P: do not import files of the current folder, such as struct.py.
 LAUNCHER_TEXT = """#!/bin/sh
-exec "$(dirname -- "$(readlink -f -- "$0")")/python" -m {module} "$@"
+exec "$(dirname -- "$(readlink -f -- "$0")")/python" -P -m {module} "$@"
 """
 OLDEST_PYTHON = (3, 11)
 DRIVER_FILES = ("/dev/nvidiactl", "/proc/driver/nvidia/version", "/usr/lib/wsl/lib/libcuda.so.1")

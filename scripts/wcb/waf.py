@@ -35,7 +35,7 @@ def find_python(use_venv: bool) -> str:
         if (
             os.path.exists(python)
             and subprocess.run(
-                [python, "-c", "import waflib.Scripting"], capture_output=True, check=False
+                [python, "-c", "import waflib.Scripting"], env=environment(), capture_output=True, check=False
             ).returncode
             == 0
         ):
@@ -47,6 +47,11 @@ def find_python(use_venv: bool) -> str:
             f"  waflib=={waf.version} for {sys.executable} and give --no-venv"
         )
     fail(f"--no-venv: {sys.executable} cannot import waflib")
+
+
+def environment() -> dict[str, str]:
+    """Return the variables of a Python that imports no file of the current folder and stores no bytecode."""
+    return dict(os.environ, PYTHONSAFEPATH="1", PYTHONDONTWRITEBYTECODE="1")
 
 
 def with_values(arguments: list[str]) -> list[str]:
@@ -72,9 +77,8 @@ def main(arguments: list[str]) -> int:
     """Run waf's commands; return its exit status."""
     use_venv = "--no-venv" not in arguments
     python = find_python(use_venv)
-    environment = dict(os.environ, WAFLOCK=lock_name(), PYTHONDONTWRITEBYTECODE="1")
     command = [python, "-c", ENTRY, os.getcwd()] + with_values(
         [argument for argument in arguments if argument != "--no-venv"]
     )
     with one_at_a_time(lock_name().lstrip(".")):
-        return wait_for(command, cwd=ROOT, env=environment)
+        return wait_for(command, cwd=ROOT, env=environment() | {"WAFLOCK": lock_name()})

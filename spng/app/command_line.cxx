@@ -55,6 +55,10 @@ po::options_description report_options() {
         ("loglevel,L", strings("[LOGGER:]LEVEL"),
          "trace, debug, info (default), warn, error, critical or off") //
         ("timing", text("FILE"), "write the per-node timing as JSON")  //
+        ("table", text("fit|wide"),
+         "timing table: the columns that fit into the terminal, or into 100 characters of a file (default), "
+         "or "
+         "all") //
         ("sync-timing",
          "wait for the device around each node, so that each gets its own time; slows the run down");
     return options;
@@ -154,13 +158,16 @@ int positive_integer(const std::string& seen, const std::string& option) {
     return value;
 }
 
-bool skip_failed(const po::variables_map& values) {
-    const std::string choice = text(values, "on-error");
-    if (!choice.empty() && choice != "stop" && choice != "skip") {
-        usage_error("--on-error needs stop or skip", "'" + choice + "'", "stop or skip",
-                    suggestion(choice, {"stop", "skip"}));
+/// Return whether an option has the second of its two values; the first is the default.
+bool has_second_value(const po::variables_map& values, const char* option, const std::string& first,
+                      const std::string& second) {
+    const std::string choice = text(values, option);
+    const std::string expected = first + " or " + second;
+    if (values.count(option) > 0 && choice != first && choice != second) {
+        usage_error(std::string("--") + option + " needs " + expected, "'" + choice + "'", expected,
+                    suggestion(choice, {first, second}));
     }
-    return choice == "skip";
+    return choice == second;
 }
 
 /// Return the requested action; at most one is allowed.
@@ -220,7 +227,8 @@ CommandLine parse_command_line(int argc, const char* const* argv) {
     line.torch_profiler = torch_profiler_folder(values);
     line.control = control_address(values);
     line.recording = recording_request(values);
-    line.skip_failed = skip_failed(values);
+    line.skip_failed = has_second_value(values, "on-error", "stop", "skip");
+    line.wide_table = has_second_value(values, "table", "fit", "wide");
     line.strict = values.count("strict") > 0;
     line.synchronised_timing = values.count("sync-timing") > 0;
 

@@ -3,9 +3,13 @@
 
 #include "spng/app/version.h"
 #include "spng/core/sha256.h"
+#include "spng/instrument/start_up.h"
 
+#include <algorithm>
 #include <iomanip>
 #include <sstream>
+#include <sys/ioctl.h>
+#include <unistd.h>
 #include <utility>
 
 namespace spng::app {
@@ -46,7 +50,19 @@ std::string hash_of(const std::string& text) {
     return digits.str();
 }
 
+constexpr std::size_t columns_of_a_file = 100;
+constexpr std::size_t least_columns = 60;
+
 } // namespace
+
+std::size_t report_columns(const CommandLine& line) {
+    if (line.wide_table) {
+        return instrument::unlimited_width;
+    }
+    winsize terminal{};
+    const bool is_known = ioctl(STDOUT_FILENO, TIOCGWINSZ, &terminal) == 0 && terminal.ws_col > 0;
+    return is_known ? std::max<std::size_t>(terminal.ws_col, least_columns) : columns_of_a_file;
+}
 
 instrument::RunReport run_report(const CommandLine& line, const Configuration& configuration, const Job& job,
                                  const RunOptions& options, const JobReservations& reservations,
@@ -66,6 +82,7 @@ instrument::RunReport run_report(const CommandLine& line, const Configuration& c
     description.intra_op_threads = settings.at("threads");
     description.mode = options.meter_mode;
     description.wall_seconds = wall_seconds;
+    description.start_up = instrument::start_up_rows();
     settings["arguments"] = given_bindings(line);
     settings["reservations"] = json_of(reservations);
     description.input = job.input_report();

@@ -9,7 +9,12 @@
 #include "spng/instrument/recording.h"
 #include "spng/instrument/report/run_report.h"
 
+#include <cstddef>
+
 namespace spng::app {
+
+/// Return the width of the timing table: that of the terminal, 100 characters in a file, unlimited with --table wide.
+std::size_t report_columns(const CommandLine& line);
 
 /// Make the report of a finished run. With --timing it includes checksums of the configuration and data files.
 instrument::RunReport run_report(const CommandLine& line, const Configuration& configuration, const Job& job,

@@ -5,6 +5,7 @@
 #include "spng/core/log/log.h"
 #include "spng/core/nearest.h"
 #include "spng/core/shared_library.h"
+#include "spng/instrument/start_up.h"
 
 #include <algorithm>
 #include <vector>
@@ -33,6 +34,7 @@ void load_plugin(const std::string& plugin) {
     if (std::find(built_in.begin(), built_in.end(), name) != built_in.end()) {
         return;
     }
+    const instrument::StartUpPhase phase("load plugin " + name);
     const std::string file = library_of(plugin);
     const SharedLibrary library(file, SharedLibrary::Symbols::global);
     if (!library.is_open()) {

@@ -5,6 +5,7 @@
 #include "spng/core/error.h"
 #include "spng/instrument/capture_switch.h"
 #include "spng/instrument/node_range.h"
+#include "spng/instrument/start_up.h"
 
 namespace spng::app {
 namespace {
@@ -39,6 +40,7 @@ std::unique_ptr<instrument::TorchProfiler> make_torch_profiler(const CommandLine
                                        .expected = "Pgrapher",
                                        .hint = "-a Pgrapher"});
     }
+    const instrument::StartUpPhase phase("start LibTorch's profiler");
     auto profiler = std::make_unique<instrument::TorchProfiler>(line.torch_profiler, devices.front());
     profiler->prepare();
     return profiler;
@@ -47,7 +49,7 @@ std::unique_ptr<instrument::TorchProfiler> make_torch_profiler(const CommandLine
 RunSummary run_in_range(Job& job, const RunOptions& options, const instrument::EventWindow& events,
                         instrument::TorchProfiler* profiler) {
     static const instrument::NodeLabel label("run", "event");
-    const instrument::NodeRange range(label, 0);
+    const instrument::NodeRange range(label);
     return profiler == nullptr ? job.run(options) : run_profiled(job, options, events, *profiler);
 }
 

@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spng/app/profiling_options.h"
 
+#include "profiling/recorder/recorder_abi.h"
 #include "spng/core/error.h"
+#include "spng/core/nearest.h"
 #include "spng/core/parse_value.h"
 
+#include <algorithm>
 #include <cstdlib>
+#include <sstream>
+#include <vector>
 
 namespace spng::app {
 namespace {
@@ -24,6 +29,30 @@ Given given(const po::variables_map& values, const std::string& name, const char
     }
     const char* const text = std::getenv(variable);
     return {text == nullptr ? "" : text, variable};
+}
+
+std::vector<std::string> parts_in(const std::string& text) {
+    std::vector<std::string> parts;
+    std::istringstream stream(text.empty() ? "" : text + ",");
+    for (std::string part; std::getline(stream, part, ',');) {
+        parts.push_back(part);
+    }
+    return parts;
+}
+
+/// Return the parts of a recording, separated by commas, as they are given.
+std::string parts_of(const Given& given) {
+    const std::vector<std::string> known = parts_in(SPNG_RECORDER_PARTS);
+    for (const auto& part : parts_in(given.text)) {
+        if (std::find(known.begin(), known.end(), part) == known.end()) {
+            throw Error(ErrorKind::Usage, {.what = given.where + " has an unknown part of a recording",
+                                           .where = given.where,
+                                           .seen = "'" + part + "'",
+                                           .expected = "some of " + joined(known) + ", separated by commas",
+                                           .hint = suggestion(part, known, "")});
+        }
+    }
+    return given.text;
 }
 
 int rank_of(const Given& given) {
@@ -77,7 +106,9 @@ po::options_description profiling_options() {
          "record a profile to a SQLite file; in its name %p is the process, %h the host, %q{VAR} a "
          "variable") //
         ("record-what", text("A,B"),
-         "parts to record: nvtx, calls, samples, ...; default: all that work on this machine")      //
+         "parts to record, of " SPNG_RECORDER_PARTS
+         " (ranges, node calls, memory and load of the process, CUDA, "
+         "state of the GPUs); default: all that work on this machine")                              //
         ("record-rank", text("N"), "record only process N of a parallel job")                       //
         ("profile-events", text("A-B"), "profile only these events, counted from 0; also A and A-") //
         ("profile-schedule", text("S"),
@@ -120,7 +151,7 @@ instrument::RecordingRequest recording_request(const po::variables_map& values) 
         throw Error(ErrorKind::Usage,
                     {.what = "--record needs a file name", .where = "command line", .seen = "''"});
     }
-    request.what = given(values, "record-what", "SPNG_RECORD_WHAT").text;
+    request.what = parts_of(given(values, "record-what", "SPNG_RECORD_WHAT"));
     if (!request.file.empty() && !torch_profiler_folder(values).empty()) {
         leave_cuda_to_torch(request);
     }

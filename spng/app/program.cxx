@@ -15,6 +15,8 @@
 #include "spng/device/memory/host_buffers.h"
 #include "spng/device/memory/out_of_memory.h"
 #include "spng/instrument/nvtx_level.h"
+#include "spng/instrument/recording.h"
+#include "spng/instrument/start_up.h"
 #include "spng/io/data_path.h"
 
 #include <cstdio>
@@ -55,12 +57,9 @@ void set_up(const CommandLine& line) {
         folders.push_back(std::move(folder));
     }
     set_search_path(std::move(folders));
-    for (const auto& plugin : line.plugins) {
-        load_plugin(plugin);
-    }
 }
 
-int dispatch(const CommandLine& line) {
+int dispatch(const CommandLine& line, instrument::Recording& recording) {
     switch (line.action) {
     case Action::help:
         print(help_text());
@@ -89,7 +88,7 @@ int dispatch(const CommandLine& line) {
     case Action::draw:
         break;
     }
-    return run_job(line);
+    return run_job(line, recording);
 }
 
 /// Return the exception in flight as an Error.
@@ -106,9 +105,16 @@ Error translated() {
 int run_program(int argc, const char* const* argv) noexcept {
     try {
         try {
+            instrument::end_first_phase("load program");
             const CommandLine line = parse_command_line(argc, argv);
             set_up(line);
-            return dispatch(line);
+            instrument::Recording recording(line.action == Action::run ? line.recording
+                                                                       : instrument::RecordingRequest{});
+            instrument::end_first_phase(recording.active() ? "start recorder" : "read command line");
+            for (const auto& plugin : line.plugins) {
+                load_plugin(plugin);
+            }
+            return dispatch(line, recording);
         } catch (...) {
             const Error error = translated();
             std::fprintf(stderr, "%s\n", error.what());

@@ -17,6 +17,7 @@
 #include "spng/instrument/clock.h"
 #include "spng/instrument/recording.h"
 #include "spng/instrument/report/state_trace.h"
+#include "spng/instrument/start_up.h"
 
 #include <cstdio>
 #include <optional>
@@ -113,8 +114,10 @@ int run(const CommandLine& line, const Configuration& configuration, Job& job,
     }
     const RunOptions options = run_options(line, job);
     // Keep the reservations until the process ends: the job still has its memory when this function returns.
-    static const JobReservations reservations =
-        take_reservations(job, job.settings(options), configuration.file.string(), stop_signal());
+    static const JobReservations reservations = [&] {
+        const instrument::StartUpPhase phase("reserve memory");
+        return take_reservations(job, job.settings(options), configuration.file.string(), stop_signal());
+    }();
     if (reservations.was_stopped) {
         RunSummary nothing_done;
         nothing_done.stopped_by = stop_signal();
@@ -131,7 +134,7 @@ int run(const CommandLine& line, const Configuration& configuration, Job& job,
     const RunSummary summary = run_in_range(job, options, line.recording.window, profiler.get());
     const double seconds = running.seconds();
     const auto measured = run_report(line, configuration, job, options, reservations, seconds);
-    print(stdout, measured.table());
+    print(stdout, measured.table(report_columns(line)));
     if (!line.timing_file.empty()) {
         measured.write_json(line.timing_file);
     }
@@ -153,19 +156,22 @@ int run(const CommandLine& line, const Configuration& configuration, Job& job,
 
 } // namespace
 
-int run_job(const CommandLine& line) {
+int run_job(const CommandLine& line, instrument::Recording& recording) {
     const instrument::Stopwatch evaluation;
-    const Configuration configuration = load_configuration(line.configuration, line.bindings);
+    const Configuration configuration = [&line] {
+        const instrument::StartUpPhase phase("read configuration");
+        return load_configuration(line.configuration, line.bindings);
+    }();
     log::info("wire-cell", [&] {
         return configuration.file.string() + " evaluated in " + std::to_string(evaluation.seconds()) + " s";
     });
     for (const auto& plugin : configuration.plugins) {
         load_plugin(plugin);
     }
-    // Start the recording before the nodes are made, since they register their ranges.
-    instrument::Recording recording(line.action == Action::run ? line.recording
-                                                               : instrument::RecordingRequest{});
-    Job job(configuration.components, configuration.file.string(), line.app);
+    Job job = [&] {
+        const instrument::StartUpPhase phase("make components");
+        return Job(configuration.components, configuration.file.string(), line.app);
+    }();
     require_separate_files(line, configuration, job, recording);
     log::open_held_files();
     switch (line.action) {

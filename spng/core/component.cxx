@@ -58,6 +58,7 @@ void Environment::prepare(Component& component) {
                                                .hint = "remove one of the references"});
     }
     state = State::preparing;
+    const auto scope = m_around_preparation ? m_around_preparation(component) : nullptr;
     try {
         component.prepare(*this);
     } catch (Error& error) {

@@ -5,9 +5,11 @@
 
 #include "spng/core/field.h"
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace spng {
@@ -80,6 +82,12 @@ using ServiceWith = Configured<Service, Config>;
 /// All components of a job, by name. Resolves the references between them.
 class Environment {
 public:
+    /// Called with each component before its preparation. The result is destroyed after the preparation.
+    using AroundPreparation = std::function<std::shared_ptr<void>(const Component&)>;
+
+    explicit Environment(AroundPreparation around_preparation = {})
+        : m_around_preparation(std::move(around_preparation)) {}
+
     /// Take ownership of a component.
     /// @throws Error(Configuration) if another component has this name
     void add(std::unique_ptr<Component> component);
@@ -112,6 +120,7 @@ private:
     std::vector<std::unique_ptr<Component>> m_components;
     std::map<std::string, Component*> m_by_name;
     std::map<const Component*, State> m_state;
+    AroundPreparation m_around_preparation;
 };
 
 } // namespace spng

@@ -12,6 +12,7 @@
 #include "spng/engine/replicas.h"
 #include "spng/graph/node.h"
 #include "spng/instrument/recording.h"
+#include "spng/instrument/start_up.h"
 
 #include <ATen/Parallel.h>
 
@@ -56,7 +57,7 @@ Job::Job(const nlohmann::json& components, std::string source, const std::string
     if (!components.is_array()) {
         detail::wrong_type(m_source, components, "the array of components that pgraph's main(graph) returns");
     }
-    Environment& environment = *m_environments.emplace_back(std::make_unique<Environment>());
+    Environment& environment = *m_environments.emplace_back(make_environment());
     std::vector<JobEntry> engines;
     try {
         for (std::size_t i = 0; i < components.size(); ++i) {
@@ -86,6 +87,12 @@ Job::Job(const nlohmann::json& components, std::string source, const std::string
 
 Job::~Job() = default;
 
+std::unique_ptr<Environment> Job::make_environment() {
+    return std::make_unique<Environment>([](const Component& component) {
+        return std::make_shared<instrument::StartUpPhase>("prepare " + component.name().text());
+    });
+}
+
 void Job::prepare(const RunOptions& options) {
     m_device_warnings = std::make_unique<DeviceWarnings>();
     try {
@@ -95,8 +102,11 @@ void Job::prepare(const RunOptions& options) {
         for (const auto& environment : m_environments) {
             environment->prepare_all();
         }
-        for (const Replica& replica : replicas()) {
-            wait_for_device(replica.device);
+        {
+            const instrument::StartUpPhase waiting("wait for device");
+            for (const Replica& replica : replicas()) {
+                wait_for_device(replica.device);
+            }
         }
         make_device_replicas(options);
     } catch (...) {

@@ -102,6 +102,8 @@ public:
     instrument::InputReport input_report() const;
 
 private:
+    /// Make an environment in which each preparation is a phase of the start-up.
+    static std::unique_ptr<Environment> make_environment();
     Context& context_of(Environment& environment) const;
     const Context& context() const; ///< of the first replica
     int graph_threads(const RunOptions& options) const;

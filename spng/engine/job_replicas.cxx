@@ -25,7 +25,7 @@ int cores() {
 
 void Job::make_replicas(const std::vector<std::string>& devices) {
     for (std::size_t replica = 1; replica < devices.size(); ++replica) {
-        auto environment = std::make_unique<Environment>();
+        auto environment = make_environment();
         for (std::size_t i = 0; i < m_components.size(); ++i) {
             const JobEntry entry = read_entry(m_components[i], i, m_source);
             if (!is_component(entry)) {

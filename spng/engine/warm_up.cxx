@@ -9,6 +9,7 @@
 #include "spng/graph/node_mixins.h"
 #include "spng/instrument/clock.h"
 #include "spng/instrument/meter/unmeasured.h"
+#include "spng/instrument/start_up.h"
 
 #include <algorithm>
 #include <memory>
@@ -49,6 +50,7 @@ double warm_up(const Graph& graph, c10::Device device, int streams) {
     if (device.is_cpu()) {
         return 0;
     }
+    const instrument::StartUpPhase phase("warm up " + device.str());
     const instrument::Stopwatch watch;
     const instrument::Unmeasured unmeasured;
     bool called = false;

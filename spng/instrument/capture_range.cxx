@@ -5,10 +5,9 @@
 
 namespace spng::instrument {
 
-void start_device_profiler() {
-    if (const CudaRuntime* const runtime = cuda_runtime()) {
-        runtime->profiler_start();
-    }
+bool start_device_profiler() {
+    const CudaRuntime* const runtime = cuda_runtime();
+    return runtime != nullptr && runtime->profiler_start() == 0;
 }
 
 void stop_device_profiler() {

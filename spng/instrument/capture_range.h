@@ -4,8 +4,10 @@
 
 namespace spng::instrument {
 
-/// Call cudaProfilerStart() and cudaProfilerStop() of the loaded CUDA runtime. Do nothing if none is loaded.
-void start_device_profiler();
+/// Call cudaProfilerStart() of the loaded CUDA runtime.
+/// @return whether a runtime is loaded and accepted it
+bool start_device_profiler();
+/// Call cudaProfilerStop() of the loaded CUDA runtime. Do nothing if none is loaded.
 void stop_device_profiler();
 
 } // namespace spng::instrument

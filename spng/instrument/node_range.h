@@ -27,6 +27,9 @@ class NodeRange {
 public:
     NodeRange(const NodeLabel& label, std::uint64_t event)
         : m_range(nvtx::is_on(nvtx::Level::Nodes) ? Range{label.m_label.attributes(event)} : Range{}) {}
+    /// Range outside of all events, without payload.
+    explicit NodeRange(const NodeLabel& label)
+        : m_range(nvtx::is_on(nvtx::Level::Nodes) ? Range{label.m_label.attributes()} : Range{}) {}
 
 private:
     using Range = nvtx::ScopedRangeIn<nvtx::Domain>;
@@ -43,6 +46,7 @@ public:
 class NodeRange {
 public:
     NodeRange(const NodeLabel&, std::uint64_t) {}
+    explicit NodeRange(const NodeLabel&) {}
 };
 
 #endif

@@ -5,6 +5,7 @@
 #include "spng/core/error.h"
 #include "spng/instrument/capture_range.h"
 #include "spng/instrument/capture_switch.h"
+#include "spng/instrument/clock.h"
 #include "spng/instrument/page_faults.h"
 #include "spng/instrument/recorder_library.h"
 
@@ -64,7 +65,9 @@ struct Window {
     std::atomic<int> selected_in_flight{0};
     std::function<void(bool)> action;
     std::mutex switching;
-    std::atomic<bool> switched_off{false}; ///< by a client or signal; only if all events are selected
+    std::atomic<bool> is_lack_reported{false}; ///< that no profiler records the selected events
+    std::atomic<bool> switched_off{false};     ///< by a client or signal; only if all events are selected
+    std::atomic<std::uint64_t> switches{0};    ///< counts twice per switch, so it is odd during one
 };
 Window window;
 
@@ -108,21 +111,27 @@ void message(std::int64_t edge, std::uint64_t event, std::int64_t enqueued, std:
     }
 }
 
-EventInFlight::EventInFlight(std::uint64_t event) : m_event(event) {
+EventInFlight::EventInFlight(std::uint64_t event)
+    : m_event(event), m_start(wall_nanoseconds()), m_switches(window.switches) {
     if (!window.events.is_everything() && window.events.capture(event) == Capture::active &&
         window.selected_in_flight++ == 0) {
-        if (const SpngRecorder* const to = recorder()) {
+        const SpngRecorder* const to = recorder();
+        if (to != nullptr) {
             to->resume();
         }
-        start_device_profiler();
+        const bool is_profiler_told = start_device_profiler();
         if (window.action) {
             window.action(true);
+        } else if (to == nullptr && !is_profiler_told && !window.is_lack_reported.exchange(true)) {
+            say("the selected events are not recorded: there is no --record, and nsys -c cudaProfilerApi "
+                "records nothing of a job without CUDA; use --record FILE, or nsys without -c");
         }
     }
 }
 
 EventInFlight::~EventInFlight() {
     note_page_faults_of_event();
+    note_event();
     if (!window.events.is_everything() && window.events.capture(m_event) == Capture::active) {
         // The capture window stays open between two selected events.
         const bool next_is_selected = window.events.capture(m_event + 1) == Capture::active;
@@ -135,6 +144,16 @@ EventInFlight::~EventInFlight() {
                 to->pause();
             }
         }
+    }
+}
+
+/// Write the row of the event, unless none of it was recorded.
+void EventInFlight::note_event() const {
+    const SpngRecorder* const to = recorder();
+    const bool whole = m_switches % 2 == 0 && window.switches == m_switches;
+    const bool partly_recorded = !whole || !window.switched_off;
+    if (to != nullptr && partly_recorded && window.events.capture(m_event) == Capture::active) {
+        to->event(static_cast<std::int64_t>(m_event), m_start, wall_nanoseconds(), whole ? 1 : 0);
     }
 }
 
@@ -168,6 +187,7 @@ Switched switch_window(bool open) {
     if (window.switched_off.exchange(!open) == !open) {
         return Switched::already;
     }
+    ++window.switches;
     if (open) {
         to->resume();
         start_device_profiler();
@@ -175,6 +195,7 @@ Switched switch_window(bool open) {
         stop_device_profiler();
         to->pause();
     }
+    ++window.switches;
     return Switched::done;
 }
 
@@ -204,6 +225,7 @@ void say_what_is_left() noexcept {
 Recording::Recording(const RecordingRequest& request) {
     window.events = request.window;
     window.switched_off = false;
+    window.is_lack_reported = false;
     if (request.file.empty()) {
         return;
     }
@@ -216,6 +238,7 @@ Recording::Recording(const RecordingRequest& request) {
         return;
     }
     setenv(injection_variable, recorder_path().c_str(), 1);
+    const std::int64_t age = wall_nanoseconds() - process_start_nanoseconds();
     const SpngRecorderOptions options{
         request.file.c_str(), request.what.c_str(), request.without.c_str(), 0, 0, 0, 0};
     std::array<char, 4096> problem{};
@@ -228,6 +251,7 @@ Recording::Recording(const RecordingRequest& request) {
     }
     recording::recorder_in_use = &functions;
     m_active = true;
+    note("process_age_ns", std::to_string(age)); // so that profiles tell the time before the recording
     if (!request.window.is_everything()) {
         functions.pause();
     }

@@ -82,7 +82,7 @@ void edge(std::int64_t id, const std::string& tail, std::size_t tail_port, const
 void message(std::int64_t edge, std::uint64_t event, std::int64_t enqueued, std::int64_t dequeued);
 
 /// Scope of an event in flight. The capture window opens before the first selected event and closes after the last.
-/// The destructor samples the page faults of the event (page_faults.h).
+/// The destructor samples the page faults of the event (page_faults.h), and writes whether the whole event was recorded.
 class EventInFlight {
 public:
     explicit EventInFlight(std::uint64_t event);
@@ -91,7 +91,11 @@ public:
     EventInFlight& operator=(const EventInFlight&) = delete;
 
 private:
+    void note_event() const;
+
     const std::uint64_t m_event;
+    const std::int64_t m_start;     ///< [ns]
+    const std::uint64_t m_switches; ///< of the capture window, at the start
 };
 
 /// Attribute the calling thread's work to an event during this object's life, and omit it if the event is not

@@ -72,6 +72,9 @@ TEST(CommandLine, Values) {
     const auto plain = parse({"job.jsonnet", "--on-error", "stop"});
     EXPECT_FALSE(plain.skip_failed);
     EXPECT_FALSE(plain.synchronised_timing);
+    EXPECT_FALSE(plain.wide_table);
+    EXPECT_TRUE(parse({"job.jsonnet", "--table", "wide"}).wide_table);
+    EXPECT_FALSE(parse({"job.jsonnet", "--table", "fit"}).wide_table);
     EXPECT_EQ(plain.graph_threads, 0);
 }
 
@@ -94,6 +97,7 @@ TEST(CommandLine, UsageErrorsAreRejected) {
                                                              {"-t", "0", "job.jsonnet"},
                                                              {"-t", "many", "job.jsonnet"},
                                                              {"--on-error", "go", "job.jsonnet"},
+                                                             {"--table", "", "job.jsonnet"},
                                                              {"--check"},
                                                              {"--list", "--describe", "x"},
                                                              {"-t", "1", "-t", "2", "job.jsonnet"},
@@ -102,6 +106,21 @@ TEST(CommandLine, UsageErrorsAreRejected) {
         EXPECT_FALSE(error_of(arguments).text().what.empty());
     }
     EXPECT_THROW(parse({}), spng::Error);
+}
+
+TEST(CommandLine, PartsOfARecordingAreCheckedAtOnce) {
+    for (const std::vector<const char*>& arguments : std::vector<std::vector<const char*>>{
+             {"job.jsonnet", "--record", "run.sqlite", "--record-what", "nvtx,sample"},
+             {"job.jsonnet", "--check", "--record-what", "sample"}}) {
+        const auto text = error_of(arguments).text();
+        EXPECT_EQ(text.where, "--record-what");
+        EXPECT_EQ(text.seen, "'sample'");
+        EXPECT_EQ(text.expected, "some of nvtx, calls, samples, cuda, nvml, separated by commas");
+        EXPECT_EQ(text.hint, "did you mean 'samples'?");
+    }
+    EXPECT_EQ(error_of({"job.jsonnet", "--record-what", "nvtx,"}).text().seen, "''");
+    EXPECT_EQ(parse({"job.jsonnet", "--record-what", "nvtx,cuda"}).recording.what, "nvtx,cuda");
+    EXPECT_NE(spng::app::help_text().find("nvtx,calls,samples,cuda,nvml"), std::string::npos);
 }
 
 TEST(CommandLine, UnknownFlagNamesTheNearest) {

@@ -4,13 +4,17 @@
 from __future__ import annotations
 
 import bz2
+import contextlib
+import fcntl
 import json
 import os
 import re
 import resource
 import shutil
 import signal
+import struct
 import subprocess
+import termios
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -323,6 +327,25 @@ class TestRuns:
             "FrameFileSource:in": 3,
             "FrameFileSink:out": 3,
         }
+
+    def test_table_has_the_width_of_the_terminal(self, tmp_path: Path, adc: Path) -> None:
+        """In a file at most 100 characters, unless the whole table is requested."""
+        ours, theirs = os.openpty()
+        fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("4H", 40, 72, 0, 0))
+        job = [PROGRAM, COPY, "-A", f"input={adc}"]
+        assert subprocess.run(job, cwd=tmp_path, stdout=theirs, timeout=60, check=False).returncode == 0
+        os.close(theirs)
+        shown = b""
+        with contextlib.suppress(OSError):  # the end of a pseudo-terminal
+            while part := os.read(ours, 65536):
+                shown += part
+        os.close(ours)
+        in_file = run(*job[1:], folder=tmp_path).stdout
+        wide = run(*job[1:], "--table", "wide", folder=tmp_path).stdout
+        widths = [max(map(len, text.splitlines())) for text in (shown.decode(), in_file, wide)]
+        assert widths[0] <= 72 < widths[1] <= 100 < widths[2]
+        for text in (shown.decode(), in_file, wide):
+            assert "read configuration" in text and "program start to first node" in text
 
     def test_check_and_dot_do_not_run(self, tmp_path: Path) -> None:
         done = run(COPY, "-A", "input=absent.npz", "--check", folder=tmp_path)

@@ -152,6 +152,19 @@ def calls(text: str) -> int:
     return sum(int(value) for (name, _), value in samples(text).items() if name == "spng_node_calls_total")
 
 
+def check_whole_events(file: Recorded) -> None:
+    """Events that SPNG_EVENT calls whole have a call of every node, and the window cut at most two others."""
+    whole = {event for (event,) in file.sql("SELECT event FROM SPNG_EVENT WHERE whole")}
+    complete = {
+        event
+        for (event,) in file.sql(
+            "SELECT event FROM SPNG_CALL GROUP BY event "
+            "HAVING COUNT(DISTINCT node) = (SELECT COUNT(*) FROM SPNG_NODE)"
+        )
+    }
+    assert whole <= complete and len(whole) >= max(1, len(complete) - 2)
+
+
 @recorded.needs_recorder
 class TestWindow:
     def test_over_a_socket(self, source: Path, tmp_path: Path) -> None:
@@ -191,6 +204,7 @@ class TestWindow:
         )
         assert events[0] > 0 and events[-1] < EVENTS - 1
         assert events == list(range(events[0], events[-1] + 1))
+        check_whole_events(Recorded(tmp_path / "run.sqlite"))
         assert timing["run"]["events"] == EVENTS
 
     @staticmethod
@@ -223,6 +237,7 @@ class TestWindow:
             )
         ]
         assert events[0] == 0 and events[-1] < EVENTS - 1
+        check_whole_events(Recorded(tmp_path / "run.sqlite"))
 
     def test_events_and_control(self, short: Path, tmp_path: Path) -> None:
         """With --profile-events the control cannot open the capture window."""

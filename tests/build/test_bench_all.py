@@ -13,6 +13,9 @@ import pytest
 
 from scripts.bench import all_pages, frames, line_fit, points, roofline, sweeps
 from scripts.bench.frames import Input
+from scripts.bench.result import type_rows
+from scripts.bench.statistics_of_calls import chain_figures, node_figures
+from scripts.bench.tables import type_table
 from tests.support.wire_cell import ADC, default_adc, read_arrays
 
 NODES = {
@@ -54,6 +57,29 @@ def timing(events: int, factor: float = 1.0) -> dict:
             "precision": "exact float32",
         },
     }
+
+
+def test_a_service_inside_a_call_counts_once() -> None:
+    """Its time is that of the node that calls it, its operations are its own."""
+    report = timing(3)
+    report["nodes"].append(
+        {
+            "name": "SPNGTorchService",
+            "type": "SPNGTorchService",
+            "leaf_operations": 40 * 3,
+            "per_call": [{**call, "depth": 1} for call in report["nodes"][2]["per_call"]],
+        }
+    )
+    for node in report["nodes"]:
+        node["cpu_peak_bytes"] = 0
+    nodes, chain = node_figures([report]), chain_figures([report])
+    assert chain.wall.median == pytest.approx(120) and chain.operations == 50
+    result = {"types": type_rows(nodes, report, None), "chain": chain.json()}
+    *steps, total = type_table(result).rows
+    assert ["SPNGDecon", "SPNGApplyROI", "+ SPNGTorchService", "FrameFileSink", "FrameFileSource"] == [
+        row[0] for row in steps
+    ]
+    assert total[:5] == ["all without files", "2", "120.0", "240.0", "50"]
 
 
 @pytest.mark.parametrize(
@@ -185,6 +211,7 @@ def test_pages_and_pictures(tmp_path: Path) -> None:
         "first_call_extra_ms": {"SPNGDecon:u": 50.0},
     }
     step = {
+        "nested": False,
         "type": "SPNGDecon",
         "nodes": 2,
         "wall_ms": 100.0,

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import argparse
 import re
 from pathlib import Path
 
@@ -105,14 +106,66 @@ def test_a_missing_part_is_named_with_its_packages(configure, tmp_path):
     assert "apt: libspdlog-dev" in done.err and "conda-forge: spdlog" in done.err
 
 
+# Declared by wscript and waft/*.py of the Wire-Cell Toolkit at commit 2ddac97f (August 2026).
+TOOLKIT_PARTS = (
+    "boost bzip2 cuda czmq eigen fftw fftwthreads glpk grpc hdf5 jsoncpp jsonnet kokkos libtorch protobuf python root "
+    "spdlog tbb triton zio zlib zmq zyre"
+).split()
+TOOLKIT_FLAGS = (
+    "--alltests --boost-linkage_autodetect --boost-mt --clear-failed --dump-test-scripts --notests --tests --with-nvtx"
+).split()
+TOOLKIT_VALUES = (
+    "--boost-abi --boost-includes --boost-libs --boost-python --boost-toolset --build-debug --cxxstd --docs --docs-prefix "
+    "--emacs-daemon --install-config --kokkos-options --test-data-url --test-data-versions --test-duration --test-group "
+    "--testcmd --with-spdlog-active-level --with-spdlog-static --with-spng"
+).split()
+
+
+@pytest.fixture
+def parser(monkeypatch) -> argparse.ArgumentParser:
+    """The parser of ./wcb configure, without waf's own options."""
+    result = argparse.ArgumentParser(exit_on_error=False)
+
+    class Options:
+        """The part of waf's options that declares ours."""
+
+        parser = result
+
+        def add_option_group(self, title):
+            return type("Group", (), {"add_option": result.add_argument_group(title).add_argument})
+
+    monkeypatch.setattr("sys.argv", ["wcb"])
+    spng_options.options(Options())
+    return result
+
+
+def test_all_options_of_the_toolkit_are_accepted(parser):
+    """Those of parts in all four forms."""
+    values = [
+        f"--with-{part}{suffix}"
+        for part in TOOLKIT_PARTS
+        if part not in ("boost", "root")
+        for suffix in ("", "-include", "-lib", "-libs")
+    ]
+    given = TOOLKIT_FLAGS + [
+        f"{option}=x" for option in [*values, *TOOLKIT_VALUES, "--with-boost", "--with-root"]
+    ]
+    seen, unknown = parser.parse_known_args(waf.with_values(given))
+    assert unknown == []
+    assert {"--install-config", "--with-spng", "--clear-failed"} <= set(spng_options.ignored_options(seen))
+    assert seen.build_debug == "x"
+
+
 @pytest.mark.usefixtures("torch_folder")
-def test_words_for_no_and_options_of_the_toolkit(configure):
+def test_words_for_no_and_options_of_the_toolkit(configure, tmp_path):
     """Words other than "no" mean no too, and these options are accepted."""
     toolkit = (
-        "--with-spng=yes --build-debug=-O0 --install-config=all --with-bzip2 --with-python --boost-abi=x --boost-python=311 "
+        "--with-spng=yes --install-config=all --with-bzip2 --with-python --boost-abi=x --boost-python=311 "
         "--docs-prefix=/d --testcmd=%s --clear-failed"
     ).split()
-    done = configure("--with-nvtx=False", "--with-benchmark=OFF", "--with-lineinfo", *toolkit)
+    done = configure(
+        "--with-nvtx=False", "--with-benchmark=OFF", "--with-lineinfo", "--build-debug=-O0 -ggdb3", *toolkit
+    )
     assert done.status == 0, done.err
     assert found(done.out, "NVTX ranges") == "left out (--with-nvtx)"
     assert found(done.out, "benchmark") == "absent, what needs it is left out"
@@ -120,6 +173,8 @@ def test_words_for_no_and_options_of_the_toolkit(configure):
     assert kernels.startswith("left out") or kernels.endswith(", with line information")
     for option in toolkit:
         assert f"{option.split('=')[0]} has no meaning here and is ignored" in done.out
+    settings = next((tmp_path / "build" / "c4che").glob("*_cache.py")).read_text(encoding="utf-8")
+    assert "'-O2', '-g1', '-O0', '-ggdb3'" in settings
 
 
 @pytest.mark.parametrize("text, meant", [
@@ -139,8 +194,8 @@ def test_lineinfo_takes_no_folder(configure):
 @pytest.mark.parametrize("arguments, seen", [
     (["configure", "--with-nvtx"], ["configure", "--with-nvtx=yes"]),
     (["--with-lineinfo", "configure"], ["--with-lineinfo=yes", "configure"]),
-    (["--build-debug", "configure", "build"], ["--build-debug=yes", "configure", "build"]),
-    (["--build-debug", "-O0"], ["--build-debug=yes", "-O0"]),
+    (["--boost-abi", "configure", "build"], ["--boost-abi=yes", "configure", "build"]),
+    (["--boost-abi", "-v"], ["--boost-abi=yes", "-v"]),
     (["--with-fmt", "/a", "--with-nvtx=no"], ["--with-fmt=/a", "--with-nvtx=no"]),
 ])  # fmt: skip
 def test_an_option_without_a_value_leaves_the_command_alone(arguments, seen):

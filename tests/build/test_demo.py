@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from scripts.bench.frames import Input
 from scripts.wcb import demo
 
 
@@ -29,12 +30,14 @@ def test_it_ends_with_the_report_of_its_own_run(
     steps: list[list[str]], capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert demo.main() == 0
-    setup, build, job, pictures, report = steps
+    setup, build, events, job, pictures, report = steps
     assert (
         setup == ["setup"]
         and build == ["build", "--notests"]
         and pictures[1:3] == ["-m", "scripts.wcb.demo_plots"]
     )
+    assert events[1:] == ["-m", "scripts.bench.frames", str(demo.ADC), "5", str(demo.FOLDER)]
+    assert f"input={demo.INPUT}" in job and demo.INPUT.name == Input(demo.EVENTS).name
     assert job[-2:] == ["--record", str(demo.PROFILE)]
     assert report[0].endswith("wirecell-profile") and report[1:] == [
         "html",
@@ -50,13 +53,13 @@ def test_a_build_without_nvtx_has_no_report(
 ) -> None:
     (tmp_path / "lib" / "libSpngRecorder.so").unlink()
     assert demo.main() == 0
-    assert len(steps) == 4 and "--record" not in steps[2]
+    assert len(steps) == 5 and "--record" not in steps[3]
     assert "none, this build has no NVTX" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("failing", [2, 3, 4])
+@pytest.mark.parametrize("failing", [2, 3, 4, 5])
 def test_a_failed_step_ends_it(steps: list[list[str]], failing: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The demo ends with the status of a failed job, pictures or report."""
+    """The demo ends with the status of a failed input, job, pictures or report."""
     monkeypatch.setattr(
         demo, "run", lambda command: steps.append(command) or (7 if len(steps) == failing + 1 else 0)
     )

@@ -263,6 +263,46 @@ def test_the_commands_run_from_any_folder(command, tmp_path):
     assert shown.stdout.startswith(f"{command} ")
 
 
+@pytest.fixture
+def shadowing(monkeypatch, tmp_path) -> Path:
+    """The current folder, with files that are named as modules of Python and NumPy."""
+    folder = tmp_path / "shadowing"
+    folder.mkdir()
+    for module in ("struct", "json", "numpy"):
+        (folder / f"{module}.py").write_text(f"raise SystemExit('the {module}.py of the user')\n")
+    monkeypatch.chdir(folder)
+    return folder
+
+
+@pytest.mark.usefixtures("shadowing")
+@pytest.mark.parametrize("command", ["wirecell-profile", "wirecell-campaign"])
+def test_commands_import_nothing_from_the_current_folder(command, tmp_path):
+    """The launchers that the set-up writes."""
+    launcher, python = tmp_path / command, tmp_path / "python"
+    launcher.write_text(virtual_environment.launcher_text(command))
+    python.write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')
+    for file in (launcher, python):
+        file.chmod(0o755)
+    shown = subprocess.run([launcher, "--version"], capture_output=True, text=True, check=True)
+    assert shown.stdout.startswith(f"{command} ")
+
+
+@pytest.mark.usefixtures("shadowing")
+@pytest.mark.parametrize(
+    "words", [["wcb", "--help"], ["wcb", "bench", "--help"], ["scripts/gpu_check", "--help"]]
+)
+def test_scripts_import_nothing_from_the_current_folder(words):
+    shown = subprocess.run(
+        [sys.executable, ROOT / words[0], *words[1:]], capture_output=True, text=True, check=True
+    )
+    assert "wcb" in shown.stdout or "gpu_check" in shown.stdout
+
+
+@pytest.mark.usefixtures("shadowing")
+def test_waf_imports_nothing_from_the_current_folder():
+    assert Path(waf.find_python(use_venv=True)).parent == virtual_environment.VENV / "bin"
+
+
 def test_slim_leaves_libtorch_for_the_cpu_and_says_why_python_has_no_torch(monkeypatch, tmp_path):
     monkeypatch.setattr(virtual_environment, "VENV", tmp_path)
     folder = tmp_path / "lib" / "python3.11" / "site-packages" / "torch"

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from pathlib import Path
 
 import numpy as np
@@ -94,6 +94,26 @@ class TestContent:
         }
         assert len(listed) > 15
         assert listed - {each.name for each in file.ranges(PUSH_POP)} == NOT_IN_THIS_JOB
+
+    def test_the_start_up_is_there(self, run: tuple[Recorded, dict]) -> None:
+        """The same phases as ranges and as rows; they and the time before the recording add up to the first call."""
+        file, timing = run
+        ranges = file.sql(
+            "SELECT s.value, n.end - n.start FROM NVTX_EVENTS n JOIN StringIds s ON n.textId = s.id JOIN "
+            "NVTX_EVENTS d ON d.eventType = 75 AND d.domainId = n.domainId AND d.text = 'spng.startup' "
+            "WHERE n.eventType = 59 ORDER BY n.start"
+        )
+        rows = timing["start_up"]
+        assert [row["name"] for row in rows[:2]] == ["load program", "start recorder"]
+        assert [name for name, _ in ranges] == [row["name"] for row in rows[2:]]
+        assert all(abs(time - row["wall_ns"]) < 5e6 for (_, time), row in zip(ranges, rows[2:]))
+        names = {name for name, _ in ranges}
+        assert {"read configuration", "make components", "prepare SPNGDecon:induction"} <= names
+        assert any(name.startswith("prepare TorchFRERSpectrum:") for name in names)
+        [(first_call,)] = file.sql("SELECT MIN(start) FROM SPNG_CALL")
+        startup = 1e9 * timing["run"]["startup_seconds"]
+        assert first_call + int(file.run()["process_age_ns"]) == pytest.approx(startup, abs=50e6)
+        assert 0.8 * startup < sum(row["own_wall_ns"] for row in rows) <= startup
 
     def test_files_are_ranges_of_their_own_domain(self, run: tuple[Recorded, dict]) -> None:
         [(names,)] = run[0].sql(
@@ -229,6 +249,7 @@ class TestWindow:
         )
         assert len(nodes_called) >= len(calls) and {event for (event,) in nodes_called} - {6} == set(wanted)
         assert {event for (event,) in file.sql("SELECT event FROM SPNG_MSG")} == set(wanted)
+        assert file.sql("SELECT event, whole FROM SPNG_EVENT ORDER BY event") == [(event, 1) for event in wanted]
         assert wire_cell.read_arrays(tmp_path / "output.npz").keys() >= {
             f"frame_signal_{ident}" for ident in range(6)
         }
@@ -245,23 +266,39 @@ class TestWindow:
         assert [each.name for each in file.ranges(START_END)].count("event") >= EVENTS
 
 
+def is_inside(inner: dict, outer: dict) -> bool:
+    """Return whether an event of a Chrome trace lies in another; times are rounded to a ns."""
+    return (
+        outer["ts"] - 1e-3 <= inner["ts"] and inner["ts"] + inner["dur"] <= outer["ts"] + outer["dur"] + 1e-3
+    )
+
+
 class TestTorchProfiler:
     """Traces of LibTorch's own profiler beside a recording."""
 
     def test_a_window_of_events(self, site: Site, tmp_path: Path) -> None:
-        """Operators of the two wanted events with their shapes; the recording continues beside."""
+        """Operators of the two wanted events with their shapes, each in the annotation of its node; the recording
+        continues beside.
+        """
         write_noise(site, tmp_path, 4)
         file = record(tmp_path, *site.flags, "--torch-profiler", "traces", "--profile-events", "1-2")
         [path] = (tmp_path / "traces").iterdir()
         assert path.name.endswith(".0.pt.trace.json")
-        operators = [
-            each
-            for each in json.loads(path.read_text(encoding="utf-8"))["traceEvents"]
-            if each.get("cat") == "cpu_op"
-        ]
+        trace = json.loads(path.read_text(encoding="utf-8"))["traceEvents"]
+        operators = [each for each in trace if each.get("cat") == "cpu_op"]
         transforms = [each for each in operators if each["name"] == "aten::_fft_r2c"]
         assert len(transforms) == 2 * 2  # of each group of views, in each event
         assert all(each["args"]["Input Dims"] for each in transforms)
+        calls = [each for each in trace if each.get("cat") == "user_annotation"]
+        nodes = json.loads((tmp_path / "timing.json").read_text(encoding="utf-8"))["nodes"]
+        assert Counter(each["name"] for each in calls) == {node["name"]: 2 for node in nodes}
+        around = [
+            {call["name"] for call in calls if call["tid"] == each["tid"] and is_inside(each, call)}
+            for each in operators
+        ]
+        assert len(operators) > 100 and all(around)
+        of_transforms = [names for names, each in zip(around, operators) if each in transforms]
+        assert all(name.startswith("SPNGDecon:") for names in of_transforms for name in names)
         assert {event for (event,) in file.sql("SELECT event FROM SPNG_CALL")} == {1, 2}
 
     def test_one_trace_per_window(self, site: Site, tmp_path: Path) -> None:

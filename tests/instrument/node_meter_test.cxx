@@ -6,14 +6,18 @@
 #include "fake_device.h"
 
 #include <ATen/Functions.h>
+#include <ATen/record_function.h>
 #include <c10/core/InferenceMode.h>
 
 #include <gtest/gtest.h>
 
 #include <barrier>
 #include <chrono>
+#include <memory>
 #include <stdexcept>
+#include <string>
 #include <thread>
+#include <vector>
 
 namespace {
 
@@ -30,6 +34,38 @@ protected:
     const at::Tensor m_one = at::ones({1});
     NodeMeter m_meter{{"SPNGDecon", "induction", "decon"}};
 };
+
+/// Names and depths of the user annotations that observers saw.
+std::vector<std::string> annotations;
+
+TEST_F(Metered, ObserversOfUserScopesSeeEachCallAroundItsOperators) {
+    annotations.clear();
+    const auto handle = at::addThreadLocalCallback(
+        at::RecordFunctionCallback(
+            [](const at::RecordFunction& function) -> std::unique_ptr<at::ObserverContext> {
+                annotations.emplace_back(function.name());
+                return nullptr;
+            },
+            [](const at::RecordFunction& function, at::ObserverContext*) {
+                annotations.push_back(std::string("end ") + function.name());
+            })
+            .scopes({at::RecordScope::USER_SCOPE, at::RecordScope::FUNCTION}));
+    {
+        const NodeMeter::Call call(m_meter, 0, c10::kCPU, {});
+        m_one.add(1);
+    }
+    at::removeCallback(handle);
+    ASSERT_GE(annotations.size(), 4u);
+    EXPECT_EQ(annotations.front(), "SPNGDecon:induction");
+    EXPECT_EQ(annotations.at(1), "aten::add");
+    EXPECT_EQ(annotations.back(), "end SPNGDecon:induction");
+    const std::size_t seen = annotations.size();
+    {
+        const NodeMeter::Call call(m_meter, 1, c10::kCPU, {});
+        EXPECT_FALSE(at::getStepCallbacksUnlessEmpty(at::RecordScope::USER_SCOPE));
+    }
+    EXPECT_EQ(annotations.size(), seen);
+}
 
 TEST_F(Metered, SleepingTakesWallTimeButNoProcessorTime) {
     const auto before = std::chrono::steady_clock::now();

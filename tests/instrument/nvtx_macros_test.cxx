@@ -32,6 +32,10 @@ int Decon::operator()(int ticks) const {
     NVTX_IO_RANGE("Decon::io_secret", touched);
     NVTX_SCHEDULING_RANGE("Decon::scheduling_secret");
     NVTX_SCHEDULING_MARK("Decon::probe_secret");
+    NVTX_RANGE("Decon::named_colour_secret", NVTX_COLOR::Orange);
+    const char* const run_time_name = ticks > 1 ? "Decon::one" : "Decon::other";
+    NVTX_SCOPED_RANGE(run_time_name);
+    NVTX_MARK(run_time_name);
     return ticks + 1;
 }
 }
@@ -69,7 +73,7 @@ protected:
 };
 
 TEST_F(NvtxMacros, LeaveNoTraceWithoutNvtx) {
-    for (const char* options : {"", " -DSPNG_NVTX=0", " -O0", " -O0 -g"}) {
+    for (const char* options : {"", " -DSPNG_NVTX=0", " -O0", " -O0 -g", " -std=c++17"}) {
         const std::string found = compile(options);
         ASSERT_NE(found.find("main"), std::string::npos) << "nm shows nothing at all";
         EXPECT_EQ(found.find("nvtx"), std::string::npos) << options;
@@ -85,12 +89,13 @@ TEST_F(NvtxMacros, AreThereWithNvtx) {
     const std::string found = compile(nvtx);
     EXPECT_NE(found.find("nvtx"), std::string::npos);
     for (const char* name : {"first", "second", "colour", "payload", "branch", "mark", "marker", "push",
-                             "start", "io", "scheduling", "probe"}) {
+                             "start", "io", "scheduling", "probe", "named_colour"}) {
         EXPECT_NE(found.find(std::string("Decon::") + name + "_secret"), std::string::npos) << name;
     }
-    // The field's older switch does the same.
+    // The toolkit's switch does the same, also under its standard.
     const auto end = nvtx.find(" -isystem");
-    EXPECT_NE(compile(" -DHAVE_NVTX=1" + nvtx.substr(end)).find("Decon::first_secret"), std::string::npos);
+    const std::string toolkit = " -std=c++17 -DHAVE_NVTX=1" + nvtx.substr(end);
+    EXPECT_NE(compile(toolkit).find("Decon::first_secret"), std::string::npos);
 }
 
 TEST_F(NvtxMacros, EvaluateArgumentsOnlyWithNvtx) {
@@ -106,14 +111,34 @@ TEST_F(NvtxMacros, EvaluateArgumentsOnlyWithNvtx) {
     }
 }
 
-TEST_F(NvtxMacros, TakeOnlyLiteralNamesInBothBuilds) {
-    const std::string source = m_folder.write("wrong.cxx", R"cpp(
+/// As in the toolkit's pgraph/src/Graph.cxx, which is compiled with -std=c++17 -pedantic -Werror.
+TEST_F(NvtxMacros, FitTheToolkitsSourcesAndFlags) {
+    const std::string source = m_folder.write("graph.cxx", R"cpp(
 #include "WireCellSpng/TorchnvTools.h"
-void unit(char const* name) { NVTX_SCOPED_RANGE(name); }
+#include <string>
+struct Node { std::string instance_name() const; };
+void unit(Node* node) {
+    NVTX_SCOPED_RANGE((node->instance_name()).c_str());
+    NVTX_SCOPED_RANGE("node " + node->instance_name());
+    NVTX_SCOPED_RANGE("Node::call");
+    NVTX_RANGE_PUSH("Node::push");
+    NVTX_RANGE_POP();
+    NVTX_MARKER("Node::mark");
+}
 )cpp");
     for (const std::string& options : {std::string(), compiler::nvtx_options()}) {
-        EXPECT_NE(compiler::run(m_compiler + options + " -fsyntax-only " + source).status, 0) << options;
+        const auto outcome =
+            compiler::run(m_compiler + options + " -std=c++17 -pedantic -fsyntax-only " + source);
+        EXPECT_EQ(outcome.status, 0) << options << outcome.output;
     }
+}
+
+TEST_F(NvtxMacros, RejectAnEmptyName) {
+    const std::string source = m_folder.write("wrong.cxx", R"cpp(
+#include "WireCellSpng/TorchnvTools.h"
+void unit() { NVTX_SCOPED_RANGE(""); }
+)cpp");
+    EXPECT_NE(compiler::run(m_compiler + " -fsyntax-only " + source).status, 0);
 }
 
 /// The header must do without any other header while it is off: steps include it everywhere.

@@ -95,6 +95,34 @@ TEST_F(NvtxRanges, AToolSeesNamesDomainCategoryColourPayloadAndNesting) {
                            "register rebaseline\npush 1 [spng] rebaseline" + step + "pop 1\npop 0\n");
 }
 
+/// A literal is registered at its first call, another name is text at each call.
+TEST_F(NvtxRanges, NamesOfTheRunTimeAndNamesOfColours) {
+    build(R"cpp(
+#include "WireCellSpng/TorchnvTools.h"
+#include <string>
+int main() {
+    for (const std::string instance : {"first", "second"}) {
+        NVTX_SCOPED_RANGE("Decon:" + instance);
+        NVTX_RANGE(instance.c_str(), NVTX_COLOR::Orange, 3u);
+        NVTX_RANGE("Decon::literal", NVTX_COLOR::Blue);
+        NVTX_MARK(instance);
+        NVTX_RANGE_PUSH(instance);
+        NVTX_RANGE_POP();
+    }
+}
+)cpp");
+    const std::string step = " category=step colour=FFC7C7C7 payload=none\n";
+    const auto turn = [&](const std::string& instance, const std::string& registered) {
+        const std::string text = instance + " (not registered)";
+        return "push 0 [spng] Decon:" + text + step + "push 1 [spng] " + text +
+               " category=step colour=FFFFA500 payload=u32:3\n" + registered +
+               "push 2 [spng] Decon::literal category=step colour=FF0000FF payload=none\n" +
+               "mark 3 [spng] " + text + step + "push 3 [spng] " + text + step +
+               "pop 3\npop 2\npop 1\npop 0\n";
+    };
+    EXPECT_EQ(heard(), turn("first", "register Decon::literal\n") + turn("second", ""));
+}
+
 /// One range or mark of each level and domain.
 const std::string every_domain = R"cpp(
 #include "spng/instrument/event_range.h"

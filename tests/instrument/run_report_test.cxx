@@ -10,6 +10,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <fstream>
@@ -32,6 +33,33 @@ TEST(TextTables, AlignNamesLeftAndNumbersRight) {
                             "decon         2\n"
                             "a      12345678\n");
     EXPECT_THROW(table.add_row({"too few"}), std::invalid_argument);
+}
+
+TEST(TextTables, AWideTableStacksItsHeaderThenRepeatsItsFirstColumn) {
+    TextTable table({"input", "saturated samples", "noise (expected) [ADC]"});
+    table.add_row({"U", "12", "13.9 (13.7)"});
+    EXPECT_EQ(table.width(), 48u);
+    EXPECT_EQ(table.text(47), "                        noise\n"
+                              "       saturated   (expected)\n"
+                              "input    samples        [ADC]\n"
+                              "-----------------------------\n"
+                              "U             12  13.9 (13.7)\n");
+    EXPECT_EQ(table.text(20), "                \n"
+                              "       saturated\n"
+                              "input    samples\n"
+                              "----------------\n"
+                              "U             12\n"
+                              "             noise\n"
+                              "        (expected)\n"
+                              "input        [ADC]\n"
+                              "------------------\n"
+                              "U      13.9 (13.7)\n");
+}
+
+TEST(TextTables, LinesBreakAtBlanks) {
+    EXPECT_EQ(wrapped("one two three\nfour\n", 8), "one two\n  three\nfour\n");
+    EXPECT_EQ(wrapped("a indivisible b\n", 6), "a\n  indivisible b\n");
+    EXPECT_EQ(wrapped("one two\n", unlimited_width), "one two\n");
 }
 
 TEST(NodeStatistics, SetTheFirstCallApart) {
@@ -107,6 +135,91 @@ TEST_F(Report, LinesOfTheTableAreAligned) {
         width = width == 0 ? line.size() : width;
         EXPECT_EQ(line.size(), width) << line;
     }
+}
+
+/// Lengths of the lines of a text.
+std::vector<std::size_t> lengths(const std::string& text) {
+    std::vector<std::size_t> lengths;
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);) {
+        lengths.push_back(line.size());
+    }
+    return lengths;
+}
+
+TEST_F(Report, EveryLineFitsTheWidth) {
+    NodeMeter induction{{"SPNGFanoutTensorSets", "SPNGApply1DSpectrum-loose-induction-0", "plumbing"}};
+    NodeMeter collection{{"SPNGFanoutTensorSets", "SPNGApply1DSpectrum-loose-collection-0", "plumbing"}};
+    for (NodeMeter* const meter : {&induction, &collection}) {
+        const NodeMeter::Call call(*meter, 0, c10::kCPU, {});
+    }
+    auto& plane = m_description.input.planes[{0, 0}];
+    m_description.input.events = 2;
+    plane.counts = {800, 1, 2, 3, 4, 5, 6, 7, 8};
+    plane.noise = plane.polarity = plane.lobes = plane.shaping = FitQuantity{13.9, 13.7, 100, true};
+    const RunReport report(m_description, {&m_fast, &m_slow, &induction, &collection});
+    for (const std::size_t width : {70U, 100U, 130U}) {
+        const std::string table = report.table(width);
+        EXPECT_LE(std::ranges::max(lengths(table)), width) << table;
+        EXPECT_NE(table.find("later"), std::string::npos);
+        EXPECT_NE(table.find("loose-induction-0"), std::string::npos) << table;
+        EXPECT_NE(table.find("oose-collection-0"), std::string::npos) << table;
+        EXPECT_EQ(table.find("  device"), std::string::npos) << "a column without a value\n" << table;
+    }
+    const std::string narrow = report.table(70);
+    EXPECT_EQ(narrow.find("operations"), std::string::npos) << narrow;
+    EXPECT_NE(narrow.find("more columns: --table wide\n"), std::string::npos) << narrow;
+    const std::string wide = report.table();
+    EXPECT_GT(std::ranges::max(lengths(wide)), 130U);
+    for (const char* const part :
+         {"device", "operations", "SPNGFanoutTensorSets:SPNGApply1DSpectrum-loose-induction-0"}) {
+        EXPECT_NE(wide.find(part), std::string::npos) << part;
+    }
+}
+
+TEST_F(Report, NamesThatWouldBecomeEqualAreNotCut) {
+    const std::string long_part(40, 'x');
+    NodeMeter left{{"Type", long_part + "1" + long_part, "roi"}};
+    NodeMeter right{{"Type", long_part + "2" + long_part, "roi"}};
+    for (NodeMeter* const meter : {&left, &right}) {
+        const NodeMeter::Call call(*meter, 0, c10::kCPU, {});
+    }
+    const std::string table = RunReport(m_description, {&left, &right}).table(80);
+    EXPECT_NE(table.find(left.identity().text()), std::string::npos) << table;
+}
+
+TEST_F(Report, StartUpAddsUpToTheFirstCall) {
+    const std::int64_t first_call = report().json()["nodes"][0]["per_call"][0]["start_ns"];
+    const std::int64_t half = first_call / 2;
+    const std::int64_t quarter = first_call / 4;
+    m_description.start_up = {{"read configuration", 0, 0, quarter, quarter},
+                              {"prepare Network", 0, quarter, half, half - quarter},
+                              {"load network", 1, quarter, quarter, quarter},
+                              {"prepare nothing", 0, quarter, 10, 10},
+                              {"after the first call", 0, first_call + 1, half, half}};
+    std::istringstream lines(report().table());
+    std::vector<std::pair<std::string, double>> rows;
+    bool inside = false;
+    for (std::string line; std::getline(lines, line);) {
+        inside = inside || line.rfind("start-up", 0) == 0;
+        double share = 0;
+        const auto percent = line.rfind(" %");
+        if (inside && percent != std::string::npos) {
+            share = std::stod(line.substr(line.rfind(' ', percent - 1)));
+            rows.emplace_back(line.substr(0, line.find("  ", line.find_first_not_of(' '))), share);
+        }
+    }
+    const std::vector<std::pair<std::string, double>> expected{{"read configuration", 25},
+                                                               {"prepare Network", 25},
+                                                               {"  load network", 25},
+                                                               {"other", 25},
+                                                               {"program start to first node", 100}};
+    EXPECT_EQ(rows, expected);
+    const auto json = report().json()["start_up"];
+    ASSERT_EQ(json.size(), 4u) << "all phases before the first call, also short ones";
+    EXPECT_EQ(json[2]["name"], "load network");
+    EXPECT_EQ(json[2]["depth"], 1);
+    EXPECT_EQ(json[1]["own_wall_ns"], half - quarter);
 }
 
 TEST_F(Report, ASynchronisingRunIsLabelled) {

@@ -7,6 +7,7 @@
 #include "spng/core/error.h"
 #include "spng/device/cuda_plugin.h"
 #include "spng/instrument/control/capture_window.h"
+#include "spng/instrument/recording.h"
 
 #include <gtest/gtest.h>
 
@@ -128,6 +129,28 @@ TEST(CaptureWindows, DoNothingWithoutADevice) {
     const CaptureWindow window;
     EXPECT_FALSE(window.is_open());
     EXPECT_FALSE(instrument::is_capturing(c10::Device(c10::kCPU)));
+}
+
+/// Return the messages about two selected events of a run without --record.
+std::string said_about_selected_events() {
+    testing::internal::CaptureStderr();
+    const instrument::Recording recording({.window = instrument::EventWindow::from_range("1-2", "option")});
+    for (const std::uint64_t event : {0, 1, 2, 3}) {
+        const instrument::recording::EventInFlight in_flight(event);
+    }
+    const instrument::Recording of_all_events({});
+    return testing::internal::GetCapturedStderr();
+}
+
+/// nsys -c cudaProfilerApi would record nothing.
+TEST(CaptureWindows, ReportOnceThatNobodyRecordsTheSelectedEvents) {
+    const fake_cuda::Guard runtime;
+    EXPECT_EQ(said_about_selected_events(), "");
+    fake_cuda::state().accepts_profiler = false;
+    EXPECT_EQ(
+        said_about_selected_events(),
+        "wire-cell: the selected events are not recorded: there is no --record, and nsys -c "
+        "cudaProfilerApi records nothing of a job without CUDA; use --record FILE, or nsys without -c\n");
 }
 
 #if __has_include(<cuda_runtime_api.h>)

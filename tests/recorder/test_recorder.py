@@ -123,6 +123,7 @@ class TestContent:
             "SPNG_NODE",
             "SPNG_EDGE",
             "SPNG_CALL",
+            "SPNG_EVENT",
             "SPNG_MSG",
             "SPNG_SAMPLE",
             "SPNG_DIAG",

@@ -93,6 +93,13 @@ struct MessageRow {
     TimePoint enqueued, dequeued;
 };
 
+/// Event that ended while its recording was on or after it was switched.
+struct EventRow {
+    std::int64_t event = 0;
+    TimePoint start, end;
+    bool whole = true; ///< false: the capture window opened or closed during the event
+};
+
 // ---- counters and notes ----
 
 struct SampleRow {
@@ -218,9 +225,9 @@ struct CudaStreamRow {
 };
 
 /// All types of rows, in the order in which their tables are written.
-using AllRows =
-    std::tuple<NvtxRow, NodeRow, EdgeRow, CallRow, CallDeviceRow, MessageRow, SampleRow, DiagnosticRow,
-               OverheadRow, ApiRow, KernelRow, MemcpyRow, MemsetRow, SynchronisationRow, GraphTraceRow,
-               GraphNodeRow, DeviceMemoryRow, ExternalCorrelationRow, GpuRow, CudaContextRow, CudaStreamRow>;
+using AllRows = std::tuple<NvtxRow, NodeRow, EdgeRow, CallRow, CallDeviceRow, MessageRow, EventRow, SampleRow,
+                           DiagnosticRow, OverheadRow, ApiRow, KernelRow, MemcpyRow, MemsetRow,
+                           SynchronisationRow, GraphTraceRow, GraphNodeRow, DeviceMemoryRow,
+                           ExternalCorrelationRow, GpuRow, CudaContextRow, CudaStreamRow>;
 
 } // namespace spng::recorder

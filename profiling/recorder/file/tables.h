@@ -129,6 +129,16 @@ struct Table<MessageRow> {
 };
 
 template <>
+struct Table<EventRow> {
+    static constexpr TableHead head{"SPNG_EVENT", "start", true};
+    static constexpr auto columns() {
+        return std::make_tuple(column("event", &EventRow::event), column("globalPid", integer, this_process),
+                               column("start", &EventRow::start), column("end", &EventRow::end),
+                               column("whole", &EventRow::whole));
+    }
+};
+
+template <>
 struct Table<SampleRow> {
     static constexpr TableHead head{"SPNG_SAMPLE", "t"};
     static constexpr auto columns() {

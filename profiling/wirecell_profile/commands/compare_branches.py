@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Build two commits with the same settings, run a job alternately on both, and compare the runs.
 
-Each commit is built in a git worktree under --folder, with this checkout's .venv. After one uncounted run of
-each side, the runs alternate in random blocks A B B A or B A A B, so that a slow drift of the machine affects
-both sides equally. Builds and finished runs are kept: after an interruption the same command continues.
+The library and the program of each commit are built in a git worktree under --folder, with this checkout's
+.venv. After one uncounted run of each side, the runs alternate in random blocks A B B A or B A A B, so that a
+slow drift of the machine affects both sides equally. Each run repeats the event; its first event is warm-up.
+Builds and finished runs are kept: after an interruption the same command continues.
 
   wirecell-profile compare-branches main my-branch --runs 12
+  wirecell-profile compare-branches main my-branch --metric wall,cpu --html branches.html
   wirecell-profile compare-branches v1 v2 --job '-c cfg/pipeline.jsonnet -A input=many.tar -A device=cuda'
   wirecell-profile compare-branches --build-a build --build-b ../other/build
 
@@ -22,11 +24,12 @@ import shlex
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
-from ..compare.branch_builds import Build, built, commit_of, git, given_build, tail
+from ..compare.branch_builds import Build, built, commit_of, git, given_build, tail, time_left
 from ..compare.comparison import compare
 from ..compare.measurements import WHOLE_EVENT, Run
 from ..compare.readers import read_runs
@@ -42,11 +45,8 @@ HELP = "build two commits, run a job alternately on both, and compare"
 DEFAULT_JOB = "-c cfg/pipeline.jsonnet -A threads=1"
 DEFAULT_INPUT = "data/tracks10-adc.tar.bz2"
 DEFAULT_EVENTS = 7
+DEFAULT_CONFIGURE = "--with-nvtx"
 # Copies an event with the checkout's own tool, because the first event is warm-up and more are needed.
-COPY_EVENTS = (
-    "import sys; from pathlib import Path; from scripts.bench.frames import copies_of_frame; "
-    "print(copies_of_frame(Path(sys.argv[1]), int(sys.argv[2]), Path(sys.argv[3])))"
-)
 LONGEST_PADDING = 4096  # bytes of environment, which shift the stack; varied so that memory layout does not appear as a difference
 
 
@@ -56,6 +56,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "references", nargs="*", metavar="REF", help="two branches, tags or commits: A, then B"
     )
     parser.add_argument("--job", default=DEFAULT_JOB, help="arguments of wire-cell (default: %(default)s)")
+    for side in "AB":
+        parser.add_argument(
+            f"--job-{side.lower()}",
+            default="",
+            metavar="WORDS",
+            help=f"further arguments of {side} alone, for options that the other commit does not have",
+        )
     parser.add_argument(
         "--events",
         type=int,
@@ -67,7 +74,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--runs", type=int, default=12, metavar="N", help="runs per side (default %(default)s)"
     )
     parser.add_argument(
-        "--configure", default="", metavar="OPTIONS", help="options of ./wcb configure for both builds"
+        "--configure",
+        default=DEFAULT_CONFIGURE,
+        metavar="OPTIONS",
+        help="options of ./wcb configure for both builds (default: %(default)s)",
     )
     parser.add_argument(
         "--jobs", type=int, default=os.cpu_count(), metavar="N", help="compile N files at once"
@@ -119,10 +129,12 @@ def compare_branches(arguments: argparse.Namespace) -> int:
     folder.mkdir(parents=True, exist_ok=True)
     builds = both_builds(arguments, repository, folder)
     job = full_job(arguments, repository, folder)
-    plan = Plan(folder, builds, job, arguments.runs, arguments.seed)
+    further = [shlex.split(arguments.job_a), shlex.split(arguments.job_b)]
+    jobs = [[*job, *with_full_paths(words)] for words in further]
+    plan = Plan(folder, builds, jobs, arguments.runs, arguments.seed)
     if arguments.restart:
         plan.forget()
-    sides = plan.carry_out()
+    sides = [without_conditions(side, differing_conditions(further)) for side in plan.carry_out()]
     results = [compare(sides[0], sides[1], criteria, (builds[0].label, builds[1].label), arguments.force)]
     return report(results, sides[0], [sides[1]], criteria, arguments)
 
@@ -149,13 +161,34 @@ def both_builds(arguments: argparse.Namespace, repository: Path, folder: Path) -
     ]
 
 
+def differing_conditions(further: list[list[str]]) -> set[str]:
+    """Return the conditions of runs that the further arguments of one side set."""
+    words = [word for side in further for word in side]
+    names = {f"argument {word.partition('=')[0]}" for word in words if "=" in word}
+    return names | ({"job"} if "-c" in words else set())
+
+
+def without_conditions(runs: list[Run], names: set[str]) -> list[Run]:
+    """Return the runs without these conditions, so that they may differ."""
+    return [
+        replace(run, conditions={name: text for name, text in run.conditions.items() if name not in names})
+        for run in runs
+    ]
+
+
+def with_full_paths(words: list[str]) -> list[str]:
+    """Return arguments with absolute paths of files, because each run has its own working folder."""
+    full = list(words)
+    for index, (before, word) in enumerate(zip(words, words[1:]), 1):
+        name, equals, value = word.partition("=")
+        if before == "-A" and equals and value and Path(value).exists():
+            full[index] = f"{name}={Path(value).resolve()}"
+    return full
+
+
 def full_job(arguments: argparse.Namespace, repository: Path, folder: Path) -> list[str]:
-    """Return the job's words with absolute paths, because each run has its own working folder."""
-    words = shlex.split(arguments.job)
-    for index, word in enumerate(words[:-1]):
-        name, equals, value = words[index + 1].partition("=")
-        if word == "-A" and equals and value and Path(value).exists():
-            words[index + 1] = f"{name}={Path(value).resolve()}"
+    """Return the job's words with absolute paths and an input of several events."""
+    words = with_full_paths(shlex.split(arguments.job))
     has_input = any(word.startswith("input=") for word in words)
     events = arguments.events or (None if has_input else DEFAULT_EVENTS)
     if events:
@@ -180,7 +213,15 @@ def copied_events(repository: Path, frame: Path, events: int, folder: Path) -> s
     )
     inputs.mkdir(parents=True, exist_ok=True)
     done = subprocess.run(
-        [sys.executable, "-c", COPY_EVENTS, str(frame.resolve()), str(events), str(inputs)],
+        [
+            sys.executable,
+            "-P",
+            "-m",
+            "scripts.bench.frames",
+            str(frame.resolve()),
+            str(events),
+            str(inputs),
+        ],
         text=True,
         env=os.environ | {"PYTHONPATH": str(repository)},
         capture_output=True,
@@ -212,13 +253,15 @@ def block_order(runs: int, generator: np.random.Generator) -> list[int]:
 class Plan:
     """The runs of a comparison, with their order and files."""
 
-    def __init__(self, folder: Path, builds: list[Build], job: list[str], runs: int, seed: int) -> None:
-        self._builds, self._job = builds, job
+    def __init__(
+        self, folder: Path, builds: list[Build], jobs: list[list[str]], runs: int, seed: int
+    ) -> None:
+        self._builds, self._jobs = builds, jobs
         self._generator = np.random.default_rng(seed)
         self._order = block_order(runs, self._generator)
         self._padding = self._generator.integers(0, LONGEST_PADDING, len(self._order)).tolist()
         state = {
-            "job": job,
+            "jobs": jobs,
             "seed": seed,
             "sides": [[build.commit, str(build.program), stamp_of(build)] for build in builds],
         }
@@ -247,7 +290,9 @@ class Plan:
         missing = [index for index, file in enumerate(files) if not file.exists()]
         say(f"runs: {len(files) - len(missing)} of {len(files)} are done, in {self._folder}")
         if missing:
-            for side in (0, 1):  # fills the page cache, and compiles kernels that are compiled at first use
+            # Shows early that both sides run; fills the page cache, and compiles kernels at their first use.
+            for side in (0, 1):
+                say(f"uncounted run of {'AB'[side]}, {self._builds[side].label}")
                 self._run(side, self._folder / f"warm-{'ab'[side]}.json", 0)
         started = time.monotonic()
         for done, index in enumerate(missing):
@@ -268,7 +313,7 @@ class Plan:
         folder.mkdir(exist_ok=True)
         log = self._folder / "last.log"
         with output_file(target) as partial:
-            command = [str(build.program), *self._job, "--timing", str(partial)]
+            command = [str(build.program), *self._jobs[side], "--timing", str(partial)]
             with log.open("w", encoding="utf-8") as stream:
                 done = subprocess.run(
                     command,
@@ -284,7 +329,8 @@ class Plan:
                     f"a run of {build.label} failed with status {done.returncode}",
                     shlex.join(command),
                     tail(log),
-                    hint="correct the job; the same command then continues from here",
+                    hint="correct the job, and give arguments that only one commit has with --job-a or --job-b; "
+                    "the same command then continues from here",
                 )
 
     def _progress(self, files: list[Path], index: int, left: float) -> None:
@@ -298,7 +344,7 @@ class Plan:
         )
         say(
             f"[{index + 1:3d}/{len(self._order)}] {'AB'[self._order[index]]} {short_time(medians[self._order[index]][-1])} per event; "
-            f"so far {so_far}; load {os.getloadavg()[0]:.1f}; {left / 60:.0f} min left"
+            f"so far {so_far}; load {os.getloadavg()[0]:.1f}; {time_left(left)}"
         )
 
 

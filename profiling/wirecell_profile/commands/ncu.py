@@ -12,6 +12,7 @@ the moved bytes.
 from __future__ import annotations
 
 import argparse
+import sys
 from pathlib import Path
 
 from ..errors import UsageError
@@ -19,12 +20,15 @@ from ..model import selection
 from ..model.profile import SQLITE_MAGIC, Profile
 from ..output import Result, as_table, columns, json_text, write
 from ..tables import ncu_verdicts
-from ..tables.ncu_file import read_ncu
-from ..tables.ncu_verdicts import Kernel, advice, bound, kernels
-from ..tables.roofline import estimated, measured
+from ..tables.ncu_file import Launch, read_ncu
+from ..tables.ncu_verdicts import LEVELS, TENSOR_LEVELS, Kernel, advice, bound, kernels, level, reads
+from ..tables.roofline import METRICS, estimated, measured
 from ._options import add_format, add_output
 
 NAME = "ncu"
+ADVICE = "advice"
+NOT_READ = "metrics that are not read"
+SHOWN_NAMES = 6  # of metrics that are not read, in the note
 HELP = (
     "show verdicts and roofline from Nsight Compute's CSV, or an estimated roofline per node of a recording"
 )
@@ -61,14 +65,35 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.format == "json":
         body = json_text({name: result.records() for name, result in tables.items()})
     else:
-        body = "\n".join(f"** {name}\n\n{as_table(result)}" for name, result in tables.items())
+        body = "\n".join(
+            f"** {name}\n\n{_as_lines(result) if name == ADVICE else as_table(_filled(result))}"
+            for name, result in tables.items()
+            if name != NOT_READ
+        )
     write(body, arguments.output)
     return 0
 
 
+def _filled(result: Result) -> Result:
+    """Return the columns of a table that have a value."""
+    kept = [i for i in range(len(result.columns)) if any(row[i] is not None for row in result.rows)]
+    return Result([result.columns[i] for i in kept], [tuple(row[i] for i in kept) for row in result.rows])
+
+
+def _as_lines(advice_of_kernels: Result) -> str:
+    """Return the advice as lines below the name of each kernel."""
+    lines: list[str] = []
+    for index, (name, line) in enumerate(advice_of_kernels.rows):
+        if index == 0 or name != advice_of_kernels.rows[index - 1][0]:
+            lines.append(name)
+        lines.append(f"  {line}")
+    return "\n".join([*lines, ""])
+
+
 def _of_csv(path: Path) -> dict[str, Result]:
-    found = kernels(read_ncu(path))
-    tables = {"kernels": _verdicts(found), "advice": _advice(found)}
+    launches = read_ncu(path)
+    found = kernels(launches)
+    tables = {"kernels": _verdicts(found), "resources": _resources(found), ADVICE: _advice(found)}
     points = [(kernel, point) for kernel in found if (point := measured(kernel)) is not None]
     if points:
         rows = [
@@ -92,7 +117,51 @@ def _of_csv(path: Path) -> dict[str, Result]:
             ),
             rows,
         )
+    unread = _unread(launches)
+    if unread:
+        tables[NOT_READ] = Result(columns("Metric"), [(name,) for name in unread])
+        more = f" and {len(unread) - SHOWN_NAMES} more" if len(unread) > SHOWN_NAMES else ""
+        print(
+            f"note: metrics of {path.name} that are not read ({len(unread)}, all with --format json): "
+            f"{', '.join(unread[:SHOWN_NAMES])}{more}",
+            file=sys.stderr,
+        )
     return tables
+
+
+def _unread(launches: list[Launch]) -> list[str]:
+    """Return the metrics of the file that no table uses, without the constants of the device."""
+    names = dict.fromkeys(name for launch in launches for name in launch.metrics)
+    return [
+        name
+        for name in names
+        if not (reads(name) or METRICS.fullmatch(name) or name.startswith("device__attribute_"))
+    ]
+
+
+def _resources(found: list[Kernel]) -> Result:
+    rows = [
+        (
+            kernel.name,
+            level(kernel.value(ncu_verdicts.SM), LEVELS),
+            level(kernel.value(ncu_verdicts.DRAM), LEVELS),
+            level(kernel.value(ncu_verdicts.TENSOR), TENSOR_LEVELS),
+            kernel.value(ncu_verdicts.REGISTERS),
+            kernel.total(ncu_verdicts.SHARED_MEMORY),
+            kernel.total(ncu_verdicts.LOCAL_ACCESSES),
+            kernel.total(ncu_verdicts.BANK_CONFLICTS),
+            kernel.conflicts(),
+            kernel.value(ncu_verdicts.WAVEFRONT_BYTES),
+        )
+        for kernel in found
+    ]
+    return Result(
+        columns(
+            "Kernel, SM use, DRAM use, Tensor use, Registers per thread:0, Shared memory per block (B):0, "
+            "Local memory accesses:0, Bank conflicts:0, Of wavefronts (%), Bytes per wavefront (B)"
+        ),
+        rows,
+    )
 
 
 def _verdicts(found: list[Kernel]) -> Result:

@@ -15,13 +15,14 @@ from functools import partial
 from ..model import selection
 from ..model.profile import Profile
 from ..model.window import Window, find_window
-from ..output import Result, as_json, as_table, json_text, write
+from ..output import Result, as_json, as_readable_table, as_table, json_text, terminal_width, write
 from ..tables import device_use, range_use
 from ..tables.sections import SECTIONS
 from ..tables.timeline import timeline
 from ._options import add_format, add_output, add_profile, add_value, chosen
 
 NAME = "summary"
+MAX_ROWS = 30  # per table in text
 HELP = "show time per node, range and event, utilisation, idle time, copies, memory; or a text timeline"
 
 
@@ -33,6 +34,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_format(parser, "table", "json")
     add_output(parser)
+    about = "rows per table in text, 0 for all (default %s)"
+    add_value(parser, "--rows", MAX_ROWS, "N", about)
     parser.add_argument(
         "--timeline",
         action="store_true",
@@ -65,20 +68,22 @@ def run(arguments: argparse.Namespace) -> int:
             return 0
         window = find_window(scope)
         made, missing = scope.make_all({name: changed.get(name, SECTIONS[name].run) for name in names})
-    body = _as_text(window, made, missing) if arguments.format == "table" else _as_json(window, made, missing)
+    if arguments.format == "table":
+        body = _as_text(window, made, missing, arguments.rows, 0 if arguments.output else terminal_width())
+    else:
+        body = _as_json(window, made, missing)
     write(body, arguments.output)
     if not made:
         print(f"error: none of the tables could be made from {arguments.file}", file=sys.stderr)
     return 0 if made else 1
 
 
-def _as_text(window: Window, made: dict[str, Result], missing: dict[str, str]) -> str:
+def _as_text(window: Window, made: dict[str, Result], missing: dict[str, str], rows: int, width: int) -> str:
     parts = [f"window W: {window.what}, {window.length / 1e6:,.3f} ms from {window.start / 1e6:,.3f} ms\n"]
     for name, result in made.items():
         section = SECTIONS[name]
-        parts.append(
-            f"\n** {section.about} ({name})\n\n{as_table(result)}{section.note and section.note + chr(10)}"
-        )
+        table = as_readable_table(result, rows, width, f"--section {name} --rows 0")
+        parts.append(f"\n** {section.about} ({name})\n\n{table}{section.note and section.note + chr(10)}")
     if missing:
         lines = [f"  {name:<14} {why}\n" for name, why in missing.items()]
         parts.append("\nmissing, not zero:\n" + "".join(lines))

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +21,7 @@ from ..errors import ProfileError, UsageError
 from ..output import write
 
 SHOWN_LINES = 15  # last lines of a log to show in an error
+STEP = re.compile(r"\[ *(\d+)/(\d+)\] ")  # waf's count of a step
 
 
 @dataclass(frozen=True)
@@ -28,6 +31,39 @@ class Build:
     label: str  # as given by the user
     commit: str  # empty for a given build folder
     program: Path
+
+
+class BuildProgress:
+    """Prints the steps of a build and the time left, one line in `every` seconds."""
+
+    def __init__(
+        self,
+        name: str,
+        say: Callable[[str], None],
+        every: float = 30,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._name, self._say, self._every, self._clock = name, say, every, clock
+        self._first: tuple[int, float] | None = None  # step and time of the first line with a count
+        self._said = clock()
+
+    def take(self, line: str) -> None:
+        """Read a line of waf's output."""
+        found = STEP.match(line)
+        if found is None:
+            return
+        step, steps, now = int(found[1]), int(found[2]), self._clock()
+        if self._first is None:
+            self._first = (step, now)
+        if now - self._said >= self._every and step > self._first[0]:
+            self._said = now
+            pace = (now - self._first[1]) / (step - self._first[0])
+            self._say(f"{self._name}: step {step} of {steps}, {time_left(pace * (steps - step))}")
+
+
+def time_left(seconds: float) -> str:
+    """Return the time left in seconds or minutes."""
+    return f"{seconds:.0f} s left" if seconds < 100 else f"{seconds / 60:.0f} min left"
 
 
 def git(repository: Path, *words: str) -> str:
@@ -84,20 +120,26 @@ def built(
     say(f"{reference}: building {commit[:12]} in {tree} (log: {log})")
     with log.open("w", encoding="utf-8") as stream:
         for words in (["configure", *configure], ["build", "--notests", f"--jobs={jobs}"]):
-            done = subprocess.run(
+            progress = BuildProgress(reference, say)
+            with subprocess.Popen(
                 [sys.executable, str(tree / "wcb"), *words],
                 cwd=tree,
                 stdin=subprocess.DEVNULL,
-                stdout=stream,
+                stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT,
-                check=False,
-            )
-            if done.returncode:
+                text=True,
+                errors="replace",
+            ) as process:
+                for line in process.stdout or ():
+                    stream.write(line)
+                    stream.flush()
+                    progress.take(line)
+            if process.returncode:
                 raise ProfileError(
                     f"./wcb {words[0]} failed for {reference}",
                     str(log),
                     tail(log),
-                    hint="correct the commit, or give a folder with --build-a or --build-b",
+                    hint="correct the commit or --configure, or give a folder with --build-a or --build-b",
                 )
     if not program.is_file():
         raise ProfileError(f"the build of {reference} gave no program", str(program), hint=f"see {log}")

@@ -136,12 +136,12 @@ def check_events(name: str, runs: list[Run], warm_up: int) -> None:
     if not runs:
         raise UsageError(f"side {name} has no runs")
     for run in runs:
-        if len(run.events) <= warm_up:
+        if not run.is_steady(warm_up).any():
             raise UsageError(
                 "a run has no event after the warm-up",
                 run.source,
-                f"{len(run.events)} events",
-                f"more than {warm_up}",
+                f"events {', '.join(map(str, run.events))}",
+                f"an event after the first {warm_up} of the process",
                 "give an input with more events, or --warm-up 0",
             )
 
@@ -152,7 +152,7 @@ def describe(name: str, runs: list[Run], criteria: Criteria) -> Side:
         name,
         runs[0].commit,
         len(runs),
-        min(len(run.events) for run in runs) - criteria.warm_up,
+        min(int(run.is_steady(criteria.warm_up).sum()) for run in runs),
         min(run.time for run in runs),
         max(run.time for run in runs),
     )

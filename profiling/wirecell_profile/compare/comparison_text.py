@@ -70,23 +70,17 @@ def text_report(comparison: Comparison, every_row: bool = False) -> str:
                 f"{len(rows) - len(shown)} nodes take under {100 * comparison.criteria.least_share:g} % of an event: "
                 "too short to judge (--all shows them)"
             )
-        lines += [
-            "",
-            f"first event, {metric} time (not judged)",
-            *aligned(
-                [("node", "A", "B", "B/A")]
-                + [
-                    (
-                        row.node,
-                        short_time(row.first_a),
-                        short_time(row.first_b),
-                        f"{row.first_b / row.first_a:.3f}",
-                    )
-                    for row in shown
-                    if row.first_a > 0
-                ]
-            ),
+        first_events = [
+            (row.node, short_time(row.first_a), short_time(row.first_b), f"{row.first_b / row.first_a:.3f}")
+            for row in shown
+            if row.has_first
         ]
+        if first_events:
+            lines += [
+                "",
+                f"first event, {metric} time (not judged)",
+                *aligned([("node", "A", "B", "B/A"), *first_events]),
+            ]
     lines += ["", *count_lines(comparison)]
     for name, nodes in (("A", comparison.only_a), ("B", comparison.only_b)):
         lines += [f"only in {name}: {node}, {short_time(time)} per event" for node, time in nodes.items()]

@@ -37,7 +37,10 @@ def compared_counts(a: list[Run], b: list[Run], warm_up: int) -> list[CountRow]:
                     count,
                     WHOLE_EVENT,
                     *(
-                        [np.nansum(list(run.counts[count].values()), axis=0)[warm_up:] for run in runs]
+                        [
+                            np.nansum(list(run.counts[count].values()), axis=0)[run.is_steady(warm_up)]
+                            for run in runs
+                        ]
                         for runs in (a, b)
                     ),
                 )
@@ -55,8 +58,9 @@ def compared_counts(a: list[Run], b: list[Run], warm_up: int) -> list[CountRow]:
 
 def steady_counts(runs: list[Run], count: str, node: str, warm_up: int) -> list[np.ndarray]:
     """Return per run the node's counts in the steady events, for runs that called it."""
-    values = [run.counts[count][node] for run in runs if node in run.counts[count]]
-    return [kept for value in values if len(kept := value[~np.isnan(value)][warm_up:])]
+    called = [(run, run.counts[count][node]) for run in runs if node in run.counts[count]]
+    kept = [values[~np.isnan(values) & run.is_steady(warm_up)] for run, values in called]
+    return [values for values in kept if len(values)]
 
 
 def count_row(count: str, node: str, a: list[np.ndarray], b: list[np.ndarray]) -> CountRow:

@@ -21,7 +21,9 @@ from ..output import write
 TIMING_SCHEMA = "spng-timing-1"
 SCHEMA = "spng-measurements-1"
 WHOLE_EVENT = (
-    "whole event"  # entry beside the nodes: from the first start to the last end of the event's calls
+    # Entry beside the nodes: wall time from the first start to the last end of the event's calls, processor
+    # time of all calls.
+    "whole event"
 )
 
 # Arguments of a job that name outputs and do not affect measurements.
@@ -53,6 +55,10 @@ class Run:
     operators: dict[str, dict[str, int]] = field(
         default_factory=dict
     )  # node -> ATen operator -> count of calls, whole run
+
+    def is_steady(self, warm_up: int) -> np.ndarray:
+        """Return the mask of the events after the first `warm_up` of the process."""
+        return np.array(self.events, dtype=np.int64) >= warm_up
 
     def json(self) -> dict:
         """Return the run for a file of measurements."""
@@ -121,6 +127,8 @@ def read_timing(data: dict, source: str) -> Run:
         event = call["event"]
         table.add_time("wall", name, event, call["wall_ns"] - call["nested_wall_ns"])
         table.add_time("cpu", name, event, call["cpu_ns"])
+        if call["depth"] == 0 and data["run"]["graph_threads"] == 1:  # else calls count each other's time
+            table.add_time("cpu", WHOLE_EVENT, event, call["cpu_ns"])
         if call["device_ns"] is not None:
             table.add_time("device", name, event, call["device_ns"])
         table.add_count("operations", name, event, call["leaf_operations"])

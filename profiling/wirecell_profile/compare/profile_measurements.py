@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Measurements from profiles of wire-cell's recorder and from nsys exports.
 
-Rows are node calls. An export of another program has none; there every range name is a node and its
-instances, in the order of their starts on all threads, are its events.
+Each process is a run. Rows are node calls; events that the capture window cut are left out. An export of
+another program has no node calls; there every range name is a node and its instances, in the order of their
+starts on all threads of the process, are its events.
 """
 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -16,8 +17,9 @@ import numpy as np
 
 from ..errors import MissingData
 from ..model.events import BLOCKING, MEMCPY, MEMSET
+from ..model.identity import process_of
 from ..model.nesting import nest
-from ..model.nodes import NodeProjection, read_node_calls
+from ..model.nodes import NodeProjection
 from ..model.profile import Profile
 from ..model.projection import Projection, union_length
 from ..model.table import NULL
@@ -45,20 +47,39 @@ MANIFEST = {
 LAUNCHING = ("LaunchKernel", "GraphLaunch", "LaunchCooperativeKernel", "LaunchHostFunc")
 
 
-def read_profile(path: Path) -> Run:
-    """Read the measurements of a recorded process.
+def read_profile(path: Path) -> list[Run]:
+    """Read the measurements of the recorded processes.
 
     Raise MissingData if the file has neither node calls nor ranges.
     """
     with Profile.open(path) as profile:
         projection = Projection.of(profile)
+        of_nodes = True
         try:
             rows = _node_rows(profile, projection)
         except MissingData:
             if profile.is_own or not len(projection.ranges):
                 raise
-            return _run(profile, projection, _range_rows(projection), of_nodes=False)
-        return _run(profile, projection, rows, of_nodes=True)
+            rows, of_nodes = _range_rows(projection), False
+        processes = np.unique(rows.process[rows.events != NULL]).tolist()
+        if not processes:
+            raise _nothing_to_measure(profile, of_nodes)
+        runs = [_run(profile, projection, rows.of_process(process), of_nodes) for process in processes]
+        for run, process in zip(runs, processes if len(runs) > 1 else ()):
+            run.source += f", process {profile.process_titles[process]}"
+        return runs
+
+
+def _nothing_to_measure(profile: Profile, of_nodes: bool) -> MissingData:
+    """Make the error for a file without a whole event."""
+    if of_nodes and len(profile.job_events):
+        return MissingData(
+            f"the capture window cut every event in {profile.path.name}",
+            hint="record whole events, for example with --profile-events",
+        )
+    return MissingData(
+        f"{profile.path.name} has no range with the index of its event", hint="record with a newer build"
+    )
 
 
 @dataclass(frozen=True)
@@ -66,37 +87,52 @@ class Rows:
     """Node calls or ranges."""
 
     names: list[str]
-    events: np.ndarray
+    process: np.ndarray
+    events: np.ndarray  # index of the event, NULL without one
     start: np.ndarray
     end: np.ndarray
     own: np.ndarray  # wall time without nested rows, ns
     of_operation: np.ndarray  # row per device operation, or -1
     of_api_call: np.ndarray  # row per API call, or -1
 
+    def of_process(self, process: int) -> Rows:
+        """Return the rows with the events of a process only."""
+        return replace(self, events=np.where(self.process == process, self.events, NULL))
+
 
 def _node_rows(profile: Profile, projection: Projection) -> Rows:
     """Return the node calls."""
-    calls = read_node_calls(profile)
+    calls = profile.node_calls
     nodes = NodeProjection(profile, calls, projection)
     own = nest((calls.start, calls.end, calls.thread)).exclusive
-    names = calls.node.to_list()
+    job = profile.job_events
+    cut = np.append(job.is_cut, False)[job.of_call]  # -1 (no event) selects the appended value
     return Rows(
-        names, calls.event, calls.start, calls.end, own, nodes.call_of_operation, nodes.call_of_api_call
+        calls.node.to_list(),
+        process_of(calls.thread),
+        np.where(cut, NULL, calls.event),
+        calls.start,
+        calls.end,
+        own,
+        nodes.call_of_operation,
+        nodes.call_of_api_call,
     )
 
 
 def _range_rows(projection: Projection) -> Rows:
     """Return all ranges, with the index of the instance as event."""
     ranges = projection.ranges
-    names = ranges.name.to_list()
+    names, process = ranges.name.to_list(), process_of(ranges.thread)
     order = np.lexsort((ranges.row, ranges.start))
     instance = np.empty(len(ranges), np.int64)
-    seen: dict[str, int] = {}
+    seen: dict[tuple[str, int], int] = {}
     for row in order.tolist():
-        instance[row] = seen.get(names[row], 0)
-        seen[names[row]] = instance[row] + 1
+        key = (names[row], int(process[row]))
+        instance[row] = seen.get(key, 0)
+        seen[key] = int(instance[row]) + 1
     return Rows(
         names,
+        process,
         instance,
         ranges.start,
         ranges.end,
@@ -108,10 +144,6 @@ def _range_rows(projection: Projection) -> Rows:
 
 def _run(profile: Profile, projection: Projection, rows: Rows, of_nodes: bool) -> Run:
     known = np.flatnonzero(rows.events != NULL)
-    if not len(known):
-        raise MissingData(
-            f"{profile.path.name} has no range with the index of its event", hint="record with a newer build"
-        )
     table = EventTable(sorted(set(rows.events[known].tolist())))
     has_devices = len(projection.operations) > 0
     for row in known.tolist():

@@ -40,9 +40,9 @@ def _paths(text: str) -> list[Path]:
 
 
 def read_runs(path: Path) -> list[Run]:
-    """Read the run of a timing file or profile, or the runs of a file of measurements."""
+    """Read the run of a timing file, or the runs of a profile or of a file of measurements."""
     if path.suffix in PROFILE_ENDINGS:
-        return [read_profile(path)]
+        return read_profile(path)
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:

@@ -40,7 +40,7 @@ class TimeRow:
     node: str
     a: float
     b: float
-    first_a: float  # the first event, median over the runs
+    first_a: float  # the first event, median over the runs; NaN if no run has it
     first_b: float
     ratio: float
     low: float
@@ -52,6 +52,11 @@ class TimeRow:
     detectable: float  # smallest detectable effect, relative; infinite with too few runs
     verdict: str
 
+    @property
+    def has_first(self) -> bool:
+        """Whether both sides have a time of the first event."""
+        return self.first_a > 0 and self.first_b > 0
+
 
 def steady(runs: list[Run], metric: str, node: str, warm_up: int) -> statistics.Side:
     """Return per run the node's values after the first `warm_up` events, for events in which it was called."""
@@ -59,16 +64,22 @@ def steady(runs: list[Run], metric: str, node: str, warm_up: int) -> statistics.
     for run in runs:
         values = run.times.get(metric, {}).get(node)
         if values is not None:
-            values = values[~np.isnan(values)][warm_up:]
+            values = values[~np.isnan(values) & run.is_steady(warm_up)]
             if len(values):
                 found.append(values)
     return found
 
 
 def first_event(runs: list[Run], metric: str, node: str) -> float:
-    """Return the median over the runs of the node's first event [ns]."""
-    values = [run.times[metric][node] for run in runs if node in run.times.get(metric, {})]
-    return float(np.median([value[~np.isnan(value)][0] for value in values]))
+    """Return the median over the runs of the node's time in the first event [ns], NaN if no run has it."""
+    values = [
+        run.times[metric][node][np.array(run.events) == 0]
+        for run in runs
+        if node in run.times.get(metric, {})
+    ]
+    known = np.concatenate(values)
+    known = known[~np.isnan(known)]
+    return float(np.median(known)) if len(known) else math.nan
 
 
 def wall_by_node(runs: list[Run], warm_up: int) -> dict[str, float]:

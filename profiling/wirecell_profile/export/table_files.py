@@ -17,11 +17,9 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import ProfileError
+from ..errors import ProfileError, pip_install
 from ..model.table import NULL
 from ..output import Result, as_csv, as_json, write, written
-
-EXTRAS = {"pyarrow": "table", "h5py": "hdf5"}
 
 
 def optional(name: str) -> ModuleType:
@@ -32,10 +30,11 @@ def optional(name: str) -> ModuleType:
     try:
         return importlib.import_module(name)
     except ImportError as error:
+        package = name.split(".")[0]
         raise ProfileError(
-            f"this format needs the Python package {name.split('.')[0]}",
+            f"this format needs the Python package {package}",
             seen=str(error),
-            hint=f"pip install 'wirecell-profile[{EXTRAS[name.split('.')[0]]}]', or --format csv or json",
+            hint=f"{pip_install(package)}; or --format csv or json",
         ) from None
 
 

@@ -105,7 +105,7 @@ def event_chart(events: list[tuple[str, float, bool]], median: float | None, tit
     x = np.linspace(left + 16, right - 10, len(events)) if len(events) > 1 else np.array([(left + right) / 2])
     if median is not None:
         line(svg, (left, right), (y(median), y(median)), stroke=STEADY_COLOUR, stroke_dasharray="5 4")
-        words = f"dashed: median after the first, {time_text(median)}"
+        words = f"dashed: median without first events, {time_text(median)}"
         text(svg, right, height - 4, words, class_="soft", text_anchor="end")
     every = math.ceil(len(events) / 16)
     for index, (label, value, is_first) in enumerate(events):

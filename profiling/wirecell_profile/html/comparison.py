@@ -60,11 +60,12 @@ def _first_events(rows: list[TimeRow]) -> TableRows:
                 row.node,
                 short_time(row.first_a),
                 short_time(row.first_b),
-                f"{row.first_b / row.first_a:.3f}" if row.first_a > 0 else "-",
+                f"{row.first_b / row.first_a:.3f}",
             ),
             "",
         )
         for row in rows
+        if row.has_first
     ]
 
 

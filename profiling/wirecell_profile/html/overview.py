@@ -8,7 +8,11 @@ import shlex
 from datetime import UTC, datetime
 from pathlib import Path
 
+import numpy as np
+
 from ..errors import MissingData
+from ..model.grouping import group
+from ..model.job_events import CUT, FIRST, STEADY
 from ..model.profile import Profile
 from ..model.selection import Scope
 from ..model.table import NULL
@@ -18,6 +22,7 @@ from ..palette import PALETTE, colour_of
 from ..tables.memory_use import all_series
 from ..units import bytes_text, count_text, percent_text, time_text
 from .charts import Bar, Chart, bar_chart, event_chart, line_chart, stacked_bar
+from .start_up import start_up_chart
 from .timeline import spare_colour
 
 MAX_BARS = 20
@@ -63,7 +68,7 @@ def subtitle(scope: Scope, window: Window) -> str:
     parts += [f"on {manifest['host']}"] if manifest.get("host") else []
     names = ", ".join(f"GPU {index}: {name}" for index, name in sorted(profile.device_names.items()))
     parts += [names or f"device {manifest.get('device', 'not recorded')}"]
-    what = f" ({manifest['what']})" if manifest.get("what") else ""
+    what = f" ({profile.recorded_parts})" if profile.recorded_parts else ""
     source = f"recorded by wire-cell{what}" if profile.is_own else "exported by Nsight Systems"
     parts.append(f"{source}, schema {profile.schema_version}" if profile.schema_version else source)
     parts.append(f"window W: {window.what}, {time_text(window.length)}")
@@ -84,22 +89,29 @@ def tiles(scope: Scope, window: Window, tables: dict[str, Result]) -> list[tuple
     """Return (value, name, remark) of the most important values; unrecorded data have the value "—"."""
     found = [(time_text(window.length), "window W", window.what)]
     events = rows_of(tables, "events")
-    first = next((row for row in events if row["Kind"] == "first"), None)
-    median = next((row for row in events if row["Event"] == "median"), None)
-    if first:
-        found.append((time_text(first["Latency (ns)"]), "first event", "end-to-end latency"))
-    if median:
-        later = f"median latency of {len(events) - 2}"
-        found.append((time_text(median["Latency (ns)"]), "later events", later))
+    firsts = [row["Latency (ns)"] for row in events if row["Kind"] == FIRST]
+    later = [row["Latency (ns)"] for row in events if row["Kind"] == STEADY and row["Event"] != "median"]
+    cut = sum(row["Kind"] == CUT for row in events)
+    if firsts:
+        what = "end-to-end latency" if len(firsts) == 1 else f"median latency of {len(firsts)} processes"
+        found.append((time_text(float(np.median(firsts))), "first event", what))
+    if later:
+        found.append((time_text(float(np.median(later))), "later events", f"median latency of {len(later)}"))
+    if cut:
+        found.append((str(cut), "cut events", "by the capture window: without latency"))
     largest = next(iter(rows_of(tables, "nodes") or rows_of(tables, "ranges")), None)
     if largest:
         name = largest["Node"].split(":")[0] if "Node" in largest else largest["Range"]
         found.append((name, "most time", f"{largest['Share of W (%)']:.1f} % of W, exclusive"))
-    found += [
-        (percent_text(row["Share of W (%)"]), f"GPU {row['Device']} utilisation", "gpu_busy / W (union)")
-        for row in rows_of(tables, "utilisation")
-        if row["Quantity"] == "gpu_busy"
-    ]
+    shares = {
+        (row["Device"], row["Quantity"]): row["Share of W (%)"] for row in rows_of(tables, "utilisation")
+    }
+    for device, quantity in shares:
+        if quantity == "gpu_busy":
+            kernels = shares.get((device, "kernel_busy"))
+            of_kernels = "kernels not recorded" if kernels is None else f"kernels {percent_text(kernels)}"
+            remark = f"gpu_busy / W (union), {of_kernels}"
+            found.append((percent_text(shares[device, quantity]), f"GPU {device} utilisation", remark))
     if "utilisation" not in tables:
         found.append((UNKNOWN, "GPU utilisation", "not recorded"))
     resident = [int(one.value.max()) for one in _memory(scope) if one.name == "process resident_bytes"]
@@ -128,6 +140,7 @@ def charts(scope: Scope, window: Window, tables: dict[str, Result]) -> list[Char
     return [
         *_time_bars(tables, _kinds(scope)),
         *_latency(tables),
+        *start_up_chart(tables.get("start-up")),
         *_device_time(tables),
         *_range_bars(tables),
         *_memory_lines(scope, window),
@@ -139,7 +152,8 @@ def _kinds(scope: Scope) -> dict[str, str]:
     profile = scope.profile
     found: dict[str, str] = {}
     ranges = profile.or_empty("ranges")
-    for name, kind in set(zip(ranges.name.to_list(), ranges.category.to_list())):
+    for row in group(ranges.folded.codes, ranges.category.codes).first.tolist():
+        name, kind = ranges.folded.text(row), ranges.category.text(row)
         found[name] = kind
         found.setdefault(name.split(":", 1)[1] if name.startswith("spng:") else name, kind)
     if profile.has("SPNG_NODE"):
@@ -175,17 +189,30 @@ def _time_bars(tables: dict[str, Result], kinds: dict[str, str]) -> list[Chart]:
 def _latency(tables: dict[str, Result]) -> list[Chart]:
     all_rows, heading = rows_of(tables, "events"), "Latency per event"
     rows = [row for row in all_rows if row["Event"] != "median"]
-    if not rows:
-        return []
-    if len(rows) == 1:
-        latency = time_text(rows[0]["Latency (ns)"])
-        return [
-            Chart(heading, f"One event was recorded: {latency}, which includes what is made at first use.")
-        ]
+    whole = [row for row in rows if row["Kind"] != CUT]
+    cut = (
+        f" {len(rows) - len(whole)} events are left out: the capture window cut them."
+        if whole != rows
+        else ""
+    )
+    if not whole:
+        return [Chart(heading, cut.strip())] if cut else []
+    if len(whole) == 1:
+        latency = time_text(whole[0]["Latency (ns)"])
+        why = ", which includes what is made at first use" if whole[0]["Kind"] == FIRST else ""
+        return [Chart(heading, f"One whole event was recorded: {latency}{why}.{cut}")]
+    several = len({row["Process"] for row in whole}) > 1
     median = next((row["Latency (ns)"] for row in all_rows if row["Event"] == "median"), None)
-    events = [(row["Event"], row["Latency (ns)"], row["Kind"] == "first") for row in rows]
+    events = [
+        (
+            f"{row['Event']} of {row['Process']}" if several else row["Event"],
+            row["Latency (ns)"],
+            row["Kind"] == FIRST,
+        )
+        for row in whole
+    ]
     caption = "From the first node call's start to the end of the last one, or of the event's last device operation."
-    return [Chart(heading, caption, event_chart(events, median, "latency per event"))]
+    return [Chart(heading, caption + cut, event_chart(events, median, "latency per event"))]
 
 
 def _device_time(tables: dict[str, Result]) -> list[Chart]:
@@ -197,10 +224,10 @@ def _device_time(tables: dict[str, Result]) -> list[Chart]:
             for row in rows
             if row["Device"] == device and row["Time (ns)"] is not None
         }
-        kernels = times["kernel_busy"]
+        kernels = times.get("kernel_busy", 0.0)
         parts = [
-            ("kernels run", kernels, "#1F4E9C"),
-            ("only copies run", times["gpu_busy"] - kernels, "#2CA02C"),
+            *([("kernels run", kernels, "#1F4E9C")] if "kernel_busy" in times else []),
+            *([("only copies run", times["gpu_busy"] - kernels, "#2CA02C")] if "copy_busy" in times else []),
             *((f"idle: {name}", times[f"idle: {name}"], colour) for name, colour in IDLE_COLOURS.items()),
         ]
         made.append(

@@ -30,6 +30,7 @@ COPY_DIRECTIONS = {
 
 def html_page(scope: Scope) -> str:
     """Return the page. Raise MissingData if the file has no events."""
+    scope.profile.read_events()
     window = find_window(scope)
     tables, absent = scope.make_all({name: section.run for name, section in SECTIONS.items()})
     missing = {f'table "{SECTIONS[name].about}"': reason for name, reason in absent.items()}
@@ -41,6 +42,7 @@ def html_page(scope: Scope) -> str:
         title=overview.title(scope.profile),
         subtitle=overview.subtitle(scope, window),
         tiles=overview.tiles(scope, window, tables),
+        file=scope.profile.path.name,
         timeline=timeline,
         legend=_legend(timeline),
         charts=overview.charts(scope, window, tables),

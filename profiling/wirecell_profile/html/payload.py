@@ -3,9 +3,10 @@
 
     uint32 length of the JSON text | JSON text, padded with blanks to 8 bytes | columns one after the other
 
-Columns of the N events: start, duration (float64, ns from the origin); name, note (uint32, index
+Columns of the N bars: start, duration (float64, ns from the origin); name, note (uint32, index
 into strings); event (int32, NO_EVENT without one); link (int32, index of the API call that launched it, -1
-without); colour (uint16, padded to 8 bytes). Then time (float64, ns) and value (float64) of all counters'
+without); colour (uint16, padded to 8 bytes). Of the M bars of several events: busy (float64, ns), index and
+count (uint32). Then time (float64, ns) and value (float64) of all counters'
 points. The origin (the earliest time shown) and the lengths are in the JSON.
 """
 
@@ -38,7 +39,9 @@ def encode(timeline: Timeline, counters: list[Counter], window: Window) -> str:
         "window": [window.start - origin, window.end - origin, window.what],
         "strings": timeline.strings,
         "colours": timeline.colours,
-        "events": sum(len(row.start) for row in rows),
+        "events": timeline.bars,
+        "merged": sum(int((row.count > 1).sum()) for row in rows),
+        "longestMerged": timeline.merging.longest if timeline.merging else 0,
         "points": sum(len(counter.time) for counter in counters),
         "rows": _rows(rows),
         "counters": _counters(counters),
@@ -51,19 +54,20 @@ def encode(timeline: Timeline, counters: list[Counter], window: Window) -> str:
         text,
         _column(rows, "start", "<f8", origin),
         _column(rows, "duration", "<f8"),
-        _column(rows, "name", "<u4"),
-        _column(rows, "note", "<u4"),
+        _look(rows, "name", "<u4"),
+        _look(rows, "note", "<u4"),
         _events(rows),
         _links(rows),
-        _column(rows, "colour", "<u2"),
+        _look(rows, "colour", "<u2"),
     ]
     parts.append(b"\0" * (-sum(map(len, parts)) % 8))
+    parts += _merged(rows)
     parts += [_points(counters, "time", origin), _points(counters, "value")]
-    return base64.b64encode(zlib.compress(b"".join(parts), 9)).decode()
+    return base64.b64encode(zlib.compress(b"".join(parts))).decode()
 
 
 def _rows(rows: list[Row]) -> list[dict]:
-    """Describe rows: title, group, kind, and [first, count] of each track's events."""
+    """Describe rows: title, group, kind, and [first, count] of each track's bars."""
     described, first = [], 0
     for row in rows:
         tracks = []
@@ -96,13 +100,34 @@ def _column(rows: list[Row], name: str, kind: str, origin: int = 0) -> bytes:
     return b"".join((getattr(row, name) - origin).astype(kind).tobytes() for row in rows)
 
 
+def _look(rows: list[Row], name: str, kind: str) -> bytes:
+    return b"".join(_given(row, name, 0).astype(kind).tobytes() for row in rows)
+
+
+def _given(row: Row, name: str, other: int) -> np.ndarray:
+    """Return a column of the look, filled with `other` if the row has none."""
+    values = getattr(row.look, name)
+    return np.full(len(row.start), other, np.int64) if values is None else values
+
+
+def _merged(rows: list[Row]) -> list[bytes]:
+    """Pack the busy time, index and count of the bars of several events."""
+    if not rows:
+        return []
+    count = np.concatenate([row.count for row in rows])
+    index = np.flatnonzero(count > 1)
+    busy = np.concatenate([row.busy for row in rows])[index]
+    return [busy.astype("<f8").tobytes(), index.astype("<u4").tobytes(), count[index].astype("<u4").tobytes()]
+
+
 def _points(counters: list[Counter], name: str, origin: int = 0) -> bytes:
     return b"".join((getattr(counter, name) - origin).astype("<f8").tobytes() for counter in counters)
 
 
 def _events(rows: list[Row]) -> bytes:
     """Pack indices of events; payloads beyond 32 bits are not indices."""
-    fits = [np.where((row.event == NULL) | (np.abs(row.event) >= 2**31), NO_EVENT, row.event) for row in rows]
+    found = [_given(row, "event", NULL) for row in rows]
+    fits = [np.where((event == NULL) | (np.abs(event) >= 2**31), NO_EVENT, event) for event in found]
     return b"".join(values.astype("<i4").tobytes() for values in fits)
 
 
@@ -110,8 +135,8 @@ def _links(rows: list[Row]) -> bytes:
     """Convert rows of profile.calls to indices of the page's events, and pack them."""
     if not rows:
         return b""
-    call = np.concatenate([row.call for row in rows])
-    link = np.concatenate([row.link for row in rows])
+    call = np.concatenate([_given(row, "call", -1) for row in rows])
+    link = np.concatenate([_given(row, "link", -1) for row in rows])
     position = np.full(
         max(int(call.max()), int(link.max()), 0) + 2, -1, dtype=np.int64
     )  # the last element is for -1

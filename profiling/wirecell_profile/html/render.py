@@ -6,7 +6,7 @@ from __future__ import annotations
 import base64
 from pathlib import Path
 
-from ..errors import ProfileError
+from ..errors import ProfileError, pip_install
 from ..units import time_text
 from . import svg
 
@@ -25,7 +25,7 @@ def render(template: str, folder: Path | None = None, **values: object) -> str:
         raise ProfileError(
             "HTML pages need the Python package jinja2",
             seen=str(error),
-            hint="pip install 'wirecell-profile[html]'",
+            hint=pip_install("jinja2"),
         ) from None
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader([TEMPLATES, *([folder] if folder else [])]),

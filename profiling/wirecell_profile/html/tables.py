@@ -5,11 +5,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..output import Column, Result
-from ..units import SIZES, TIMES
+from ..output import Result, cut_apart, scaled
 
 MAX_ROWS = 200
-SCALES = {"(ns)": TIMES, "(B)": SIZES}
+MAX_TEXT, MAX_TOOLTIP = 120, 2000  # letters of a cell; of its tooltip
 
 
 @dataclass(frozen=True)
@@ -26,33 +25,18 @@ def page_table(result: Result, name: str) -> PageTable:
     """Return the first MAX_ROWS rows of a result, with times and sizes in a unit that suits the largest of
     the column."""
     heads, columns = [], []
-    for index, column in enumerate(result.columns):
-        values = [row[index] for row in result.rows]
-        head, cells = _column(column, values)
-        heads.append((head, any(isinstance(value, str) for value in values)))
-        columns.append(zip(values, cells))
-    return PageTable(name, heads, list(zip(*columns))[:MAX_ROWS], max(0, len(result.rows) - MAX_ROWS))
+    for column, values in result.by_column():
+        head, cells = scaled(column, values[:MAX_ROWS])
+        is_text = any(isinstance(value, str) for value in values)
+        heads.append((head, is_text))
+        shown = cut_apart(cells, MAX_TEXT) if is_text else cells
+        columns.append(zip([*map(_full, values)], shown))
+    return PageTable(name, heads, list(zip(*columns)), max(0, len(result.rows) - MAX_ROWS))
 
 
-def _column(column: Column, values: list) -> tuple[str, list[str]]:
-    """Return the heading and the shown cells of a column."""
-    numbers = [abs(value) for value in values if isinstance(value, (int, float))]
-    for unit, scales in SCALES.items():
-        if unit in column.name and numbers:
-            for name, scale in scales:
-                if max(numbers) >= 10 * scale:
-                    return column.name.replace(unit, f"({name})"), [
-                        f"{value / scale:,.3f}" if isinstance(value, (int, float)) else _plain(column, value)
-                        for value in values
-                    ]
-    return column.name, [_plain(column, value) for value in values]
-
-
-def _plain(column: Column, value: object) -> str:
-    """Return the text of a value in the column's own unit."""
-    if isinstance(value, int):
-        return f"{value:,}"
-    return f"{column.rounded(value):,.{column.digits}f}" if isinstance(value, float) else column.text(value)
+def _full(value: object) -> object:
+    """Return the value of a cell; of a text at most its first letters, for the tooltip."""
+    return value[:MAX_TOOLTIP] if isinstance(value, str) else value
 
 
 def by_reason(missing: dict[str, str]) -> dict[str, list[str]]:

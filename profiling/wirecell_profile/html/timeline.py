@@ -8,15 +8,30 @@ kernels, calls) have a colour of SPARE chosen by name, so that equal names have 
 from __future__ import annotations
 
 import zlib
-from dataclasses import dataclass, field
-from typing import TypeVar
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any, TypeVar
 
 import numpy as np
 
 from ..errors import MissingData
-from ..model.events import GRAPH, KERNEL, MEMSET, PUSH_POP, START_END, Columns, Operations, Ranges
+from ..model.events import (
+    GRAPH,
+    KERNEL,
+    MEMSET,
+    PUSH_POP,
+    START_END,
+    Calls,
+    Columns,
+    HostEvents,
+    Operations,
+    Ranges,
+)
+from ..model.grouping import group
 from ..model.identity import pid_of
 from ..model.nesting import nest
+from ..model.nodes import NodeCalls, event_of
 from ..model.selection import Scope
 from ..model.table import NULL, Labels
 from ..palette import PALETTE, colour_of
@@ -38,29 +53,88 @@ TOP_GROUP = "Start/end ranges, marks"
 
 NVTX, IN_FLIGHT, MARKS, API, SYSTEM, DEVICE = "nvtx", "flight", "marks", "api", "system", "device"
 
+MAX_EVENTS = 1_000_000  # on a page; with more, short ones are merged
+DEPTH = 4  # assumed tracks per thread and stream, for the length of the parts that are merged
+
+
+@dataclass
+class Look:
+    """Appearance of events. Indices refer to the lists of Timeline; None: none of them has one."""
+
+    name: np.ndarray  # index of the name
+    colour: np.ndarray
+    note: np.ndarray | None = None
+    event: np.ndarray | None = None  # index of the event, NULL without one
+    link: np.ndarray | None = None  # row of profile.calls that launched the device operation, else -1
+    call: np.ndarray | None = None  # row of profile.calls for an API call, else -1
+
 
 @dataclass
 class Row:
-    """Events drawn under one label. Arrays have one entry per event, ordered by track, then by start."""
+    """Bars drawn under one label. Arrays have one entry per bar, ordered by track, then by start.
+
+    A bar is an event, or several short ones, of which it has the look of the longest.
+    """
 
     title: str
     group: str
     kind: str
     start: np.ndarray  # ns
     duration: np.ndarray  # ns
-    track: np.ndarray  # 0 on top; events of a track do not overlap
-    name: np.ndarray  # index into Timeline.strings
-    note: np.ndarray  # index into Timeline.strings, 0: no note
-    colour: np.ndarray  # index into Timeline.colours
-    event: np.ndarray  # index of the event, NULL without one
-    link: np.ndarray  # row of profile.calls that launched the device operation, else -1
-    call: np.ndarray  # row of profile.calls for an API call, else -1
+    busy: np.ndarray  # sum of the durations of the bar's events, ns
+    count: np.ndarray  # events of the bar
+    track: np.ndarray  # 0 on top; bars of a track do not overlap
+    look: Look
+
+
+@dataclass(frozen=True)
+class Merging:
+    """Rule for merging: events of a track that last at most `longest` and begin in one `tile` [ns]."""
+
+    longest: int
+    tile: int
+
+    @classmethod
+    def of(cls, sets: list[HostEvents | Operations], most: int) -> Merging | None:
+        """Return the rule under which a third of `most` events stay separate; None for at most that many."""
+        sets = [events for events in sets if len(events)]
+        count = sum(map(len, sets))
+        if count <= most:
+            return None
+        place = count - most // 3 - 1
+        longest = int(np.partition(np.concatenate([events.duration for events in sets]), place)[place])
+        extent = max(int(events.end.max()) for events in sets) - min(
+            int(events.start.min()) for events in sets
+        )
+        lanes = (events.thread if isinstance(events, HostEvents) else events.stream for events in sets)
+        tracks = DEPTH * sum(len(np.unique(lane)) for lane in lanes)
+        return cls(longest, extent * tracks // (most // 3) + 1)
+
+    def first(self, row: Row) -> np.ndarray:
+        """Return the first of the bars that become one, for each."""
+        short = (row.duration <= self.longest) | (row.count > 1)
+        tile = row.start // self.tile
+        joined = short[1:] & short[:-1] & (tile[1:] == tile[:-1]) & (row.track[1:] == row.track[:-1])
+        return np.flatnonzero(np.append(True, ~joined))
+
+
+def merge(row: Row, first: np.ndarray) -> tuple[Row, np.ndarray]:
+    """Join the bars from each of `first` to the next; return the row without look, and the longest of each."""
+    size = np.diff(np.append(first, len(row.start)))
+    longest = np.flatnonzero(row.duration == np.repeat(np.maximum.reduceat(row.duration, first), size))
+    of_bar = np.searchsorted(first, longest, "right")
+    longest = longest[np.append(True, of_bar[1:] != of_bar[:-1])]
+    end = np.maximum.reduceat(row.start + row.duration, first)
+    start, track = row.start[first], row.track[first]
+    busy, count = np.add.reduceat(row.busy, first), np.add.reduceat(row.count, first)
+    return replace(row, start=start, duration=end - start, busy=busy, count=count, track=track), longest
 
 
 @dataclass
 class Timeline:
     """All rows, top to bottom, with shared strings and colours."""
 
+    merging: Merging | None = None
     rows: list[Row] = field(default_factory=list)
     strings: list[str] = field(default_factory=lambda: [""])
     colours: list[str] = field(default_factory=list)
@@ -84,52 +158,52 @@ class Timeline:
 
     def labels(self, labels: Labels) -> np.ndarray:
         """Return the indices of labels."""
-        table = np.array([self.string(name) for name in labels.names] + [0], dtype=np.int64)
-        return table[labels.codes]
+        used, position = np.unique(labels.codes, return_inverse=True)
+        table = [self.string(labels.names[code] if code >= 0 else "") for code in used.tolist()]
+        return np.array(table, dtype=np.int64)[position]
 
     def add(
         self,
         title: str,
         group: str,
         kind: str,
-        events: Columns,
-        *,
-        name: np.ndarray,
-        colour: np.ndarray,
-        note: np.ndarray | None = None,
+        events: Events,
+        look: Callable[[Events, np.ndarray], Look],
+        rows: np.ndarray | slice = slice(None),
         level: np.ndarray | None = None,
-        event: np.ndarray | None = None,
-        link: np.ndarray | None = None,
-        call: np.ndarray | None = None,
     ) -> None:
-        """Add a row of events with start and end. `level`: preferred track per event."""
-        if not len(events):
+        """Add some of the events. `look`: function of the drawn events and their rows. `level`: preferred track
+        per event."""
+        start, end, rows = events.start[rows], events.end[rows], np.arange(len(events))[rows]
+        if not len(rows):
             return
-        count = len(events)
-        track = assign_tracks(
-            events.start, events.end, level if level is not None else np.zeros(count, np.int64)
-        )
-        order = np.lexsort((events.start, track))
+        track = assign_tracks(start, end, np.zeros(len(rows), np.int64) if level is None else level)
+        order = np.lexsort((start, track))
+        start, duration, rows = start[order], (end - start)[order], rows[order]
+        row = Row(title, group, kind, start, duration, duration, np.ones_like(rows), track[order], NO_LOOK)
+        if self.merging:
+            row, longest = merge(row, self.merging.first(row))
+            rows = rows[longest]
+        drawn = look(events.take(rows), rows)
+        if self.merging:
+            one = row.count == 1
+            for part, other in (("event", NULL), ("link", -1), ("call", -1)):
+                if (values := getattr(drawn, part)) is not None:
+                    setattr(drawn, part, np.where(one, values, other))
+        self.rows.append(replace(row, look=drawn))
 
-        def given(values: np.ndarray | None, other: int) -> np.ndarray:
-            return np.full(count, other, np.int64) if values is None else values[order]
+    @property
+    def merged(self) -> int:
+        """Count of the events that are not drawn on their own."""
+        return sum(int(row.count[row.count > 1].sum()) for row in self.rows)
 
-        self.rows.append(
-            Row(
-                title,
-                group,
-                kind,
-                events.start[order],
-                events.duration[order],
-                track[order],
-                name[order],
-                given(note, 0),
-                colour[order],
-                given(event, NULL),
-                given(link, -1),
-                given(call, -1),
-            )
-        )
+    @property
+    def bars(self) -> int:
+        """Count of all bars."""
+        return sum(len(row.start) for row in self.rows)
+
+
+NO_LOOK = Look(np.empty(0, np.int64), np.empty(0, np.int64))
 
 
 def assign_tracks(start: np.ndarray, end: np.ndarray, level: np.ndarray) -> np.ndarray:
@@ -137,6 +211,10 @@ def assign_tracks(start: np.ndarray, end: np.ndarray, level: np.ndarray) -> np.n
 
     Properly nested events keep their level.
     """
+    order = np.lexsort((end, start, level))
+    crossing = (level[order][1:] == level[order][:-1]) & (start[order][1:] < end[order][:-1])
+    if not crossing.any():
+        return level
     result = np.zeros(len(start), dtype=np.int64)
     free: list[int] = []  # end of the last event in each track
     order = np.lexsort((level, -end, start))
@@ -156,9 +234,11 @@ def spare_colour(name: str) -> str:
     return SPARE[zlib.crc32(name.encode()) % len(SPARE)]
 
 
-def make_timeline(scope: Scope) -> Timeline:
-    """Make all rows for which the profile has events."""
-    timeline = Timeline()
+def make_timeline(scope: Scope, most: int = MAX_EVENTS) -> Timeline:
+    """Make all rows for which the profile has events, with at most about `most` bars."""
+    kinds = ("ranges", "range_rows"), ("marks", "mark_rows"), ("calls", "call_rows")
+    kinds += ("system_calls", "system_call_rows"), ("operations", "operation_rows")
+    timeline = Timeline(Merging.of([_taken(scope, *kind)[0] for kind in kinds], most))
     _host_rows(timeline, scope)
     _device_rows(timeline, scope)
     busy = {row.group for row in timeline.rows if row.kind != SYSTEM}
@@ -168,19 +248,19 @@ def make_timeline(scope: Scope) -> Timeline:
     return timeline
 
 
-def _taken(scope: Scope, events: Events, rows: str) -> tuple[Events, np.ndarray]:
+def _taken(scope: Scope, what: str, rows: str) -> tuple[Any, np.ndarray]:
     """Return the selected events of a kind and their rows in the profile, empty if the file has none."""
+    events = scope.profile.or_empty(what)
     chosen = getattr(scope, rows) if len(events) else np.empty(0, np.int64)
     return events.take(chosen), chosen
 
 
 def _host_rows(timeline: Timeline, scope: Scope) -> None:
     """Add events in flight, marks, then per thread: ranges, API calls, calls of the operating system."""
-    profile = scope.profile
-    ranges, _ = _taken(scope, profile.or_empty("ranges"), "range_rows")
-    marks, _ = _taken(scope, profile.or_empty("marks"), "mark_rows")
-    calls, call_rows = _taken(scope, profile.or_empty("calls"), "call_rows")
-    system, _ = _taken(scope, profile.or_empty("system_calls"), "system_call_rows")
+    ranges, _ = _taken(scope, "ranges", "range_rows")
+    marks, _ = _taken(scope, "marks", "mark_rows")
+    calls, call_rows = _taken(scope, "calls", "call_rows")
+    system, _ = _taken(scope, "system_calls", "system_call_rows")
     for rows, what, events in (
         ("NVTX ranges", "ranges", ranges),
         ("CUDA API", "calls", calls),
@@ -188,45 +268,41 @@ def _host_rows(timeline: Timeline, scope: Scope) -> None:
     ):
         if not len(events):
             timeline.missing[rows] = _why(scope, what)
-    _in_flight(timeline, ranges.take(ranges.style == START_END))
-    _ranges(timeline, "Marks", TOP_GROUP, MARKS, marks)
-    nested = ranges.take(ranges.style == PUSH_POP)
+    _in_flight(timeline, ranges)
+    timeline.add("Marks", TOP_GROUP, MARKS, marks, partial(_range_look, timeline))
+    nested = np.flatnonzero(ranges.style == PUSH_POP)
     if not len(ranges):
         _node_calls(timeline, scope)
     names = scope.profile.thread_names
     waiting = is_waiting(calls)
-    threads = _busiest_first(nested.thread, calls.thread, system.thread)
+    threads = _busiest_first(ranges.thread[nested], calls.thread, system.thread)
     several = len(set(pid_of(np.array(threads, np.int64)).tolist())) > 1
+
+    def call_look(events: Calls, rows: np.ndarray) -> Look:
+        colours = np.array([timeline.colour(CALL_COLOUR), timeline.colour(WAIT_COLOUR)])
+        name = timeline.labels(events.name)
+        return Look(name, colours[waiting[rows].astype(np.int64)], call=call_rows[rows])
+
+    def system_look(events: Calls, _: np.ndarray) -> Look:
+        return Look(timeline.labels(events.name), np.full(len(events), timeline.colour(SYSTEM_COLOUR)))
+
     for thread in threads:
         label = f"thread {thread & 0xFFFFFF}"
         title = f"{names[thread]} ({label})" if names.get(thread) else label
         group = f"CPU {title}" + (f", process {int(pid_of(np.array([thread]))[0])}" if several else "")
-        mine = nested.take(nested.thread == thread)
-        _ranges(timeline, "NVTX ranges", group, NVTX, mine, nest((mine.start, mine.end, mine.thread)).level)
-        chosen = calls.thread == thread
-        of_api = calls.take(chosen)
-        colour = np.array(
-            [timeline.colour(WAIT_COLOUR if waits else CALL_COLOUR) for waits in waiting[chosen].tolist()],
-            np.int64,
-        )
-        timeline.add(
-            "CUDA API",
-            group,
-            API,
-            of_api,
-            name=timeline.labels(of_api.name),
-            colour=colour,
-            call=call_rows[chosen],
-        )
-        of_system = system.take(system.thread == thread)
-        timeline.add(
-            "system calls",
-            group,
-            SYSTEM,
-            of_system,
-            name=timeline.labels(of_system.name),
-            colour=np.full(len(of_system), timeline.colour(SYSTEM_COLOUR)),
-        )
+        for name, kind, events, rows, look in (
+            (
+                "NVTX ranges",
+                NVTX,
+                ranges,
+                nested[ranges.thread[nested] == thread],
+                partial(_range_look, timeline),
+            ),
+            ("CUDA API", API, calls, np.flatnonzero(calls.thread == thread), call_look),
+            ("system calls", SYSTEM, system, np.flatnonzero(system.thread == thread), system_look),
+        ):
+            spans = events.start[rows], events.end[rows], events.thread[rows]
+            timeline.add(name, group, kind, events, look, rows, nest(spans).level)
 
 
 def _why(scope: Scope, what: str) -> str:
@@ -252,14 +328,13 @@ def _busiest_first(ranges: np.ndarray, calls: np.ndarray, system: np.ndarray) ->
 def _in_flight(timeline: Timeline, ranges: Ranges) -> None:
     """Add start/end ranges: events on their way through the graph, and others separately."""
     is_event = ranges.category.matching("event".__eq__)
-    _ranges(timeline, "Events in flight", TOP_GROUP, IN_FLIGHT, ranges.take(is_event))
-    _ranges(timeline, "Start/end ranges", TOP_GROUP, IN_FLIGHT, ranges.take(~is_event))
+    look, is_own = partial(_range_look, timeline), ranges.style == START_END
+    for title, mask in (("Events in flight", is_event), ("Start/end ranges", ~is_event)):
+        timeline.add(title, TOP_GROUP, IN_FLIGHT, ranges, look, np.flatnonzero(is_own & mask))
 
 
-def _ranges(
-    timeline: Timeline, title: str, group: str, kind: str, ranges: Ranges, level: np.ndarray | None = None
-) -> None:
-    """Add a row of ranges."""
+def _range_look(timeline: Timeline, ranges: Ranges, _: np.ndarray) -> Look:
+    """Return the look of ranges or marks."""
     colours, notes = {}, {}
     note, colour = np.zeros(len(ranges), np.int64), np.zeros(len(ranges), np.int64)
     keys = zip(ranges.domain.codes.tolist(), ranges.category.codes.tolist(), ranges.name.codes.tolist())
@@ -268,7 +343,7 @@ def _ranges(
             category = ranges.category.text(i)
             known = category in PALETTE
             colours[key] = timeline.colour(
-                colour_of(category) if known else spare_colour(ranges.name.text(i))
+                colour_of(category) if known else spare_colour(ranges.folded.text(i))
             )
             parts = (
                 f"domain {ranges.domain.text(i)}" if ranges.domain.text(i) else "",
@@ -279,17 +354,7 @@ def _ranges(
     if ranges.is_open.any():
         opened = timeline.string("never closed: drawn to the last time in the file")
         note = np.where(ranges.is_open == 1, opened, note)
-    timeline.add(
-        title,
-        group,
-        kind,
-        ranges,
-        name=timeline.labels(ranges.text),
-        colour=colour,
-        note=note,
-        level=level,
-        event=ranges.payload,
-    )
+    return Look(timeline.labels(ranges.text), colour, note, event=event_of(ranges))
 
 
 def _node_calls(timeline: Timeline, scope: Scope) -> None:
@@ -298,40 +363,31 @@ def _node_calls(timeline: Timeline, scope: Scope) -> None:
         calls = scope.profile.node_calls.take(scope.node_call_rows)
     except MissingData:
         return
-    colour = np.array([timeline.colour(spare_colour(text)) for text in calls.type.to_list()], dtype=np.int64)
-    timeline.add(
-        "node calls",
-        "Nodes",
-        NVTX,
-        calls,
-        name=timeline.labels(calls.node),
-        colour=colour,
-        event=calls.event,
-        level=nest((calls.start, calls.end, calls.thread)).level,
-    )
+
+    def look(drawn: NodeCalls, _: np.ndarray) -> Look:
+        colour = [timeline.colour(spare_colour(text)) for text in drawn.type.to_list()]
+        return Look(timeline.labels(drawn.node), np.array(colour, dtype=np.int64), event=drawn.event)
+
+    level = nest((calls.start, calls.end, calls.thread)).level
+    timeline.add("node calls", "Nodes", NVTX, calls, look, level=level)
 
 
 def _device_rows(timeline: Timeline, scope: Scope) -> None:
     """Add the streams of each device: kernels, copies, sets, graphs."""
-    operations, rows = _taken(scope, scope.profile.or_empty("operations"), "operation_rows")
+    operations, chosen = _taken(scope, "operations", "operation_rows")
     if not len(operations):
         timeline.missing["streams"] = _why(scope, "operations")
         return
-    launch = scope.projection.call_of_operation[rows]
-    colour, note = _operation_colours(timeline, operations), _operation_notes(timeline, scope, operations)
-    name = timeline.labels(operations.short_name)
-    for device, stream in sorted(set(zip(operations.device.tolist(), operations.stream.tolist()))):
-        mine = (operations.device == device) & (operations.stream == stream)
-        timeline.add(
-            f"stream {stream}",
-            device_group(scope, device),
-            DEVICE,
-            operations.take(mine),
-            name=name[mine],
-            colour=colour[mine],
-            note=note[mine],
-            link=launch[mine],
-        )
+    launch = scope.projection.call_of_operation[chosen]
+
+    def look(drawn: Operations, rows: np.ndarray) -> Look:
+        name, note = timeline.labels(drawn.short_name), _operation_notes(timeline, scope, drawn)
+        return Look(name, _operation_colours(timeline, drawn), note, link=launch[rows])
+
+    streams = group(operations.device, operations.stream).rows()
+    for rows in sorted(streams, key=lambda mine: (operations.device[mine[0]], operations.stream[mine[0]])):
+        device, stream = int(operations.device[rows[0]]), int(operations.stream[rows[0]])
+        timeline.add(f"stream {stream}", device_group(scope, device), DEVICE, operations, look, rows)
 
 
 def device_group(scope: Scope, device: int) -> str:

@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import Field, dataclass, fields
+from dataclasses import Field, dataclass, fields, replace
+from functools import cached_property, partial
 from typing import Any, Self
 
 import numpy as np
 
-from .identity import lookup, process_of
+from .identity import codes, lookup, process_of
 from .table import NULL, Labels, Table, TableSource, combine, label
 
 PUSH_POP, START_END = 0, 1
@@ -30,6 +31,7 @@ ACTIVITIES = {
 }
 # Parts of the names of API calls that wait for the device.
 BLOCKING = ("DeviceSynchronize", "StreamSynchronize", "EventSynchronize", "CtxSynchronize")
+TORCH_NUMBERS = re.compile(r", (?:(?:seq|op_id) = -?\d+|input_op_ids = \[[^\]]*\])")
 PAYLOADS = ("uint64Value", "int64Value", "uint32Value", "int32Value")
 
 
@@ -49,12 +51,18 @@ class Columns:
         return self.end - self.start
 
     def take(self, rows: np.ndarray) -> Self:
-        """Return some of the rows."""
+        """Return some of the rows. All of them in order share the arrays of this set."""
+        if len(rows) == len(self) and rows.dtype != bool and (rows == np.arange(len(self))).all():
+            return replace(self)
 
-        def taken(value: np.ndarray | Labels) -> np.ndarray | Labels:
-            return value.take(rows) if isinstance(value, Labels) else value[rows]
+        taken: dict[int, np.ndarray | Labels] = {}  # columns that are one array stay one
 
-        return self.build(lambda field: taken(getattr(self, field.name)))
+        def part(value: np.ndarray | Labels) -> np.ndarray | Labels:
+            if id(value) not in taken:
+                taken[id(value)] = value.take(rows) if isinstance(value, Labels) else value[rows]
+            return taken[id(value)]
+
+        return self.build(lambda field: part(getattr(self, field.name)))
 
     @classmethod
     def empty(cls) -> Self:
@@ -93,6 +101,11 @@ class Ranges(HostEvents):
     domain: Labels  # name of the domain, empty for the default domain
     category: Labels  # name of the category, empty without one
     name: Labels  # domain:message, only the message in the default domain
+
+    @cached_property
+    def folded(self) -> Labels:
+        """The name without the numbers with which torch's emit_nvtx makes each range's name its own."""
+        return self.name.map(partial(TORCH_NUMBERS.sub, ""))
 
     @property
     def on_one_thread(self) -> np.ndarray:
@@ -173,16 +186,18 @@ def _read_nvtx(profile: TableSource, styles: dict[int, int]) -> Ranges:
     end = np.where(is_open, max(int(start.max()), int(end.max())), end)
     thread = table.integers("globalTid")
     end_thread = table.integers("endGlobalTid")
+    moved = end_thread != NULL
     text = _message(table)
     domain = _domains(table, event_type, profile.event_types["NvtxDomainCreate"], text)
     category = _categories(table, event_type, profile.event_types["NvtxCategory"], text)
+    starts_and_ends = [kind for kind, style in styles.items() if style == START_END]
     ranges = Ranges(
         start=start,
         end=end,
-        is_open=is_open.astype(np.int64),
+        is_open=is_open.astype(np.int8),
         thread=thread,
-        end_thread=np.where(end_thread == NULL, thread, end_thread),
-        style=np.array([styles.get(kind, 0) for kind in event_type.tolist()], dtype=np.int64),
+        end_thread=np.where(moved, end_thread, thread) if moved.any() else thread,
+        style=np.isin(event_type, starts_and_ends).astype(np.int8),
         row=table.integers("rowid"),
         payload=_payload(table),
         text=text,
@@ -242,8 +257,8 @@ def join_keys(*sets: tuple[np.ndarray, ...]) -> list[np.ndarray]:
     lengths = np.cumsum([len(columns[0]) for columns in sets])[:-1]
     key = np.zeros(sum(len(columns[0]) for columns in sets), dtype=np.int64)
     for parts in zip(*sets):
-        part = np.unique(np.concatenate(parts), return_inverse=True)[1]
-        key = np.unique(key * (int(part.max(initial=0)) + 1) + part, return_inverse=True)[1]
+        part = codes(np.concatenate(parts))
+        key = codes(key * (int(part.max(initial=0)) + 1) + part)
     return np.split(key, lengths)
 
 

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .identity import codes
+
 
 @dataclass
 class Groups:
@@ -20,7 +22,10 @@ class Groups:
 
     def rows(self) -> list[np.ndarray]:
         """Return the rows of each group, in their order."""
-        order = np.argsort(self.of_row, kind="stable")
+        few = len(self) <= 1 << 16
+        order = np.argsort(
+            self.of_row.astype(np.uint16) if few else self.of_row, kind="stable"
+        )  # fast for few
         return np.split(order, np.cumsum(np.bincount(self.of_row))[:-1]) if len(order) else []
 
 
@@ -29,9 +34,10 @@ def group(*keys: np.ndarray) -> Groups:
     count = len(keys[0])
     of_row = np.zeros(count, dtype=np.int64)
     for key in keys:
-        part = np.unique(key, return_inverse=True)[1].reshape(-1)
-        of_row = np.unique(of_row * (int(part.max(initial=0)) + 1) + part, return_inverse=True)[1].reshape(-1)
-    _, first = np.unique(of_row, return_index=True)
+        part = codes(key)
+        of_row = codes(of_row * (int(part.max(initial=0)) + 1) + part)
+    first = np.full(int(of_row.max(initial=-1)) + 1, count)
+    first[of_row[::-1]] = np.arange(count)[::-1]  # the last assignment is that of the first row
     order = np.argsort(first, kind="stable")
     rank = np.empty(len(order), dtype=np.int64)
     rank[order] = np.arange(len(order))

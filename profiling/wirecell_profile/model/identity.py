@@ -37,6 +37,16 @@ def global_tid(pid: int, tid: int, vm: int = 0) -> int:
     return (vm << 48) | (pid << THREAD_BITS) | tid
 
 
+def codes(values: np.ndarray) -> np.ndarray:
+    """Return the rank of each integer among the distinct ones; without sorting if they lie close together."""
+    low, high = int(values.min(initial=0)), int(values.max(initial=0))
+    if high - low > 4 * len(values):
+        return np.unique(values, return_inverse=True)[1].reshape(-1)
+    present = np.zeros(high - low + 1, dtype=bool)
+    present[values - low] = True
+    return (np.cumsum(present) - 1)[values - low]
+
+
 def lookup(keys: np.ndarray, wanted: np.ndarray) -> np.ndarray:
     """Return for each wanted value the index of the first equal key, -1 for none. Both are integer arrays."""
     if len(keys) == 0:

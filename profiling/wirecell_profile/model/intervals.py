@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,17 +19,35 @@ def union_by_owner(start: np.ndarray, end: np.ndarray, owner: np.ndarray, owners
     if not len(start):
         return result
     order = np.lexsort((start, owner))
-    start, end, owner = start[order], end[order], owner[order]
+    start, end, owner = start[order], end[order], owner[order]  # copies, changed in place to save memory
+    del order
     first = np.flatnonzero(np.append(True, owner[1:] != owner[:-1]))
-    count = np.diff(np.append(first, len(owner)))
+    owner, count = owner[first], np.diff(np.append(first, len(owner)))
     span = np.maximum.reduceat(end, first) - start[first]
     shift = np.repeat(np.cumsum(span + 1) - span - start[first], count)
-    start, end = start + shift, end + shift
+    start += shift
+    end += shift
+    del shift
     reached = np.maximum.accumulate(end)
-    before = np.append(start[0], reached[:-1])
-    covered = np.maximum(0, end - np.maximum(start, before))
-    result[owner[first]] = np.add.reduceat(covered, first)
+    np.maximum(start[1:], reached[:-1], out=start[1:])
+    end -= start
+    result[owner] = np.add.reduceat(np.maximum(end, 0, out=end), first)
     return result
+
+
+def disjoint_parts(start: np.ndarray, end: np.ndarray, lane: np.ndarray, size: int) -> Iterator[np.ndarray]:
+    """Yield parts of about `size` rows; intervals of one lane in different parts do not overlap."""
+    order = np.lexsort((start, lane))
+    start, end, lane = start[order], end[order], lane[order]
+    at = 0
+    while at < len(order):
+        stop = at + size
+        reached = int(end[at:stop].max())
+        while stop < len(order) and lane[stop] == lane[stop - 1] and start[stop] < reached:
+            reached = max(reached, int(end[stop]))
+            stop += 1
+        yield order[at:stop]
+        at = stop
 
 
 def clip(

@@ -1,34 +1,186 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Nesting of ranges per thread, found by one sweep over sorted starts instead of quadratic joins.
+"""Nesting of ranges per thread, found over sorted starts instead of quadratic joins.
 
 A range lies in another if both are on one thread and its start and end are within the other's, ends included.
-Push/pop ranges of a thread nest perfectly; start/end ranges may overlap without nesting, so the sweep keeps a
-list of open ranges instead of a stack.
+Push/pop ranges of a thread nest perfectly; start/end ranges may overlap without nesting.
+
+In the order of start, longest first, the candidate of a range is the last earlier range that ends no earlier.
+All ranges look for theirs at once: they begin at the range before them and jump to that one's candidate until
+it ends late enough. A jump never passes a parent, because every range between two candidates ends too early.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from itertools import accumulate
+from functools import cached_property
 
 import numpy as np
 
-SHORT = 8  # lists of open ranges up to this length are not cleaned
+from .intervals import union_by_owner
+
+NEVER = np.iinfo(np.int64).max
 
 
-@dataclass
 class Nesting:
     """Nesting of N ranges, and of M intervals (calls) in them. Indices are -1 for none."""
 
-    parent: np.ndarray  # (N) the shortest range that the range lies in, of equal ones that which starts last
-    level: np.ndarray  # (N) 0 for a range in no other, else its parent's + 1
-    children: np.ndarray  # (N) count of ranges with this parent
-    exclusive: np.ndarray  # (N) duration minus the union of its children, ns
-    innermost: np.ndarray  # (M) the range around the interval that starts last
-    pair_range: np.ndarray  # ranges of all pairs (range, interval in it)
-    pair_interval: (
-        np.ndarray
-    )  # their intervals; pairs are ordered by the interval's thread and start, outermost range first
+    def __init__(self, ranges: tuple, intervals: tuple) -> None:
+        self._ranges = _Sorted(*ranges)
+        self._intervals = intervals
+
+    def _by_row(self, ranked: np.ndarray) -> np.ndarray:
+        """Order values by row instead of by rank."""
+        values = np.empty(len(ranked), dtype=np.int64)
+        values[self._ranges.order] = ranked
+        return values
+
+    def _row(self, rank: np.ndarray) -> np.ndarray:
+        """Convert ranks to rows."""
+        return np.append(self._ranges.order, -1)[rank]
+
+    @cached_property
+    def parent(self) -> np.ndarray:
+        """(N) The shortest range that the range lies in; of equally short ones that which starts last."""
+        return self._by_row(self._row(self._ranges.shortest))
+
+    @cached_property
+    def level(self) -> np.ndarray:
+        """(N) 0 for a range in no other, else its parent's + 1."""
+        return self._by_row(self._ranges.level())
+
+    @cached_property
+    def children(self) -> np.ndarray:
+        """(N) Count of ranges with this parent."""
+        return np.bincount(self.parent[self.parent >= 0], minlength=len(self.parent))
+
+    @cached_property
+    def exclusive(self) -> np.ndarray:
+        """(N) Duration minus the union of the children [ns]."""
+        ranges = self._ranges
+        inner = np.flatnonzero(ranges.shortest >= 0)
+        covered = union_by_owner(
+            ranges.start[inner], ranges.end[inner], ranges.shortest[inner], len(ranges.start)
+        )
+        return self._by_row(ranges.end[:-1] - ranges.start - covered)
+
+    @cached_property
+    def innermost(self) -> np.ndarray:
+        """(M) The range around the interval that starts last."""
+        return self._row(self._ranges.innermost(*self._intervals))
+
+    def pairs(self, rows: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+        """Return the ranges and intervals of all pairs (range, interval in it), or of some intervals.
+
+        They are ordered by the interval's thread and start, outermost range first.
+        """
+        start, end, thread = self._intervals
+        rows = np.arange(len(start)) if rows is None else rows
+        order = rows[np.lexsort((-end[rows], start[rows], thread[rows]))]
+        finish = end[order]
+        found = self._ranges.innermost(start[order], finish, thread[order])
+        rounds, asked = [], np.flatnonzero(found >= 0)
+        found = found[asked]
+        count = np.zeros(len(order), dtype=np.int64)
+        while len(asked):  # from the innermost range to the outermost
+            inside = self._ranges.end[found] >= finish[asked]
+            rounds.append((asked[inside], found[inside], count[asked[inside]]))
+            count[asked[inside]] += 1
+            found = self._ranges.open_before[found]
+            asked, found = asked[found >= 0], found[found >= 0]
+        last = np.cumsum(count) - 1
+        pair_range = np.empty(int(count.sum()), dtype=np.int64)
+        for asked, found, passed in rounds:
+            pair_range[last[asked] - passed] = self._ranges.order[found]
+        return pair_range, np.repeat(order, count)
+
+
+class _Sorted:
+    """Ranges in order of thread, start, longest first, row: their parents by rank in this order.
+
+    Element -1 of `end` ends never, so that the index -1 (none) ends every search.
+    """
+
+    def __init__(self, start: np.ndarray, end: np.ndarray, thread: np.ndarray) -> None:
+        self.order = np.lexsort((-end, start, thread))
+        self.start, self.end = start[self.order], np.append(end[self.order], NEVER)
+        ordered = thread[self.order]
+        self.first = np.flatnonzero(
+            np.append(True, ordered[1:] != ordered[:-1])[: len(ordered)]
+        )  # per thread
+        self.threads = ordered[self.first].tolist()
+        self.parent = self._before()
+        _climb(self.parent, self.parent, self.end, self.end[:-1])
+
+    def _before(self) -> np.ndarray:
+        """Return the range before each range of its thread, -1 for none."""
+        before = np.arange(-1, len(self.start) - 1)
+        before[self.first] = -1
+        return before
+
+    @cached_property
+    def open_before(self) -> np.ndarray:
+        """The last earlier range that is still open at the start of each range."""
+        found = self._before()
+        _climb(found, self.parent, self.end, self.start)
+        return found
+
+    @cached_property
+    def shortest(self) -> np.ndarray:
+        """The shortest range around each range. It differs from `parent` only where ranges overlap."""
+        shortest, length = self.parent.copy(), self.end[:-1] - self.start
+        if np.array_equal(self.open_before, self.parent):
+            return shortest
+        rows = np.flatnonzero(shortest >= 0)
+        found = self.open_before[shortest[rows]]
+        while len(rows):
+            rows, found = rows[found >= 0], found[found >= 0]
+            better = (self.end[found] >= self.end[rows]) & (length[found] < length[shortest[rows]])
+            shortest[rows[better]] = found[better]
+            found = self.open_before[found]
+        return shortest
+
+    def level(self) -> np.ndarray:
+        """Count of the ranges around each range."""
+        level = np.zeros(len(self.order), dtype=np.int64)
+        rows = np.flatnonzero(self.shortest >= 0)
+        above = self.shortest[rows]
+        while len(rows):
+            level[rows] += 1
+            above = self.shortest[above]
+            rows, above = rows[above >= 0], above[above >= 0]
+        return level
+
+    def innermost(self, start: np.ndarray, end: np.ndarray, thread: np.ndarray) -> np.ndarray:
+        """Return the innermost range around each interval."""
+        found = np.full(len(start), -1, dtype=np.int64)
+        stops = np.append(self.first, len(self.start))[1:]
+        for owner, begin, stop in zip(self.threads, self.first.tolist(), stops.tolist()):
+            mine = np.flatnonzero(thread == owner)
+            position = np.searchsorted(self.start[begin:stop], start[mine], "right") - 1
+            found[mine] = np.where(position >= 0, position + begin, -1)
+        _climb(found, self.parent, self.end, end)
+        return found
+
+
+def _climb(found: np.ndarray, above: np.ndarray, end: np.ndarray, wanted: np.ndarray) -> None:
+    """Replace each index in `found` by the one above it until its end is at least the wanted one.
+
+    `above` can be `found` itself: then each step doubles the length of the next.
+    """
+    rows = np.flatnonzero(end[found] < wanted)
+    while len(rows):
+        found[rows] = above[found[rows]]
+        rows = rows[end[found[rows]] < wanted[rows]]
+
+
+def exclusive_within(
+    start: np.ndarray, end: np.ndarray, thread: np.ndarray, first: int, last: int
+) -> np.ndarray:
+    """Return the part of each range's exclusive time that lies between two times [ns]."""
+    order = np.lexsort((-end, start))  # outer ranges stay outer if both are cut to the same times
+    cut = (np.clip(times[order], first, last) for times in (start, end))
+    exclusive = np.empty(len(start), dtype=np.int64)
+    exclusive[order] = nest((*cut, thread[order])).exclusive
+    return exclusive
 
 
 def nest(ranges: tuple, intervals: tuple | None = None) -> Nesting:
@@ -37,75 +189,4 @@ def nest(ranges: tuple, intervals: tuple | None = None) -> Nesting:
 
     If two ranges have equal start and end, the earlier row is the outer one.
     """
-    start, end, thread = ranges
-    count = len(start)
-    asked = intervals if intervals is not None else (np.empty(0, np.int64),) * 3
-    events = _sweep_order(ranges, asked)
-    result = _sweep(
-        events, count, start.tolist(), end.tolist(), thread.tolist(), [part.tolist() for part in asked]
-    )
-    parent, level, covered, innermost, pair_range, pair_interval = (
-        np.array(part, dtype=np.int64) for part in result
-    )
-    children = np.bincount(parent[parent >= 0], minlength=count)
-    return Nesting(parent, level, children, end - start - covered, innermost, pair_range, pair_interval)
-
-
-def _sweep_order(ranges: tuple, intervals: tuple) -> list[int]:
-    """Sort ranges (0..N-1) and intervals (N..) by thread, start, longest first, ranges before intervals, row."""
-    start, end, thread = (np.concatenate(parts) for parts in zip(ranges, intervals))
-    is_interval = np.arange(len(start)) >= len(ranges[0])
-    return np.lexsort((is_interval, -end, start, thread)).tolist()
-
-
-def _sweep(
-    events: list[int], count: int, start: list[int], end: list[int], thread: list[int], asked: list[list[int]]
-) -> tuple[list[int], ...]:
-    """Run the loop of `nest` over lists, which Python reads faster than arrays.
-
-    Return the columns of Nesting in order.
-    """
-    asked_start, asked_end, asked_thread = asked
-    parent, level, covered = [-1] * count, [0] * count, [0] * count
-    covered_until = list(start)
-    innermost = [-1] * len(asked_start)
-    pair_range: list[int] = []
-    pair_interval: list[int] = []
-    active: list[int] = []  # ranges of this thread in order of start; may include ended ones
-    shortest: list[int] = []  # shortest duration among the active ranges up to each
-    current, limit = None, SHORT
-    for event in events:
-        is_range = event < count
-        index = event if is_range else event - count
-        begin = start[index] if is_range else asked_start[index]
-        finish = end[index] if is_range else asked_end[index]
-        owner = thread[index] if is_range else asked_thread[index]
-        if owner != current:
-            current, active, shortest, limit = owner, [], [], SHORT
-        while active and end[active[-1]] < begin:
-            active.pop()
-            shortest.pop()
-        if len(active) > limit:  # drop ended ranges below a long one, so that the list stays short
-            active = [other for other in active if end[other] >= begin]
-            shortest = list(accumulate((end[other] - start[other] for other in active), min))
-            limit = max(SHORT, 2 * len(active))
-        if is_range:
-            outer, length = -1, 0
-            for other, least in zip(reversed(active), reversed(shortest)):
-                if outer >= 0 and least >= length:
-                    break
-                if end[other] >= finish and (outer < 0 or end[other] - start[other] < length):
-                    outer, length = other, end[other] - start[other]
-            if outer >= 0:
-                parent[index], level[index] = outer, level[outer] + 1
-                covered[outer] += max(0, finish - max(begin, covered_until[outer]))
-                covered_until[outer] = max(covered_until[outer], finish)
-            active.append(index)
-            shortest.append(min(finish - begin, shortest[-1]) if shortest else finish - begin)
-            continue
-        around = [other for other in active if end[other] >= finish]
-        if around:
-            innermost[index] = around[-1]
-            pair_range += around
-            pair_interval += [index] * len(around)
-    return parent, level, covered, innermost, pair_range, pair_interval
+    return Nesting(ranges, intervals if intervals is not None else (np.empty(0, np.int64),) * 3)

@@ -14,13 +14,14 @@ from typing import Protocol
 import numpy as np
 
 from ..errors import MissingData
-from .events import HostEvents, Operations, Ranges, join_keys
+from .events import PUSH_POP, HostEvents, Operations, Ranges, join_keys
 from .identity import lookup, process_of
 from .nesting import nest
 from .projection import Projection
 from .table import NULL, Labels, TableSource
 
-NODE_DOMAIN = "spng"
+NODE_DOMAIN, ENGINE_DOMAIN = "spng", "spng.sched"
+RUN = "run"  # range around all events
 NODE_NAME = re.compile(
     r"[^:\s]+(:[^:\s].*)?"
 )  # Type:instance, or Type without an instance; Type::step is a step inside
@@ -61,13 +62,7 @@ def read_node_calls(profile: NodeSource) -> NodeCalls:
         ranges = profile.ranges
     except MissingData:
         raise profile.missing("SPNG_CALL", "NVTX_EVENTS") from None
-    rows = np.flatnonzero(
-        ranges.domain.matching(lambda name: name == NODE_DOMAIN)
-        & ranges.text.matching(NODE_NAME.fullmatch)
-        & (
-            ranges.text.matching(lambda text: ":" in text) | (ranges.payload != NULL)
-        )  # a word without instance may be any range
-    )
+    rows = np.flatnonzero(is_node_call(ranges))
     if not len(rows):
         raise MissingData(
             f"{profile.path.name} does not contain node calls",
@@ -87,6 +82,43 @@ def read_node_calls(profile: NodeSource) -> NodeCalls:
         node=ranges.text,
         type=ranges.text.map(type_of),
     )
+
+
+def is_run(ranges: Ranges) -> np.ndarray:
+    """Return the mask of the ranges that wire-cell opens around all events."""
+    return ranges.domain.matching(NODE_DOMAIN.__eq__) & ranges.text.matching(RUN.__eq__)
+
+
+def is_node_call(ranges: Ranges) -> np.ndarray:
+    """Return the mask of the ranges of node calls.
+
+    They are named Type:instance, or Type with the index of the event as payload; a word without instance and
+    payload may be any range. If a process has the range `run`, its node calls lie within it; ranges of the
+    start-up have the names of nodes too.
+    """
+    runs, process = is_run(ranges), process_of(ranges.thread)
+    inside = ~np.isin(process, process[runs])
+    for run in np.flatnonzero(runs).tolist():
+        inside |= (
+            (process == process[run]) & (ranges.start >= ranges.start[run]) & (ranges.end <= ranges.end[run])
+        )
+    return (
+        ranges.domain.matching(NODE_DOMAIN.__eq__)
+        & ranges.text.matching(NODE_NAME.fullmatch)
+        & (ranges.text.matching(lambda text: ":" in text) | (ranges.payload != NULL))
+        & (ranges.style == PUSH_POP)
+        & inside
+        & ~runs
+    )
+
+
+def event_of(ranges: Ranges) -> np.ndarray:
+    """Return the index of the event of each range, NULL for none.
+
+    Only payloads of node calls and of the engines' ranges are indices of events.
+    """
+    has_event = is_node_call(ranges) | ranges.domain.matching(ENGINE_DOMAIN.__eq__)
+    return np.where(has_event, ranges.payload, NULL)
 
 
 # column of SPNG_CALL -> column of NodeCalls

@@ -15,9 +15,8 @@ from typing import Literal, TypeVar, overload
 import numpy as np
 
 from ..errors import MissingData, ProfileError, system_error
-from . import events, nodes
+from . import events, identity, job_events, nodes
 from .database import Database
-from .identity import pid_of
 from .table import NULL, Table
 
 Value = TypeVar("Value")
@@ -114,6 +113,7 @@ class Profile:
             row[0] for row in database.read("SELECT name FROM sqlite_master WHERE type IN ('table', 'view')")
         }
         self._read: dict[str, Table] = {}
+        self._absent: set[str] = set()  # sets of events that the file lacks
 
     @classmethod
     def open(cls, path: str | Path) -> Profile:
@@ -168,12 +168,29 @@ class Profile:
             self._read[name] = Table(self._database, name, self.strings)
         return self._read[name]
 
+    def read_events(self) -> None:
+        """Read all sets of events, and free the columns of the tables that they were read from."""
+        for what in events.EMPTY:
+            self.or_empty(what)
+        for table in self._read.values():
+            table.forget()
+
     def rows(self, name: str) -> tuple[list[tuple], list[str]]:
         """Return all rows of a table as in SQLite, binary values in hexadecimal, and the names of the
         columns."""
         rows = self._database.read(f'SELECT * FROM "{name}"')
         spelled = [tuple(value.hex() if isinstance(value, bytes) else value for value in row) for row in rows]
         return spelled, self.table(name).columns
+
+    @property
+    def records_kernels(self) -> bool:
+        """Whether the file has a table of kernels or of whole graphs, even an empty one."""
+        return bool(self.tables & {events.ACTIVITIES[kind] for kind in (events.KERNEL, events.GRAPH)})
+
+    @property
+    def records_copies(self) -> bool:
+        """Whether the file has a table of copies or of sets, even an empty one."""
+        return bool(self.tables & {events.ACTIVITIES[kind] for kind in (events.MEMCPY, events.MEMSET)})
 
     def require(self, *names: str) -> None:
         """Raise MissingData unless at least one of these tables has rows."""
@@ -183,7 +200,7 @@ class Profile:
     def missing(self, *names: str) -> MissingData:
         """Make the error for data that the file lacks."""
         what = " or ".join(dict.fromkeys(CONTENTS.get(name, name) for name in names))
-        recorded = f" (recorded: {self.manifest['what']})" if "what" in self.manifest else ""
+        recorded = f" (recorded: {self.recorded_parts})" if self.recorded_parts else ""
         return MissingData(
             f"{self.path.name} does not contain {what}{recorded}", seen=f"no rows in {', '.join(names)}"
         )
@@ -229,6 +246,20 @@ class Profile:
     def manifest(self) -> dict[str, str]:
         """SPNG_RUN: description of the run by wire-cell's recorder; empty for an nsys export."""
         return self.pairs("SPNG_RUN", key="key") if self.is_own else {}
+
+    @cached_property
+    def recorded_parts(self) -> str:
+        """The parts that were recorded, and the requested ones that were not, with their reasons; empty if unknown."""
+        reasons: dict[str, list[str]] = {}
+        recorded = []
+        for part in filter(None, self.manifest.get("what", "").split(",")):
+            state, _, reason = self.manifest.get(f"source.{part}", "on").partition(": ")
+            if state == "on":
+                recorded.append(part)
+            else:
+                reasons.setdefault(reason, []).append(part)
+        absent = [f"not {' and '.join(parts)}: {reason}" for reason, parts in reasons.items()]
+        return "; ".join([", ".join(recorded), *absent]) if recorded or absent else ""
 
     @cached_property
     def export(self) -> dict[str, str]:
@@ -277,7 +308,21 @@ class Profile:
     def process_names(self) -> dict[int, str]:
         """pid -> name of the process."""
         names = self._column("PROCESSES", "globalPid", lambda table: table.text_column("name").to_list())
-        return {pid_of(process): name for process, name in names.items()}
+        return {identity.pid_of(process): name for process, name in names.items()}
+
+    @cached_property
+    def process_titles(self) -> dict[int, str]:
+        """process_of(id) of each process with node calls or ranges -> its pid; also its VM part if several
+        have this pid, as in a merge of containers."""
+        threads = [self.or_empty("ranges").thread]
+        if self.has("SPNG_CALL"):
+            threads.append(self.node_calls.thread)
+        distinct = np.unique(identity.process_of(np.concatenate(threads))).tolist()
+        pids = [process & identity.MASK for process in distinct]
+        return {
+            process: str(pid) if pids.count(pid) == 1 else f"{pid} of VM {process >> identity.THREAD_BITS}"
+            for process, pid in zip(distinct, pids)
+        }
 
     def _column(self, name: str, key: str, values: Callable[[Table], list[Value]]) -> dict[int, Value]:
         """Return id -> value of a table's rows, empty without the table."""
@@ -319,6 +364,11 @@ class Profile:
         """Calls of wire-cell's nodes: SPNG_CALL, else the ranges of the NVTX domain spng."""
         return nodes.read_node_calls(self)
 
+    @cached_property
+    def job_events(self) -> job_events.JobEvents:
+        """Events of the job that have node calls."""
+        return job_events.read_job_events(self)
+
     @overload
     def or_empty(self, what: Literal["ranges", "marks"]) -> events.Ranges: ...
 
@@ -337,10 +387,12 @@ class Profile:
 
         Reports use the attribute instead, which raises MissingData.
         """
-        try:
-            return getattr(self, what)
-        except MissingData:
-            return events.EMPTY[what]()
+        if what not in self._absent:
+            try:
+                return getattr(self, what)
+            except MissingData:
+                self._absent.add(what)
+        return events.EMPTY[what]()
 
     def extent(self) -> tuple[int, int]:
         """Return first start and last end of all events except node calls [ns].

@@ -20,7 +20,7 @@ import numpy as np
 
 from .events import GRAPH, KERNEL, Calls, Operations, Ranges, join_keys
 from .identity import lookup, process_of
-from .nesting import Nesting, nest
+from .nesting import Nesting, exclusive_within, nest
 from .table import NULL
 
 
@@ -102,13 +102,15 @@ class Projection:
 
     def _spread(self, values: np.ndarray, other: int) -> np.ndarray:
         """Expand values of the enclosing ranges to all ranges."""
+        if len(values) == len(self.ranges):
+            return values
         spread = np.full(len(self.ranges), other, dtype=np.int64)
         spread[self.enclosing] = values
         return spread
 
     def _rows(self, local: np.ndarray) -> np.ndarray:
         """Convert indices among the enclosing ranges to indices among all; -1 stays."""
-        if not len(self.enclosing):
+        if len(self.enclosing) in (0, len(self.ranges)):
             return local
         return np.where(local >= 0, self.enclosing[local], -1)
 
@@ -130,8 +132,16 @@ class Projection:
     @cached_property
     def exclusive(self) -> np.ndarray:
         """Duration of each range without the union of its children [ns]."""
-        exclusive = self.ranges.duration.copy()
+        exclusive = self.ranges.duration
         exclusive[self.enclosing] = self._nesting.exclusive
+        return exclusive
+
+    def exclusive_within(self, first: int, last: int) -> np.ndarray:
+        """Return the part of each range's exclusive time that lies between two times [ns]."""
+        ranges = self.ranges
+        exclusive = np.clip(ranges.end, first, last) - np.clip(ranges.start, first, last)
+        mine = ranges.take(self.enclosing)
+        exclusive[self.enclosing] = exclusive_within(mine.start, mine.end, mine.thread, first, last)
         return exclusive
 
     @cached_property
@@ -139,11 +149,11 @@ class Projection:
         """The innermost range around each call, -1 for none."""
         return self._rows(self._nesting.innermost)
 
-    @cached_property
-    def call_pairs(self) -> tuple[np.ndarray, np.ndarray]:
-        """All pairs (range, call) where the call lies in the range, ordered by call's thread and start, outer
-        range first."""
-        return self._rows(self._nesting.pair_range), self._nesting.pair_interval
+    def call_pairs(self, calls: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+        """Return the pairs (range, call) where the call lies in the range, of all or some calls, ordered by the
+        call's thread and start, outer range first."""
+        of_range, of_call = self._nesting.pairs(calls)
+        return self._rows(of_range), of_call
 
     @cached_property
     def range_of_operation(self) -> np.ndarray:
@@ -154,17 +164,16 @@ class Projection:
     @cached_property
     def pairs(self) -> Pairs:
         """All pairs (range, operation), ordered by range, then by the operation's index."""
-        of_range, of_call = self.call_pairs
         launched = np.flatnonzero(self.call_of_operation >= 0)
         by_call = launched[np.argsort(self.call_of_operation[launched], kind="stable")]
-        calls = self.call_of_operation[by_call]
-        first, last = np.searchsorted(calls, of_call, "left"), np.searchsorted(calls, of_call, "right")
-        count = last - first
+        launches = np.bincount(self.call_of_operation[by_call], minlength=len(self.calls))
+        of_range, of_call = self.call_pairs(np.flatnonzero(launches))
+        count, first = launches[of_call], (np.cumsum(launches) - launches)[of_call]
         within = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count)
-        operation = by_call[np.repeat(first, count) + within]
-        ranges = np.repeat(of_range, count)
-        order = np.lexsort((operation, ranges))
-        return Pairs(ranges[order], operation[order])
+        key = np.repeat(of_range, count) * len(self.operations)
+        key += by_call[np.repeat(first, count) + within]
+        key.sort()
+        return Pairs(*np.divmod(key, max(len(self.operations), 1)))
 
     def project(self, operations: np.ndarray | None = None) -> Projected:
         """Return each range with operations as seen on the device.

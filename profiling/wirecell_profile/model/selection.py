@@ -21,7 +21,7 @@ import numpy as np
 
 from ..errors import MissingData, UsageError
 from .events import HostEvents, Ranges
-from .identity import lookup
+from .identity import lookup, pid_of
 from .nesting import nest
 from .nodes import NodeProjection
 from .profile import Profile
@@ -42,6 +42,7 @@ class Selection:
     ranges: tuple[str, ...] = ()  # domain:text or text
     nodes: tuple[str, ...] = ()  # Type:instance, Type or instance
     events: tuple[int, int] | None = None  # first and last event
+    process: int | None = None  # pid of the events' process; None: all processes
     time: tuple[int | None, int | None] = (None, None)  # ns
 
     @property
@@ -80,7 +81,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="events within calls of this node (Type:instance, Type or instance; wildcards * and ?)",
     )
     parts.add_argument(
-        "--event", metavar="N[-M]", help="events within node calls for event N, or for events N to M"
+        "--event",
+        metavar="[PID:]N[-M]",
+        help="events within node calls for event N, or for events N to M, of all processes or of one",
     )
     parts.add_argument(
         "--time",
@@ -91,20 +94,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def from_arguments(arguments: argparse.Namespace) -> Selection:
     """Make the selection from the options. Raise UsageError if one is invalid."""
+    process, events = parse_events(arguments.event) if arguments.event else (None, None)
     return Selection(
         tuple(arguments.ranges),
         tuple(arguments.nodes),
-        parse_events(arguments.event) if arguments.event else None,
+        events,
+        process,
         parse_window(arguments.time) if arguments.time else (None, None),
     )
 
 
-def parse_events(text: str) -> tuple[int, int]:
-    """'3' or '3-5'."""
-    found = re.fullmatch(r"(\d+)(?:-(\d+))?", text)
-    if not found or int(found[2] or found[1]) < int(found[1]):
-        raise UsageError("invalid events", "--event", text, "N or N-M with N <= M, such as 2-5")
-    return int(found[1]), int(found[2] or found[1])
+def parse_events(text: str) -> tuple[int | None, tuple[int, int]]:
+    """Parse '3', '3-5' or '4711:3-5' to the pid, None without one, and the first and last event."""
+    found = re.fullmatch(r"(?:(\d+):)?(\d+)(?:-(\d+))?", text)
+    if not found or int(found[3] or found[2]) < int(found[2]):
+        expected = "N, N-M or PID:N-M with N <= M, such as 2-5"
+        raise UsageError("invalid events", "--event", text, expected)
+    return int(found[1]) if found[1] else None, (int(found[2]), int(found[3] or found[2]))
 
 
 def parse_window(text: str) -> tuple[int | None, int | None]:
@@ -267,8 +273,17 @@ class Scope:
         if self.selection.events is not None:
             first, last = self.selection.events
             during = (calls.event >= first) & (calls.event <= last)
+            if self.selection.process is not None:
+                during &= pid_of(calls.thread) == self.selection.process
             if not during.any():
-                raise UsageError("no such event in the profile", "--event", f"{first}-{last}")
+                processes = sorted(set(self.profile.process_titles.values()))
+                raise UsageError(
+                    "no such event in the profile",
+                    "--event",
+                    f"{first}-{last}"
+                    + (f" of process {self.selection.process}" if self.selection.process is not None else ""),
+                    hint=f"the file has events of the processes {', '.join(processes)}",
+                )
             mask &= during
         return np.flatnonzero(mask)
 
@@ -280,6 +295,8 @@ class Scope:
     def pairs(self) -> Pairs:
         """Pairs (range, operation), both selected."""
         pairs = self.projection.pairs
+        if self.selection.is_everything:
+            return pairs
         keep = np.isin(pairs.range, self.range_rows) & self._operation_mask[pairs.operation]
         return Pairs(pairs.range[keep], pairs.operation[keep])
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Protocol
 
@@ -16,8 +17,10 @@ import numpy as np
 
 from ..errors import MissingData
 from .database import Database
+from .grouping import group
 
 NULL = int(np.iinfo(np.int64).min)
+CHUNK = 1 << 16  # rows converted at once
 
 
 @dataclass
@@ -29,6 +32,9 @@ class Labels:
 
     codes: np.ndarray
     names: list[str]
+
+    def __post_init__(self) -> None:
+        self.codes = self.codes.astype(np.int32, copy=False)
 
     def __len__(self) -> int:
         return len(self.codes)
@@ -69,8 +75,8 @@ class Labels:
 def label(strings: Iterable[str | None]) -> Labels:
     """Make labels from strings; None means no string."""
     found: dict[str, int] = {}
-    codes = [-1 if text is None else found.setdefault(text, len(found)) for text in strings]
-    return Labels(np.array(codes, dtype=np.int64), list(found))
+    codes = (-1 if text is None else found.setdefault(text, len(found)) for text in strings)
+    return Labels(np.fromiter(codes, dtype=np.int64), list(found))
 
 
 def combine(first: Labels, second: Labels, text: Callable[[str | None, str | None], str]) -> Labels:
@@ -122,18 +128,27 @@ class Table:
         """
         wanted = [column for column in dict.fromkeys(columns) if column not in self._read]
         filled = [column for column in wanted if column == "rowid" or self._has_values(column)]
-        self._read |= {
-            column: np.full(self._rows, NULL, dtype=np.int64) for column in wanted if column not in filled
-        }
+        nothing = np.broadcast_to(np.int64(NULL), self._rows)  # takes no memory
+        self._read |= {column: nothing for column in wanted if column not in filled}
         if not filled:
             return
+        columns_ = [np.empty(self._rows, dtype=np.int64) for _ in filled]
+
+        def fill(rows: Iterable[tuple]) -> None:
+            values, size = chain.from_iterable(rows), len(filled)
+            for at in range(0, self._rows, CHUNK):
+                count = min(CHUNK, self._rows - at)
+                part = np.fromiter(values, dtype=np.int64, count=count * size).reshape(count, size)
+                for column, read in zip(columns_, part.T):
+                    column[at : at + count] = read
+
         values = ", ".join(f'IFNULL("{column}", {NULL})' for column in filled)
-        kind = [(column, np.int64) for column in filled]
-        read = self._database.read(
-            f'SELECT {values} FROM "{self.name}" ORDER BY rowid',
-            lambda rows: np.fromiter(rows, dtype=kind, count=self._rows),
-        )
-        self._read |= {column: np.ascontiguousarray(read[column]) for column in filled}
+        self._database.read(f'SELECT {values} FROM "{self.name}" ORDER BY rowid', fill)
+        self._read |= dict(zip(filled, columns_))
+
+    def forget(self) -> None:
+        """Free the columns read so far; later uses read them again."""
+        self._read.clear()
 
     def _has_values(self, column: str) -> bool:
         """Return whether any row has a value in the column."""
@@ -150,14 +165,17 @@ class Table:
 
     def text_column(self, column: str) -> Labels:
         """Return a text column."""
-        return label(self._values(column))
+        if not self._has_values(column):
+            return Labels(np.broadcast_to(np.int64(-1), self._rows), [])
+        query = f'SELECT "{column}" FROM "{self.name}" ORDER BY rowid'
+        return self._database.read(query, lambda rows: label(text for (text,) in rows))
 
     def strings(self, column: str) -> Labels:
         """Return a column of ids of StringIds as strings. Rows whose id is not in StringIds have no string."""
         identifiers = self.integers(column)
-        distinct, inverse = np.unique(identifiers, return_inverse=True)
-        meant = label(self._strings.get(identifier) for identifier in distinct.tolist())
-        return Labels(meant.codes[inverse], meant.names)
+        groups = group(identifiers)
+        meant = label(self._strings.get(identifier) for identifier in identifiers[groups.first].tolist())
+        return Labels(meant.codes[groups.of_row], meant.names)
 
     def _values(self, column: str) -> list:
         if not self._has_values(column):

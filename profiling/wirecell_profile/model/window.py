@@ -13,10 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..errors import MissingData, UsageError
-from .nodes import NODE_DOMAIN
+from .nodes import is_run
 from .selection import Scope
-
-RUN = "run"
 
 
 @dataclass(frozen=True)
@@ -54,7 +52,7 @@ def _extent(scope: Scope) -> tuple[int, int, str]:
     if selection.ranges or selection.chooses_nodes:
         return *_ends(_chosen(scope), scope), "first start to last end of the selection"
     ranges = scope.profile.or_empty("ranges")
-    runs = ranges.take(ranges.text.matching(RUN.__eq__) & ranges.domain.matching(NODE_DOMAIN.__eq__))
+    runs = ranges.take(is_run(ranges))
     if len(runs):
         return int(runs.start.min()), int(runs.end.max()), "range run"
     operations = scope.profile.or_empty("operations")

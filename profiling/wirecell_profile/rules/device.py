@@ -5,11 +5,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..model.events import KERNEL, Operations
+from ..model.events import GRAPH, KERNEL, Operations
 from ..model.grouping import group
 from ..model.intervals import gaps
 from ..model.profile import Profile
+from ..model.projection import union_length
 from ..model.selection import Scope
+from ..tables.device_use import device_uses
 from . import Found, Hit, Limits, Rule
 
 
@@ -65,10 +67,12 @@ def gpu_time_util(scope: Scope, limits: Limits) -> Found:
             continue
         edges = np.linspace(0, extent, chunks + 1).round().astype(np.int64) + int(mine.start.min())
         busy = _busy_in(mine, edges)
+        kernels = _busy_in(mine.take(np.isin(mine.kind, (KERNEL, GRAPH))), edges)
         low = busy / np.diff(edges) * 100 < limits.utilisation
         for first, last in _runs(low):
             start, end = int(edges[first]), int(edges[last])
             share = 100 * busy[first:last].sum() / (end - start)
+            of_kernels = f", {100 * kernels[first:last].sum() / (end - start):.1f} % by kernels"
             range_row, inside = _main_range(scope, rows[(mine.end > start) & (mine.start < end)])
             hits.append(
                 Hit(
@@ -77,7 +81,7 @@ def gpu_time_util(scope: Scope, limits: Limits) -> Found:
                     f"chunks {first + 1}-{last} of {chunks}",
                     range_row,
                     _longest_kernel(operations, inside),
-                    f"device {device}, {share:.1f} % busy",
+                    f"device {device}, {share:.1f} % busy{of_kernels if scope.profile.records_kernels else ''}",
                 )
             )
     return Found(hits)
@@ -126,31 +130,36 @@ def launch_storm(scope: Scope, limits: Limits) -> Found:
     """Find instances of ranges, without inner ranges, that launched many short kernels.
 
     The cost is the time from the first launch to the end of the last kernel. Kernels outside of all ranges
-    are one hit.
+    are one hit per process and device; their cost is the time in which one of them runs or is being launched.
     """
     operations, projection = scope.profile.operations, scope.projection
     scope.profile.require("CUPTI_ACTIVITY_KIND_KERNEL")
     rows = scope.operation_rows
     short = rows[(operations.kind[rows] == KERNEL) & (operations.duration[rows] < limits.short_kernel)]
     hits = []
-    for mine in (short[part] for part in group(projection.range_of_operation[short]).rows()):
+    parts = group(projection.range_of_operation[short], operations.process[short], operations.device[short])
+    for mine in (short[part] for part in parts.rows()):
         if len(mine) < limits.storm:
             continue
         launch = projection.call_of_operation[mine]
-        begun = projection.calls.start[launch[launch >= 0]]
-        start = min(int(operations.start[mine].min()), int(begun.min()) if len(begun) else 2**62)
+        launch = launch[launch >= 0]
+        begun = np.concatenate([operations.start[mine], projection.calls.start[launch]])
+        ended = np.concatenate([operations.end[mine], projection.calls.end[launch]])
         names = operations.short_name.codes[mine]
         usual = int(mine[np.flatnonzero(names == np.bincount(names).argmax())[0]])
+        range_row = int(projection.range_of_operation[usual])
         note = (
-            f"{len(mine):,} kernels under {limits.short_kernel / 1000:g} us, median "
+            f"device {operations.device[usual]}, {len(mine):,} kernels under {limits.short_kernel / 1000:g} us, median "
             f"{np.median(operations.duration[mine]) / 1000:.2f} us, most often {operations.short_name.text(usual)}"
         )
         hits.append(
             Hit(
-                start,
-                int(operations.end[mine].max()) - start,
+                int(begun.min()),
+                int(operations.end[mine].max() - begun.min())
+                if range_row >= 0
+                else union_length(begun, ended),
                 f"{len(mine)} launches",
-                int(projection.range_of_operation[usual]),
+                range_row,
                 usual,
                 note,
             )
@@ -158,7 +167,28 @@ def launch_storm(scope: Scope, limits: Limits) -> Found:
     return Found(hits)
 
 
+def gpu_copies(scope: Scope, _: Limits) -> Found:
+    """Find devices that are busy with copies only for most of their busy time."""
+    scope.profile.require("CUPTI_ACTIVITY_KIND_MEMCPY", "CUPTI_ACTIVITY_KIND_MEMSET")
+    hits = []
+    for use in device_uses(scope):
+        only_copies = use.gpu_busy - use.kernel_busy
+        if scope.profile.records_kernels and only_copies > use.gpu_busy / 2:
+            shares = [100 * time / use.window.length for time in (use.gpu_busy, use.kernel_busy)]
+            note = f"device {use.device}, {shares[0]:.1f} % of W busy, {shares[1]:.1f} % by kernels"
+            hits.append(Hit(use.window.start, only_copies, "only copies run", note=note))
+    return Found(hits)
+
+
 RULES = [
+    Rule(
+        "gpu_copies",
+        "devices that mostly copy",
+        "A device that copies counts as busy, but computes nothing. Copy less, keep data on the device, use pinned memory, "
+        "and copy on another stream while kernels run.",
+        gpu_copies,
+        "memory-backtrace",
+    ),
     Rule(
         "gpu_gaps",
         "idle times of the device",

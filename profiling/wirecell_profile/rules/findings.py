@@ -31,7 +31,7 @@ def make_finding(scope: Scope, rule: Rule, found: Found, sources: Sources | None
     ranges = scope.projection.ranges
 
     def name(hit: Hit) -> str:
-        return ranges.name.text(hit.range_row) if hit.range_row >= 0 else ""
+        return ranges.folded.text(hit.range_row) if hit.range_row >= 0 else ""
 
     by_range: dict[str, list[Hit]] = {}
     for hit in found.hits:
@@ -54,7 +54,7 @@ def make_finding(scope: Scope, rule: Rule, found: Found, sources: Sources | None
         for hit in found.hits[:rows]
     ]
     worst = ordered[0][1][0]
-    return Finding(rule, found, by_time[:rows], top, next_commands(scope, rule.next_tool, worst))
+    return Finding(rule, found, by_time[:rows], top, next_commands(scope, rule.next_tool, worst, sources))
 
 
 @dataclass

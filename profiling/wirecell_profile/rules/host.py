@@ -9,6 +9,7 @@ import numpy as np
 
 from ..model.events import BLOCKING
 from ..model.selection import Scope
+from ..model.table import NULL
 from . import Found, Hit, Limits, Rule
 
 NOT_READY = 600  # cudaErrorNotReady, CUDA_ERROR_NOT_READY: the result of a query, not an error
@@ -40,7 +41,7 @@ def api_sync(scope: Scope, _: Limits) -> Found:
 def api_errors(scope: Scope, _: Limits) -> Found:
     """Find calls that returned an error."""
     calls, rows = scope.profile.calls, scope.call_rows
-    failed = ~np.isin(calls.result, (0, NOT_READY))
+    failed = ~np.isin(calls.result, (0, NOT_READY, NULL))
     return _call_hits(scope, rows[failed[rows]], lambda row: f"returned {calls.result[row]}")
 
 
@@ -85,8 +86,8 @@ RULES = [
     Rule(
         "orphan_operations",
         "device operations without range or launching call",
-        "Open a range where they are launched. Work launched before or after the graph, by a library's own thread, or by "
-        "driver calls that were not recorded ends up here.",
+        "Open a range where they are launched. Work launched before or after the graph, by a library's own thread, by "
+        "driver calls that were not recorded, or before the recording began ends up here.",
         orphans,
         "trace-all",
     ),

@@ -12,9 +12,9 @@ from ..model.events import KERNEL, START_END
 from ..model.profile import Profile
 from ..model.selection import Scope
 from . import Hit
+from .source_search import Sources
 
 SPECIAL = re.compile(r'([\\@,\[\]/*+%"$])')  # have a special meaning in --nvtx-include
-OWN_KERNEL = "spng"  # part of the names of our kernels, whose source can be imported
 
 
 def program(profile: Profile) -> str:
@@ -59,14 +59,24 @@ def kernel_filter(scope: Scope, kernel_row: int, range_row: int) -> list[str]:
     return ["-k", shlex.quote(chosen), "--launch-skip", str(skipped), "-c", "1"]
 
 
-def next_commands(scope: Scope, tool: str, hit: Hit) -> list[str]:
+def import_of_source(scope: Scope, kernel_row: int, sources: Sources | None) -> str:
+    """Return the options of ncu that copy the source of a kernel into the report, empty if `sources` lack it.
+
+    The source page shows it if the kernels were built with line information (./wcb configure --with-lineinfo).
+    """
+    if kernel_row < 0 or sources is None:
+        return ""
+    folder = sources.kernel_folder(scope.profile.operations.name.text(kernel_row))
+    return f"--set full --import-source yes --source-folders {shlex.quote(str(folder))} " if folder else ""
+
+
+def next_commands(scope: Scope, tool: str, hit: Hit, sources: Sources | None = None) -> list[str]:
     """Return the command lines for a rule's `next_tool`, the most useful first."""
     run = program(scope.profile)
     kernel = hit.kernel_row
     range_filter = nvtx_filter(scope, hit.range_row)
     ncu = " ".join(["ncu", *range_filter, *kernel_filter(scope, kernel, hit.range_row)])
-    is_own = kernel >= 0 and OWN_KERNEL in scope.profile.operations.name.text(kernel)
-    replay = f"{'--set full --import-source yes ' if is_own else ''}--replay-mode kernel --cache-control none"
+    replay = f"{import_of_source(scope, kernel, sources)}--replay-mode kernel --cache-control none"
     lines = {
         "memory-backtrace": [
             f"nsys profile --trace=cuda,nvtx --sample=process-tree --cudabacktrace=memory -o copies {run}"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Search of a checkout for the source lines that open ranges."""
+"""Search of a checkout for the source lines that open ranges, and for the sources of kernels."""
 
 from __future__ import annotations
 
@@ -13,6 +13,9 @@ from ..model.nodes import type_of
 
 SOURCES = {".cxx", ".cc", ".cpp", ".cu", ".h", ".hpp", ".cuh"}
 SCRIPTS = {".py"}
+KERNELS = {".cu", ".cuh"}
+# Types at the end of a kernel's name, which macros append.
+TYPES = re.compile(r"(_(float|double|int|uint)\d*)+$")
 # In the same line, directly before the text: a call that opens a range, or the registration of a node's type.
 OPENING = re.compile(r"((RANGE|range|push|annotate|label)\w*\(|\.type = )$")
 SKIPPED = {".git", ".venv", "build", "tests", "out", "node_modules"}
@@ -64,6 +67,14 @@ class Sources:
             found.sort(key=lambda location: not location[1])  # stable
             self._locations[name] = found[0][0] if found else ""
         return self._locations[name]
+
+    def kernel_folder(self, name: str) -> Path | None:
+        """Return the folder of the file that defines a kernel with C linkage; None for other kernels."""
+        if not re.fullmatch(r"\w+", name):
+            return None
+        stem = re.compile(rf"\b{TYPES.sub('', name)}(\b|_)")
+        files = (file for file, body in self._files if Path(file).suffix in KERNELS and stem.search(body))
+        return next((self.root / Path(file).parent for file in files), None)
 
     def _find(self, text: str) -> Iterator[tuple[str, bool]]:
         """Find a string: in C++ anywhere, in scripts where it opens a range.

@@ -140,12 +140,16 @@ def utilisation(scope: Scope, kernel_wait: int = KERNEL_WAIT) -> Result:
         share = None if time is None else percent(time, use.window.length)
         rows.append((use.device, name, time, share, ratio, about))
 
+    kernels, copies = scope.profile.records_kernels, scope.profile.records_copies
     for use in device_uses(scope):
         add(use, "window", use.window.length, f"W: {use.window.what}")
         add(use, "gpu_busy", use.gpu_busy, "at least one operation runs (union); its share is gpu_util")
-        add(use, "kernel_busy", use.kernel_busy, "at least one kernel runs")
-        add(use, "copy_busy", use.copy_busy, "at least one copy or set runs")
-        add(use, "overlap", use.overlap, "kernels and copies at once: kernel_busy + copy_busy - gpu_busy")
+        if kernels:
+            add(use, "kernel_busy", use.kernel_busy, "at least one kernel runs")
+        if copies:
+            add(use, "copy_busy", use.copy_busy, "at least one copy or set runs")
+        if kernels and copies:
+            add(use, "overlap", use.overlap, "kernels and copies at once: kernel_busy + copy_busy - gpu_busy")
         add(use, "parallel", use.parallel, "two or more operations at once, on different streams")
         for name, time in use.idle_classes(kernel_wait).items():
             add(use, f"idle: {name}", time, IDLE[name].format(kernel_wait / 1000))
@@ -170,7 +174,7 @@ def notebook_ratios(scope: Scope, use: DeviceUse) -> list[tuple[str, float, str]
     kernels, copies = use.kernel_sum, use.copy_sum
     both = kernels + copies
     found = []
-    if both:
+    if both and scope.profile.records_kernels and scope.profile.records_copies:
         found.append(("field: work fraction", kernels / both, "sum_k / (sum_k + sum_m)"))
         found.append(("field: I-O fraction", copies / both, "sum_m / (sum_k + sum_m)"))
     calls = scope.profile.or_empty("calls")
@@ -205,8 +209,8 @@ def streams(scope: Scope) -> Result:
                     use.device,
                     stream,
                     len(mine),
-                    int((~copies).sum()),
-                    int(copies.sum()),
+                    int((~copies).sum()) if scope.profile.records_kernels else None,
+                    int(copies.sum()) if scope.profile.records_copies else None,
                     busy,
                     percent(busy, use.window.length),
                 )
@@ -220,6 +224,7 @@ def bus(scope: Scope) -> Result:
     Throughput is bytes over the union of their times.
     """
     profile, rows = scope.profile, []
+    profile.require("CUPTI_ACTIVITY_KIND_MEMCPY")
     for use in device_uses(scope):
         copies = use.operations.take(use.operations.kind == MEMCPY)
         keys = sorted(

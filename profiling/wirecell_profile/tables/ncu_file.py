@@ -32,6 +32,10 @@ DISPLAYED = {
     ("Theoretical Occupancy", "%"): "sm__maximum_warps_per_active_cycle_pct",
     ("Waves Per SM", ""): "launch__waves_per_multiprocessor",
     ("Registers Per Thread", ""): "launch__registers_per_thread",
+    ("Static Shared Memory Per Block", "bytes"): "launch__shared_mem_per_block_static",
+    ("Dynamic Shared Memory Per Block", "bytes"): "launch__shared_mem_per_block_dynamic",
+    ("Driver Shared Memory Per Block", "bytes"): "launch__shared_mem_per_block_driver",
+    ("Local Memory Spilling Requests", ""): "derived__local_spilling_requests",
     ("Block Limit SM", ""): "launch__occupancy_limit_blocks",
     ("Block Limit Registers", ""): "launch__occupancy_limit_registers",
     ("Block Limit Shared Mem", ""): "launch__occupancy_limit_shared_mem",
@@ -58,7 +62,8 @@ class Launch:
     kernel: str
     grid: str = ""
     block: str = ""
-    metrics: dict[str, float] = field(default_factory=dict)  # in base units, see the module docstring
+    # In base units, see the module docstring. Names of the details page without a metric here stay as they are.
+    metrics: dict[str, float] = field(default_factory=dict)
 
 
 def read_ncu(path: Path) -> list[Launch]:
@@ -98,7 +103,8 @@ def _wide(head: list[str], rows: list[list[str]]) -> list[Launch]:
         cells = dict(zip(head, row))
         launch = _launch(cells)
         for name, text in cells.items():
-            _add(launch, name, units.get(name, ""), text)
+            if "__" in name:  # the others describe process and launch
+                _add(launch, name, units.get(name, ""), text)
         launches.append(launch)
     return launches
 
@@ -124,15 +130,13 @@ def _launch(cells: dict[str, str]) -> Launch:
 
 
 def _add(launch: Launch, name: str, unit: str, text: str) -> None:
-    """Add a value under the metric's name, if it is a number of a metric."""
+    """Add a value under the metric's name, if it is a number."""
     try:
         value = float(text.replace(",", ""))
     except ValueError:
         return
     scale, kind = base_unit(unit)
-    metric = name if "__" in name else DISPLAYED.get((name, kind))
-    if metric is not None:
-        launch.metrics[metric] = value * scale
+    launch.metrics[DISPLAYED.get((name, kind), name)] = value * scale
 
 
 def base_unit(unit: str) -> tuple[float, str]:

@@ -9,7 +9,8 @@ from functools import cached_property
 import numpy as np
 
 from ..model.grouping import group, percent
-from ..model.nesting import nest
+from ..model.job_events import STEADY
+from ..model.nesting import exclusive_within, nest
 from ..model.nodes import NodeCalls
 from ..model.projection import union_length
 from ..model.selection import Scope
@@ -23,6 +24,7 @@ from .owner_use import (
     device_cells,
     device_columns,
     device_work,
+    operations_of,
     quantiles,
     queue_times,
 )
@@ -83,29 +85,24 @@ class NodeUse:
         inside = np.flatnonzero(owner >= 0)
         return api_work(self.scope.projection.calls, owner[inside], inside, len(self.calls))
 
-    def queue(self, rows: np.ndarray) -> np.ndarray:
-        """Return the queue times of the operations of some calls."""
-        owner, operation = self.pairs
-        return queue_times(self.scope)[operation[np.isin(owner, rows)]]
+    def operations(self, parts: list[np.ndarray]) -> list[np.ndarray]:
+        """Return the operations of each of some sets of calls that have no call in common."""
+        return operations_of(*self.pairs, parts, len(self.calls))
 
     @cached_property
-    def first_event(self) -> int | None:
-        """Index of the event that began first in the whole profile; None if no call has an event."""
-        calls = self.scope.profile.node_calls
-        known = calls.take(calls.event != NULL)
-        return int(known.event[np.argmin(known.start)]) if len(known) else None
+    def event(self) -> np.ndarray:
+        """Row of the job's events of each call, -1 without an event."""
+        return self.scope.profile.job_events.of_call[self.scope.node_call_rows]
 
-    def verdict(self, rows: np.ndarray) -> str | None:
-        """Return the verdict of VERDICT_RULE; None if the file has no device operations."""
-        if not self.has_device:
-            return None
+    def verdict(self, rows: np.ndarray, queues: np.ndarray) -> str:
+        """Return the verdict of VERDICT_RULE on calls with these queue times."""
         work = self.device
         if not work.operations[rows].any():
             return "host only"
         busy = int(work.gpu_busy[rows].sum())
         own = np.maximum(0, self.exclusive[rows] - self.api.waiting[rows])
         needed = int(np.maximum(work.span[rows], own).sum())
-        queue = quantiles(self.queue(rows))[0]
+        queue = quantiles(queues)[0]
         if busy < BUSY_SHARE * needed and (queue is None or queue <= SHORT_QUEUE):
             return "host-bound"
         return "transfer-bound" if work.copy_busy[rows].sum() >= COPY_SHARE * busy else "device-bound"
@@ -120,16 +117,19 @@ def by_node(use: NodeUse) -> list[tuple[str, np.ndarray]]:
 def times(scope: Scope) -> Result:
     """Return host time per node.
 
-    First: exclusive time in the first event; steady: median over the other events.
+    First: exclusive time in the first event, median over the processes; steady: median over the other events.
+    Events that the capture window cut count in neither.
     """
     use = NodeUse.of(scope)
-    whole = find_window(scope).length
+    window, every = find_window(scope), scope.profile.node_calls
+    inside = exclusive_within(every.start, every.end, every.thread, window.start, window.end)
+    inside = inside[scope.node_call_rows]
     rows = []
     for node, mine in by_node(use):
         calls = use.calls.take(mine)
         own = use.exclusive[mine]
         cpu = calls.cpu[calls.cpu != NULL]
-        first, steady = _first_and_steady(use, calls, own)
+        first, steady = _first_and_steady(use, mine)
         rows.append(
             (
                 node,
@@ -137,7 +137,7 @@ def times(scope: Scope) -> Result:
                 int((calls.ok == 0).sum()),
                 int(calls.duration.sum()),
                 int(own.sum()),
-                percent(int(own.sum()), whole),
+                percent(int(inside[mine].sum()), window.length),
                 float(own.mean()),
                 int(own.min()),
                 int(own.max()),
@@ -155,25 +155,32 @@ def times(scope: Scope) -> Result:
     )
 
 
-def _first_and_steady(use: NodeUse, calls: NodeCalls, own: np.ndarray) -> tuple[int | None, float | None]:
-    """Return the exclusive time in the first event, and the median of its sums per later event."""
-    known = calls.event != NULL
-    events, position = np.unique(calls.event[known], return_inverse=True)
-    sums = np.zeros(len(events), dtype=np.int64)
-    np.add.at(sums, position, own[known])
-    is_first = events == use.first_event if use.first_event is not None else np.zeros(len(events), bool)
-    first = int(sums[is_first][0]) if is_first.any() else None
-    return first, float(np.median(sums[~is_first])) if (~is_first).any() else None
+def _first_and_steady(use: NodeUse, rows: np.ndarray) -> tuple[float | None, float | None]:
+    """Return the medians of the exclusive times of some calls, summed per event: first events, other events."""
+    job, event = use.scope.profile.job_events, use.event[rows]
+    called = np.unique(event[event >= 0])
+    sums = np.zeros(len(job), dtype=np.int64)
+    np.add.at(sums, event[event >= 0], use.exclusive[rows][event >= 0])
+    parts = (sums[called[kind[called]]] for kind in (job.is_first, job.is_steady))
+    first, steady = (float(np.median(part)) if len(part) else None for part in parts)
+    return first, steady
 
 
 def devices(scope: Scope) -> Result:
     """Return the device work that each node itself launched. Raise MissingData without device operations."""
     scope.profile.operations  # noqa: B018  raises MissingData
     use = NodeUse.of(scope)
-    work, api = use.device, use.api
+    work, api, copies = use.device, use.api, scope.profile.records_copies
+    copy_busy = work.copy_busy if copies else None
+    queue, named = queue_times(scope), by_node(use)
+    split = use.operations([mine for _, mine in named])
     rows = [
-        (node, use.verdict(mine), *device_cells(work, api, mine, use.queue(mine), work.copy_busy))
-        for node, mine in by_node(use)
+        (
+            node,
+            use.verdict(mine, queue[own]),
+            *device_cells(work, api, mine, queue[own], copy_busy, copies),
+        )
+        for (node, mine), own in zip(named, split)
     ]
     return Result(columns("Node, Verdict", device_columns("call", "copy_busy (ns)")), rows)
 
@@ -207,53 +214,58 @@ def events(scope: Scope) -> Result:
     """Return the end-to-end latency per event.
 
     It is the time from the first call's start to the last call's end, or to the end of the event's last
-    device operation if that is later. The median row covers all events except the first.
+    device operation if that is later. Events that the capture window cut have none. The median row covers all
+    whole events except the first of each process.
     """
     use = NodeUse.of(scope)
-    calls = use.calls
-    numbers = np.unique(calls.event[calls.event != NULL]).tolist()
-    rows: list[tuple] = []
-    for event in numbers:
-        mine = np.flatnonzero(calls.event == event)
-        start, end = int(calls.start[mine].min()), int(calls.end[mine].max())
-        device: tuple[int | None, ...] = (None,) * 5
-        last = end
-        if use.has_device:
-            work = use.device
-            owner, operation = use.pairs
-            own = use.scope.projection.operations.take(operation[np.isin(owner, mine)])
-            last = max(end, int(work.last[mine].max()))
-            device = (
-                union_length(own.start, own.end),
-                len(own),
-                int(work.launches[mine].sum()),
-                int(work.to_device[mine].sum()),
-                int(work.to_host[mine].sum()),
-            )
-        kind = "first" if event == use.first_event else "steady"
-        rows.append(
-            (
-                str(event),
-                kind,
-                start,
-                last - start,
-                end - start,
-                int(use.exclusive[mine].sum()),
-                len(mine),
-                *device,
-            )
+    job, process = scope.profile.job_events, scope.profile.process_titles
+    found = np.unique(use.event[use.event >= 0]).tolist()
+    parts = [np.flatnonzero(use.event == event) for event in found]
+    split = use.operations(parts) if use.has_device else parts
+    rows: list[tuple] = [
+        (
+            str(job.index[event]),
+            process[int(job.process[event])],
+            job.kind(event),
+            *_event_cells(use, mine, launched, bool(job.is_cut[event])),
         )
-    steady = [row for row in rows if row[1] == "steady"]
+        for event, mine, launched in zip(found, parts, split)
+    ]
+    steady = [row for row in rows if row[2] == STEADY]
     if steady:
         middle = [
             None if row_values[0] is None else float(np.median(row_values))
-            for row_values in zip(*(r[3:] for r in steady))
+            for row_values in zip(*(r[4:] for r in steady))
         ]
-        rows.append(("median", "steady", None, *middle))
+        rows.append(("median", None, STEADY, None, *middle))
     return Result(
         columns(
-            "Event, Kind, Start (ns), Latency (ns), Host latency (ns), Node time (ns), Calls, "
+            "Event, Process, Kind, Start (ns), Latency (ns), Host latency (ns), Node time (ns), Calls, "
             "gpu_busy (ns), GPU ops, Launches, To device (B), To host (B)"
         ),
         rows,
     )
+
+
+def _event_cells(
+    use: NodeUse, mine: np.ndarray, launched: np.ndarray, is_cut: bool
+) -> tuple[int | None, ...]:
+    """Return start, times, calls and device work of an event from its calls and operations."""
+    start, end = int(use.calls.start[mine].min()), int(use.calls.end[mine].max())
+    last = end
+    device: tuple[int | None, ...] = (None,) * 5
+    if use.has_device:
+        work = use.device
+        own = use.scope.projection.operations.take(launched)
+        last = max(end, int(work.last[mine].max()))
+        device = (
+            union_length(own.start, own.end),
+            len(own),
+            int(work.launches[mine].sum()),
+            *(
+                int(part[mine].sum()) if use.scope.profile.records_copies else None
+                for part in (work.to_device, work.to_host)
+            ),
+        )
+    latency = (None, None) if is_cut else (last - start, end - start)
+    return (start, *latency, int(use.exclusive[mine].sum()), len(mine), *device)

@@ -43,34 +43,51 @@ def device_work(
 
     `launch`: index of each operation's API call, -1 for none.
     """
-    mine = operations.take(operation)
-    is_copy = np.isin(mine.kind, (MEMCPY, MEMSET))
-    duration = mine.duration
-    start, end = np.full(owners, np.iinfo(np.int64).max), np.full(owners, NULL)
-    np.minimum.at(start, owner, mine.start)
-    np.maximum.at(end, owner, mine.end)
-    size = np.where(mine.bytes == NULL, 0, mine.bytes)
-    launched = (
-        np.unique(np.stack([owner, launch[operation]]), axis=1) if len(owner) else np.empty((2, 0), np.int64)
-    )
+    start, end = operations.start[operation], operations.end[operation]
+    is_copy = np.isin(operations.kind, (MEMCPY, MEMSET))[operation]
+    first, last = np.full(owners, np.iinfo(np.int64).max), np.full(owners, NULL)
+    np.minimum.at(first, owner, start)
+    np.maximum.at(last, owner, end)
+    size = np.where(operations.bytes == NULL, 0, operations.bytes)
 
-    def summed(values: np.ndarray, mask: np.ndarray | slice = slice(None)) -> np.ndarray:
+    def summed(values: np.ndarray, mask: np.ndarray | None = None) -> np.ndarray:
         total = np.zeros(owners, dtype=np.int64)
-        np.add.at(total, owner[mask], values[mask])
+        rows = slice(None) if mask is None else mask[operation]
+        np.add.at(total, owner[rows], values[operation[rows]])
         return total
 
     return DeviceWork(
         operations=np.bincount(owner, minlength=owners),
-        launches=np.bincount(launched[0][launched[1] >= 0], minlength=owners),
-        gpu_sum=summed(duration),
-        kernel_sum=summed(duration, ~is_copy),
-        gpu_busy=union_by_owner(mine.start, mine.end, owner, owners),
-        copy_busy=union_by_owner(mine.start[is_copy], mine.end[is_copy], owner[is_copy], owners),
-        span=np.where(end == NULL, 0, end - np.where(end == NULL, 0, start)),
-        last=end,
-        to_device=summed(size, np.isin(mine.copy_kind, HOST_TO_DEVICE)),
-        to_host=summed(size, np.isin(mine.copy_kind, DEVICE_TO_HOST)),
+        launches=_distinct_launches(owner, launch[operation], owners),
+        gpu_sum=summed(operations.duration),
+        kernel_sum=summed(operations.duration, ~np.isin(operations.kind, (MEMCPY, MEMSET))),
+        gpu_busy=union_by_owner(start, end, owner, owners),
+        copy_busy=union_by_owner(start[is_copy], end[is_copy], owner[is_copy], owners),
+        span=np.where(last == NULL, 0, last - np.where(last == NULL, 0, first)),
+        last=last,
+        to_device=summed(size, np.isin(operations.copy_kind, HOST_TO_DEVICE)),
+        to_host=summed(size, np.isin(operations.copy_kind, DEVICE_TO_HOST)),
     )
+
+
+def _distinct_launches(owner: np.ndarray, launch: np.ndarray, owners: int) -> np.ndarray:
+    """Return for each owner the count of distinct launching calls."""
+    known = launch >= 0
+    calls = int(launch.max(initial=0)) + 1
+    key = np.sort(owner[known] * calls + launch[known])
+    return np.bincount(key[np.append(True, key[1:] != key[:-1])[: len(key)]] // calls, minlength=owners)
+
+
+def operations_of(
+    owner: np.ndarray, operation: np.ndarray, parts: list[np.ndarray], owners: int
+) -> list[np.ndarray]:
+    """Return the operations of each of some sets of owners that have no owner in common."""
+    part_of = np.full(owners, len(parts), dtype=np.int64)
+    for index, rows in enumerate(parts):
+        part_of[rows] = index
+    of_pair = part_of[owner].astype(np.uint16 if len(parts) < 1 << 16 else np.int64)
+    ends = np.cumsum(np.bincount(of_pair, minlength=len(parts)))
+    return np.split(operation[np.argsort(of_pair, kind="stable")], ends)[: len(parts)]
 
 
 @dataclass
@@ -97,11 +114,10 @@ def api_work(calls: Calls, owner: np.ndarray, call: np.ndarray, owners: int) -> 
 
     Times are unions, because driver calls lie in runtime calls.
     """
-    mine = calls.take(call)
-    waiting = is_waiting(mine)
+    start, end, waiting = calls.start[call], calls.end[call], is_waiting(calls)[call]
     return ApiWork(
-        union_by_owner(mine.start, mine.end, owner, owners),
-        union_by_owner(mine.start[waiting], mine.end[waiting], owner[waiting], owners),
+        union_by_owner(start, end, owner, owners),
+        union_by_owner(start[waiting], end[waiting], owner[waiting], owners),
     )
 
 
@@ -140,13 +156,14 @@ def device_cells(
     api: ApiWork,
     rows: np.ndarray,
     queue: np.ndarray,
-    busy: np.ndarray,
+    busy: np.ndarray | None,
+    copies: bool,
     with_kernels: bool = False,
 ) -> tuple:
     """Return the cells of all tables of device work, summed over some owners.
 
-    `queue`: their operations' queue times. `busy`: busy time by another definition, per owner. `with_kernels`: also
-    the sum of the kernels' durations over the span.
+    `queue`: their operations' queue times. `busy`: busy time by another definition, per owner, None if the file lacks
+    it. `copies`: whether the file records copies. `with_kernels`: also the sum of the kernels' durations over the span.
     """
 
     def total(part: np.ndarray) -> int:
@@ -155,7 +172,9 @@ def device_cells(
     operations, span, union = total(work.operations), total(work.span), total(work.gpu_busy)
     shares = [union, total(work.kernel_sum)] if with_kernels else [union]
     return (
-        *(operations, operations / len(rows), total(work.launches), total(work.gpu_sum), union, total(busy)),
+        *(operations, operations / len(rows), total(work.launches), total(work.gpu_sum), union),
+        None if busy is None else total(busy),
         *(span, span - union, *(percent(share, span) if span else None for share in shares)),
-        *(total(api.api), total(api.waiting), *quantiles(queue), total(work.to_device), total(work.to_host)),
+        *(total(api.api), total(api.waiting), *quantiles(queue)),
+        *((total(work.to_device), total(work.to_host)) if copies else (None, None)),
     )

@@ -8,29 +8,43 @@ import numpy as np
 from ..model.events import STYLES
 from ..model.grouping import group, percent
 from ..model.identity import tid_of
-from ..model.intervals import gaps, union_by_owner
-from ..model.nodes import NODE_DOMAIN
+from ..model.intervals import disjoint_parts, gaps, union_by_owner
+from ..model.nodes import is_run
+from ..model.projection import Projection
 from ..model.selection import Scope
-from ..model.window import RUN, find_window
+from ..model.window import find_window
 from ..output import Result, columns
-from .owner_use import api_work, device_cells, device_columns, device_work, queue_times
+from .owner_use import (
+    ApiWork,
+    api_work,
+    device_cells,
+    device_columns,
+    device_work,
+    operations_of,
+    queue_times,
+)
 
 CPU_GAP = 10_000  # ns; shorter gaps are overhead of the executor
 MAX_GAPS = 20
+CALLS_AT_ONCE = 100_000  # more need too much memory
 
 
 def _by_name(scope: Scope) -> list[tuple[str, str, np.ndarray]]:
-    """Return (name, style, rows of profile.ranges) of the selected ranges, in order of first appearance."""
+    """Return (name, style, rows of profile.ranges) of the selected ranges, in order of first appearance.
+
+    Names are without torch's numbers (Ranges.folded).
+    """
     ranges, rows = scope.profile.ranges, scope.range_rows
-    parts = [rows[part] for part in group(ranges.name.codes[rows], ranges.style[rows]).rows()]
-    return [(ranges.name.text(part[0]), STYLES[ranges.style[part[0]]], part) for part in parts]
+    parts = [rows[part] for part in group(ranges.folded.codes[rows], ranges.style[rows]).rows()]
+    return [(ranges.folded.text(part[0]), STYLES[ranges.style[part[0]]], part) for part in parts]
 
 
 def times(scope: Scope) -> Result:
     """Return host time per range: inclusive, exclusive, of the first instance by start, and the median of the
     others."""
     ranges, exclusive = scope.profile.ranges, scope.projection.exclusive
-    whole = find_window(scope).length
+    window = find_window(scope)
+    inside = scope.projection.exclusive_within(window.start, window.end)
     rows = []
     for name, style, mine in _by_name(scope):
         mine = mine[np.argsort(ranges.start[mine], kind="stable")]
@@ -42,7 +56,7 @@ def times(scope: Scope) -> Result:
                 len(mine),
                 int(full.sum()),
                 int(own.sum()),
-                percent(int(own.sum()), whole),
+                percent(int(inside[mine].sum()), window.length),
                 float(full.mean()),
                 int(full.min()),
                 int(full.max()),
@@ -74,20 +88,30 @@ def devices(scope: Scope) -> Result:
         scope.pairs.operation,
         len(ranges),
     )
-    of_range, of_call = projection.call_pairs
-    api = api_work(projection.calls, of_range, of_call, len(ranges))
+    api = _api_work(projection, len(ranges))
     own = _exclusive_busy(scope)
     queue = queue_times(scope)
     rows = []
-    for name, style, mine in _by_name(scope):
-        if not work.operations[mine].any():
-            continue
-        inside = scope.pairs.operation[np.isin(scope.pairs.range, mine)]
-        cells = device_cells(work, api, mine, queue[inside], own, with_kernels=True)
+    copies = scope.profile.records_copies
+    named = [part for part in _by_name(scope) if work.operations[part[2]].any()]
+    parts = [mine for _, _, mine in named]
+    split = operations_of(scope.pairs.range, scope.pairs.operation, parts, len(ranges))
+    for (name, style, mine), inside in zip(named, split):
+        cells = device_cells(work, api, mine, queue[inside], own, copies, with_kernels=True)
         rows.append((name, style, len(mine), *cells))
     rows.sort(key=lambda row: -row[7])
     heads = device_columns("instance", "gpu_excl (ns)", "upstream_eff (%), ")
     return Result(columns("Range, Style, Instances", heads), rows)
+
+
+def _api_work(projection: Projection, owners: int) -> ApiWork:
+    """Return the API time within each range, in parts of the calls that do not overlap: their unions add up."""
+    calls, work = projection.calls, ApiWork(*np.zeros((2, owners), dtype=np.int64))
+    for part in disjoint_parts(calls.start, calls.end, calls.thread, CALLS_AT_ONCE):
+        inside = api_work(calls, *projection.call_pairs(part), owners)
+        work.api += inside.api
+        work.waiting += inside.waiting
+    return work
 
 
 def _exclusive_busy(scope: Scope) -> np.ndarray:
@@ -107,8 +131,7 @@ def cpu_gaps(scope: Scope, shortest: int = CPU_GAP) -> Result:
     window = find_window(scope)
     chosen = scope.profile.ranges.take(scope.range_rows)
     chosen = chosen.take((chosen.end > window.start) & (chosen.start < window.end))
-    is_run = chosen.domain.matching(NODE_DOMAIN.__eq__) & chosen.text.matching(RUN.__eq__)
-    chosen = chosen.take(chosen.on_one_thread & ~is_run & ~chosen.category.matching("event".__eq__))
+    chosen = chosen.take(chosen.on_one_thread & ~is_run(chosen) & ~chosen.category.matching("event".__eq__))
     names = scope.profile.thread_names
     sums, widest = [], []
     for thread in np.unique(chosen.thread).tolist():

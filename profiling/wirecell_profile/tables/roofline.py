@@ -13,6 +13,7 @@ a node, each counted once, which is a lower bound of the moved bytes. The user g
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 import numpy as np
@@ -26,6 +27,11 @@ from .node_use import NodeUse, by_node
 
 PRECISIONS = {"f": "FP32", "d": "FP64", "h": "FP16"}
 WEIGHTS = {"add": 1, "mul": 1, "fma": 2}
+METRICS = re.compile(  # of the measured roofline
+    r"sm(sp)?__(sass_thread_inst_executed_op_[fdh](add|mul|fma)_pred_on\.sum(\.per_cycle_elapsed|\.peak_sustained)?"
+    r"|cycles_elapsed\.avg\.per_second)"
+    r"|dram__(bytes(_read|_write)?\.sum(\.per_second|\.peak_sustained)?|cycles_elapsed\.avg\.per_second)"
+)
 
 
 @dataclass

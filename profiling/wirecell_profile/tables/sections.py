@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from ..model.selection import Scope
 from ..output import Result
-from . import device_use, node_use, range_use
+from . import device_use, name_use, node_use, range_use, start_up
 
 
 @dataclass(frozen=True)
@@ -33,8 +33,11 @@ SECTIONS = {
         Section("node-devices", "work of each node on the device", node_use.devices, node_use.VERDICT_RULE),
         Section("node-memory", "memory high-water per node", node_use.memory),
         Section("events", "end-to-end latency per event", node_use.events),
+        Section("start-up", "time before the first node call by phase", start_up.phases),
         Section("ranges", "time per range on the host", range_use.times),
         Section("range-devices", "device work per range, children included", range_use.devices),
+        Section("kernels", "device time per kernel", name_use.kernels),
+        Section("api", "host time per CUDA API call", name_use.api),
         Section("gaps", "times on a thread outside of all ranges", range_use.cpu_gaps),
         Section("streams", "streams", device_use.streams),
         Section("bus", "bytes copied", device_use.bus),

@@ -6,6 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..errors import MissingData
+from ..model.nodes import event_of
 from ..model.selection import Scope
 from ..model.table import NULL
 from ..model.window import find_window
@@ -47,14 +48,14 @@ def _ranges(scope: Scope) -> list[tuple]:
             projection.pairs.operation,
             len(ranges),
         )
-        of_range, of_call = projection.call_pairs
+        of_range, of_call = projection.call_pairs()
         waits = is_waiting(projection.calls)[of_call]
         waiting = np.bincount(of_range[waits], minlength=len(ranges))
-    rows = []
+    rows, event = [], event_of(ranges)
     for i in scope.range_rows.tolist():
         notes = []
-        if ranges.payload[i] != NULL:
-            notes.append(f"event {ranges.payload[i]}")
+        if event[i] != NULL:
+            notes.append(f"event {event[i]}")
         if ranges.is_open[i]:
             notes.append("never closed")
         if ranges.end_thread[i] != ranges.thread[i]:

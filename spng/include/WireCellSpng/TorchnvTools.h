@@ -4,7 +4,7 @@
 //
 //   NVTX_SCOPED_RANGE("Decon::inverse_transform");        until the end of the scope
 //   NVTX_RANGE("Decon::multiply", spng::nvtx::Kind::Decon); the same with the category and colour of a kind
-//   NVTX_RANGE("Decon::multiply", 0xFF4E79A7);              the same with a colour 0xAARRGGBB
+//   NVTX_RANGE("Decon::multiply", NVTX_COLOR::Orange);      the same with a colour: a name, or 0xAARRGGBB
 //   NVTX_RANGE("Decon::multiply", 0xFF4E79A7, row_count);   ... and a payload: integer or floating point
 //   NVTX_FUNCTION_RANGE();                                named after the function: "Decon::operator()"
 //   NVTX_RANGE_PUSH("Decon::multiply"); NVTX_RANGE_POP();   where no scope fits; must balance on each thread
@@ -15,11 +15,11 @@
 //   NVTX_SCHEDULING_RANGE("TbbFlow::feed", event);        domain spng.sched: what engines do between node
 //   NVTX_SCHEDULING_MARK("TbbFlow::end_of_stream");       calls; all payloads may be left out
 //
-// A name is a string literal `Type::step`, so that it is registered once per call site and a range costs a
-// few nanoseconds when no tool listens. Names known only at run time (`Type:instance`, operators of ATen)
-// belong to node_range.h and torch_ranges.h. All go to the domain "spng" where no other is named. They only
-// call NVTX, never CUDA, so they may be used inside a CUDA graph capture; Kind::Capture and Kind::Replay are
-// for the ranges around a capture and around the launch of the graph.
+// Write names as string literals, `Type::step`: they are registered once per call site, and a range costs a few
+// nanoseconds when no tool listens. A name known only at run time, a std::string or a C string, is passed as text
+// at each call; node_range.h and torch_ranges.h register such names. All go to the domain "spng" where no other
+// is named. They only call NVTX, never CUDA, so they may be used inside a CUDA graph capture; Kind::Capture and
+// Kind::Replay are for the ranges around a capture and around the launch of the graph.
 //
 // How much is annotated is a level, first that of the variable SPNG_NVTX_LEVEL: 0 nothing, 1 node calls and
 // events, 2 also steps and files (the default), 3 also scheduling, 4 also every operator of ATen. A range
@@ -27,14 +27,37 @@
 //
 // On where SPNG_NVTX (or HAVE_NVTX, the field's older name) is defined non-zero. Otherwise nothing is
 // compiled in: no symbol, no string, no evaluation of an argument. The header then includes nothing at all,
-// and only checks that names are literals, so that a build without NVTX finds what would break a build with
-// it.
+// and only checks that names are not empty. It needs C++17.
 
 #if (defined(SPNG_NVTX) && (SPNG_NVTX + 0)) || (defined(HAVE_NVTX) && (HAVE_NVTX + 0))
 #define SPNG_NVTX_IS_ON 1
 #else
 #define SPNG_NVTX_IS_ON 0
 #endif
+
+namespace spng {
+
+/// Names of common colours, 0xAARRGGBB, those of CSS. profiling/wirecell_profile/palette.py repeats them, and a test
+/// compares the two.
+struct Colour {
+    static constexpr unsigned Black = 0xFF000000;
+    static constexpr unsigned Blue = 0xFF0000FF;
+    static constexpr unsigned Brown = 0xFFA52A2A;
+    static constexpr unsigned Cyan = 0xFF00FFFF;
+    static constexpr unsigned Green = 0xFF008000;
+    static constexpr unsigned Grey = 0xFF808080;
+    static constexpr unsigned Magenta = 0xFFFF00FF;
+    static constexpr unsigned Orange = 0xFFFFA500;
+    static constexpr unsigned Pink = 0xFFFFC0CB;
+    static constexpr unsigned Purple = 0xFF800080;
+    static constexpr unsigned Red = 0xFFFF0000;
+    static constexpr unsigned White = 0xFFFFFFFF;
+    static constexpr unsigned Yellow = 0xFFFFFF00;
+};
+
+} // namespace spng
+
+#define NVTX_COLOR ::spng::Colour
 
 #if SPNG_NVTX_IS_ON
 
@@ -45,6 +68,7 @@
 #include <cstdlib>
 #include <string>
 #include <string_view>
+#include <type_traits>
 
 #include <nvtx3/nvtx3.hpp>
 
@@ -223,6 +247,31 @@ private:
     nvtx3::event_attributes m_attributes;
 };
 
+/// Name, category and colour of one call, for a name known only at run time. The text must outlive the object.
+template <class InDomain>
+class TextLabelIn {
+public:
+    TextLabelIn(char const* name, Kind kind) noexcept : TextLabelIn(name, kind, colour_of(kind).argb) {}
+    TextLabelIn(std::string const& name, Kind kind) noexcept : TextLabelIn(name.c_str(), kind) {}
+    TextLabelIn(char const* name, std::uint32_t argb) noexcept : TextLabelIn(name, Kind::Step, argb) {}
+    TextLabelIn(std::string const& name, std::uint32_t argb) noexcept : TextLabelIn(name.c_str(), argb) {}
+
+    /// @param payload  one number, or nothing
+    template <class... Payload>
+    nvtx3::event_attributes attributes(Payload... payload) const noexcept {
+        return nvtx3::event_attributes{nvtx3::payload{payload}..., nvtx3::message{m_name},
+                                       category_of<InDomain>(m_kind), nvtx3::color{m_argb}};
+    }
+
+private:
+    TextLabelIn(char const* name, Kind kind, std::uint32_t argb) noexcept
+        : m_name(name), m_kind(kind), m_argb(argb) {}
+
+    char const* m_name;
+    Kind m_kind;
+    std::uint32_t m_argb;
+};
+
 /// A range from its construction to the end of the scope; neither copied nor moved, so it ends once.
 template <class InDomain>
 class ScopedRangeIn {
@@ -246,13 +295,13 @@ private:
 
 /// Number of this thread's open pushes that the level suppressed. A push inside a suppressed one is suppressed too,
 /// so that pops match pushes when the level changes between them.
-inline constinit thread_local unsigned suppressed_pushes = 0;
+inline thread_local unsigned suppressed_pushes = 0;
 
-inline void push(LabelIn<Domain> const& label) noexcept {
+inline void push(nvtx3::event_attributes const& attributes) noexcept {
     if (suppressed_pushes > 0 || !is_on(Level::Steps)) {
         ++suppressed_pushes;
     } else {
-        nvtxDomainRangePushEx(nvtx3::domain::get<Domain>(), label.attributes().get());
+        nvtxDomainRangePushEx(nvtx3::domain::get<Domain>(), attributes.get());
     }
 }
 
@@ -283,13 +332,18 @@ void end(std::uint64_t range) noexcept {
 #define SPNG_NVTX_JOIN_TOKENS(left, right) left##right
 #define SPNG_NVTX_JOIN(left, right) SPNG_NVTX_JOIN_TOKENS(left, right)
 
-// The immediately called lambda gives each call site its own static label inside one expression. "" before
-// the name makes anything but a literal a compile error.
+// The immediately called lambda gives each call site its own static label inside one expression. A literal is an
+// array of characters whose source text begins with a quotation mark.
 #define SPNG_NVTX_LABEL(domain, name, kind_or_argb)                                                          \
-    ([]() noexcept -> ::spng::nvtx::LabelIn<domain> const& {                                                 \
-        static ::spng::nvtx::LabelIn<domain> const spng_nvtx_label{"" name, kind_or_argb};                   \
-        return spng_nvtx_label;                                                                              \
-    }())
+    ([](auto const& spng_nvtx_name) noexcept -> decltype(auto) {                                             \
+        if constexpr (#name[0] == '"' &&                                                                     \
+                      ::std::is_array_v<::std::remove_reference_t<decltype(spng_nvtx_name)>>) {              \
+            static ::spng::nvtx::LabelIn<domain> const spng_nvtx_label{spng_nvtx_name, kind_or_argb};        \
+            return (spng_nvtx_label);                                                                        \
+        } else {                                                                                             \
+            return ::spng::nvtx::TextLabelIn<domain>{spng_nvtx_name, kind_or_argb};                          \
+        }                                                                                                    \
+    }(name))
 #define SPNG_NVTX_FUNCTION_LABEL(signature)                                                                  \
     ([](char const* spng_nvtx_signature) noexcept -> ::spng::nvtx::LabelIn<::spng::nvtx::Domain> const& {    \
         static ::spng::nvtx::LabelIn<::spng::nvtx::Domain> const spng_nvtx_label{                            \
@@ -297,9 +351,9 @@ void end(std::uint64_t range) noexcept {
             ::spng::nvtx::Kind::Step};                                                                       \
         return spng_nvtx_label;                                                                              \
     }(signature))
-#define SPNG_NVTX_SCOPE(domain, level, label, ...)                                                           \
+#define SPNG_NVTX_SCOPE(domain, level, given_attributes)                                                     \
     ::spng::nvtx::ScopedRangeIn<domain> const SPNG_NVTX_JOIN(spng_nvtx_range_, __COUNTER__) =                \
-        ::spng::nvtx::is_on(level) ? ::spng::nvtx::ScopedRangeIn<domain>{label.attributes(__VA_ARGS__)}      \
+        ::spng::nvtx::is_on(level) ? ::spng::nvtx::ScopedRangeIn<domain>{given_attributes}                   \
                                    : ::spng::nvtx::ScopedRangeIn<domain> {}
 #define SPNG_NVTX_MARK(domain, level, name, kind)                                                            \
     static_cast<void>(::spng::nvtx::is_on(level) &&                                                          \
@@ -307,26 +361,28 @@ void end(std::uint64_t range) noexcept {
 
 #define NVTX_RANGE(name, kind_or_argb, ...)                                                                  \
     SPNG_NVTX_SCOPE(::spng::nvtx::Domain, ::spng::nvtx::Level::Steps,                                        \
-                    SPNG_NVTX_LABEL(::spng::nvtx::Domain, name, kind_or_argb), __VA_ARGS__)
-#define NVTX_SCOPED_RANGE(name) NVTX_RANGE(name, ::spng::nvtx::Kind::Step)
+                    SPNG_NVTX_LABEL(::spng::nvtx::Domain, name, kind_or_argb).attributes(__VA_ARGS__))
+#define NVTX_SCOPED_RANGE(name)                                                                              \
+    SPNG_NVTX_SCOPE(::spng::nvtx::Domain, ::spng::nvtx::Level::Steps,                                        \
+                    SPNG_NVTX_LABEL(::spng::nvtx::Domain, name, ::spng::nvtx::Kind::Step).attributes())
 #define NVTX_FUNCTION_RANGE()                                                                                \
     SPNG_NVTX_SCOPE(::spng::nvtx::Domain, ::spng::nvtx::Level::Steps,                                        \
-                    SPNG_NVTX_FUNCTION_LABEL(__PRETTY_FUNCTION__))
+                    SPNG_NVTX_FUNCTION_LABEL(__PRETTY_FUNCTION__).attributes())
 #define NVTX_IO_RANGE(name, ...)                                                                             \
-    SPNG_NVTX_SCOPE(::spng::nvtx::IoDomain, ::spng::nvtx::Level::Steps,                                      \
-                    SPNG_NVTX_LABEL(::spng::nvtx::IoDomain, name, ::spng::nvtx::Kind::Io) __VA_OPT__(, )     \
-                        __VA_ARGS__)
+    SPNG_NVTX_SCOPE(                                                                                         \
+        ::spng::nvtx::IoDomain, ::spng::nvtx::Level::Steps,                                                  \
+        SPNG_NVTX_LABEL(::spng::nvtx::IoDomain, name, ::spng::nvtx::Kind::Io).attributes(__VA_ARGS__))
 #define NVTX_SCHEDULING_RANGE(name, ...)                                                                     \
     SPNG_NVTX_SCOPE(::spng::nvtx::SchedulingDomain, ::spng::nvtx::Level::Scheduling,                         \
                     SPNG_NVTX_LABEL(::spng::nvtx::SchedulingDomain, name, ::spng::nvtx::Kind::Scheduling)    \
-                        __VA_OPT__(, ) __VA_ARGS__)
+                        .attributes(__VA_ARGS__))
 #define NVTX_SCHEDULING_MARK(name)                                                                           \
     SPNG_NVTX_MARK(::spng::nvtx::SchedulingDomain, ::spng::nvtx::Level::Scheduling, name,                    \
                    ::spng::nvtx::Kind::Scheduling)
 #define NVTX_MARK(name)                                                                                      \
     SPNG_NVTX_MARK(::spng::nvtx::Domain, ::spng::nvtx::Level::Steps, name, ::spng::nvtx::Kind::Step)
 #define NVTX_RANGE_PUSH(name)                                                                                \
-    ::spng::nvtx::push(SPNG_NVTX_LABEL(::spng::nvtx::Domain, name, ::spng::nvtx::Kind::Step))
+    ::spng::nvtx::push(SPNG_NVTX_LABEL(::spng::nvtx::Domain, name, ::spng::nvtx::Kind::Step).attributes())
 #define NVTX_RANGE_POP() ::spng::nvtx::pop()
 #define NVTX_RANGE_START(name, ...)                                                                          \
     (::spng::nvtx::is_on(::spng::nvtx::Level::Steps)                                                         \
@@ -338,8 +394,7 @@ void end(std::uint64_t range) noexcept {
 
 #else
 
-#define SPNG_NVTX_NOTHING(name)                                                                              \
-    static_assert(sizeof("" name) > 1, "a range needs a name that is a string literal")
+#define SPNG_NVTX_NOTHING(name) static_assert(sizeof(name) > 1, "a range needs a name")
 
 #define NVTX_RANGE(name, kind_or_argb, ...) SPNG_NVTX_NOTHING(name)
 #define NVTX_SCOPED_RANGE(name) SPNG_NVTX_NOTHING(name)
@@ -350,7 +405,7 @@ void end(std::uint64_t range) noexcept {
 #define NVTX_MARK(name) SPNG_NVTX_NOTHING(name)
 #define NVTX_RANGE_PUSH(name) SPNG_NVTX_NOTHING(name)
 #define NVTX_RANGE_POP() static_cast<void>(0)
-#define NVTX_RANGE_START(name, ...) (0 * sizeof("" name))
+#define NVTX_RANGE_START(name, ...) (0 * sizeof(name))
 #define NVTX_RANGE_END(range) static_cast<void>(sizeof(range))
 
 #endif

@@ -1,18 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spng/instrument/control/capture_window.h"
 
-#include "spng/instrument/cuda_runtime.h"
+#include "spng/instrument/capture_range.h"
 
 namespace spng {
 
-CaptureWindow::CaptureWindow() {
-    const auto* const runtime = instrument::cuda_runtime();
-    m_is_open = runtime != nullptr && runtime->profiler_start() == 0;
-}
+CaptureWindow::CaptureWindow() : m_is_open(instrument::start_device_profiler()) {}
 
 CaptureWindow::~CaptureWindow() {
     if (m_is_open) {
-        instrument::cuda_runtime()->profiler_stop();
+        instrument::stop_device_profiler();
     }
 }
 

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <exception>
 #include <new>
+#include <string_view>
 #include <utility>
 
 namespace spng::instrument {
@@ -34,6 +35,10 @@ NodeMeter::Call::State::~State() {
 }
 
 void NodeMeter::Call::State::begin() {
+    if (auto observers = at::getStepCallbacksUnlessEmpty(at::RecordScope::USER_SCOPE)) {
+        annotation = std::make_unique<at::RecordFunction>(std::move(*observers));
+        annotation->before(std::string_view(meter.name));
+    }
     if (const SpngRecorder* const recorder = recording::recorder()) {
         recorded_call = recorder->call_begins();
     }

@@ -12,7 +12,7 @@
 namespace spng::instrument {
 
 NodeMeter::State::State(NodeIdentity the_identity)
-    : identity(std::move(the_identity)), label(identity.text(), identity.kind),
+    : identity(std::move(the_identity)), name(identity.text()), label(name, identity.kind),
       id(recording::new_node(identity.type, identity.instance, identity.kind)), totals(new_totals(identity)) {
 }
 

@@ -9,9 +9,12 @@
 #include "spng/instrument/meter/operator_counter.h"
 #include "spng/instrument/node_range.h"
 
+#include <ATen/record_function.h>
+
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -34,6 +37,7 @@ struct NodeMeter::State {
     void settle_first();
 
     const NodeIdentity identity;
+    const std::string name; ///< identity.text()
     const NodeLabel label;
     const std::int64_t id; ///< in recordings
     const std::shared_ptr<NodeTotals> totals;
@@ -58,6 +62,8 @@ struct NodeMeter::Call::State {
     const MeterMode mode;
     State* const outer;
     const NodeRange range;
+    /// Made if LibTorch's profiler or another observer of user scopes is active.
+    std::unique_ptr<at::RecordFunction> annotation;
     AllocationScope allocations;
     CallRecord record;
     OperatorCounter operators;

@@ -87,7 +87,7 @@ void InputReport::merge(const InputReport& other) {
     warnings.insert(warnings.end(), other.warnings.begin(), other.warnings.end());
 }
 
-std::string InputReport::text() const {
+std::string InputReport::text(std::size_t width) const {
     if (events == 0) {
         return {};
     }
@@ -129,7 +129,7 @@ std::string InputReport::text() const {
                                 ? "no channel is absent, NaN, out of range, dead or masked"
                                 : mean(total.unusable(), events) + " of " + mean(total.channels, events) +
                                       " channels cannot be used";
-    return table.text() + sum + "\n";
+    return table.text(width) + sum + "\n";
 }
 
 nlohmann::json InputReport::json() const {

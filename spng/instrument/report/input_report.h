@@ -3,6 +3,8 @@
 // The job's findings in its input: unusable channels, and how the waveforms fit the description of the detector.
 // Printed below the timing table and written by --timing.
 
+#include "spng/instrument/report/text_table.h"
+
 #include <nlohmann/json.hpp>
 
 #include <cstdint>
@@ -58,7 +60,7 @@ struct InputReport {
 
     /// Return a table with a row per plane, channels as the mean per event, without empty columns.
     /// Return "" if no event was counted.
-    std::string text() const;
+    std::string text(std::size_t width = unlimited_width) const;
     nlohmann::json json() const;
 };
 

@@ -4,6 +4,8 @@
 
 #include "spng/instrument/meter/node_meter.h"
 #include "spng/instrument/report/input_report.h"
+#include "spng/instrument/report/text_table.h"
+#include "spng/instrument/start_up.h"
 
 #include <c10/core/Device.h>
 #include <nlohmann/json.hpp>
@@ -30,6 +32,7 @@ struct RunDescription {
     int intra_op_threads = 1;
     MeterMode mode;
     double wall_seconds = 0; ///< from before the first to after the last event
+    std::vector<StartUpRow> start_up;
     InputReport input;       ///< empty where no component looks at the input
     nlohmann::json settings; ///< all job arguments and settings, copied into the JSON
     nlohmann::json provenance =
@@ -82,8 +85,9 @@ public:
     /// Return the number of distinct events in all calls.
     std::uint64_t events() const { return m_events; }
 
-    /// Return the table of nodes with a heading and notes.
-    std::string table() const;
+    /// Return the table of nodes with a heading, the phases of the start-up, and notes.
+    /// @param width  of the lines; a narrow table has fewer columns and cuts long names
+    std::string table(std::size_t width = unlimited_width) const;
 
     nlohmann::json json() const;
 
@@ -94,12 +98,13 @@ public:
 
 private:
     std::string heading() const;
-    std::string notes() const;
+    std::string start_up_table() const;
+    std::string notes(bool all_columns) const;
 
     RunDescription m_description;
     std::vector<NodeStatistics> m_nodes;
     std::uint64_t m_events = 0;
-    std::int64_t m_startup = not_measured;
+    std::int64_t m_startup = not_measured; ///< from the start of the process to the first call [ns]
     std::int64_t m_process_peak = 0;
     std::int64_t m_device_peak = not_measured;
     std::int64_t m_page_faults = 0;

@@ -35,6 +35,14 @@ json call_json(const CallRecord& call) {
             {"device_peak_bytes", measured(call.device_peak)}};
 }
 
+json phase_json(const StartUpRow& phase) {
+    return {{"name", phase.name},
+            {"depth", phase.depth},
+            {"start_ns", phase.start},
+            {"wall_ns", phase.wall},
+            {"own_wall_ns", phase.own_wall}};
+}
+
 json node_json(const NodeStatistics& node) {
     json calls = json::array();
     for (const auto& call : node.calls) {
@@ -77,6 +85,10 @@ nlohmann::json RunReport::json() const {
     for (const auto& node : m_nodes) {
         nodes.push_back(node_json(node));
     }
+    nlohmann::json start_up = nlohmann::json::array();
+    for (const auto& phase : run.start_up) {
+        start_up.push_back(phase_json(phase));
+    }
     return {{"schema", "spng-timing-1"},
             {"time", utc_time()},
             {"program", {{"version", run.version}, {"commit", run.commit}, {"build", run.build}}},
@@ -110,6 +122,7 @@ nlohmann::json RunReport::json() const {
               {"process_peak_bytes", m_process_peak},
               {"host_tensor_peak_bytes", peak_cpu_bytes()},
               {"device_peak_bytes", measured(m_device_peak)}}},
+            {"start_up", std::move(start_up)},
             {"input", run.input.json()},
             {"settings", run.settings},
             {"provenance", run.provenance},

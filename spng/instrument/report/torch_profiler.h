@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// LibTorch's own profiler (Kineto) as a second exporter: traces of ATen operators with shapes, memory and source
-// positions, for chrome://tracing, Perfetto and TensorBoard. LibTorch's interface to it is not stable, so only this
-// class uses it.
+// LibTorch's own profiler (Kineto) as a second exporter: traces of node calls and ATen operators with shapes and
+// memory, for chrome://tracing, Perfetto and TensorBoard. LibTorch collects stacks of TorchScript and Python only, so
+// operators outside of a TorchScript network have none. LibTorch's interface to the profiler is not stable, so only
+// this class uses it.
 
 #include <c10/core/Device.h>
 

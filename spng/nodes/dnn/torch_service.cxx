@@ -6,6 +6,7 @@
 #include "spng/core/registry.h"
 #include "spng/device/context.h"
 #include "spng/instrument/report/state_trace.h"
+#include "spng/instrument/start_up.h"
 #include "spng/nodes/dnn/aot_inductor_model.h"
 #include "spng/nodes/dnn/bfloat16.h"
 #include "spng/nodes/dnn/model_probe.h"
@@ -57,7 +58,10 @@ DataFile& TorchService::identify_model() {
 void TorchService::prepare(Environment& environment) {
     const auto& context = environment.service<Context>(context_name, name().text());
     DataFile& file = identify_model();
-    auto model = load_model(file.path, context, config().concurrency, name().text());
+    auto model = [&] {
+        const instrument::StartUpPhase phase("load network");
+        return load_model(file.path, context, config().concurrency, name().text());
+    }();
     check_features(*model);
     const ModelMetadata& metadata = model->metadata();
     file.metadata = metadata.text;
@@ -110,6 +114,7 @@ at::Tensor TorchService::forward(const at::Tensor& features) const {
 }
 
 void TorchService::try_out(c10::Device device) const {
+    const instrument::StartUpPhase phase("try network");
     const at::Tensor features = probe_features(m_sizes, device);
     m_runner->forward(features); // not TorchService::forward, which would measure and annotate the call
     const at::Tensor probability = m_runner->forward(features);

@@ -23,6 +23,10 @@ async function unpack(text) {
   data.link = column(Int32Array, n);
   data.colour = column(Uint16Array, n);
   at += (8 - at % 8) % 8;
+  data.busy = data.duration.slice();
+  data.count = new Uint32Array(n).fill(1);
+  const busy = column(Float64Array, data.merged), index = column(Uint32Array, data.merged), count = column(Uint32Array, data.merged);
+  index.forEach((i, k) => { data.busy[i] = busy[k]; data.count[i] = count[k]; });
   data.time = column(Float64Array, data.points);
   data.value = column(Float64Array, data.points);
   return data;

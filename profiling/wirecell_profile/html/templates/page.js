@@ -94,7 +94,8 @@ function connect(timeline) {
   search.addEventListener("input", () => {
     const found = timeline.find(search.value);
     current = -1;
-    count.textContent = search.value.trim() ? `${found.length} found` : "";
+    const without = timeline.data.merged ? " (without merged ones)" : "";
+    count.textContent = search.value.trim() ? `${found.length} found${without}` : "";
   });
   search.addEventListener("keydown", (event) => {
     if (event.key === "Enter") step(event.shiftKey ? -1 : 1);

@@ -27,11 +27,11 @@ class Timeline {
     box.addEventListener("scroll", () => this.draw());
   }
 
-  // Add up durations: two look-ups then tell how full a pixel is, for any count of events.
+  // Add up busy times: two look-ups then tell how full a pixel is, for any count of events.
   sums() {
     const d = this.data;
     d.sum = new Float64Array(d.events + 1);
-    for (let i = 0; i < d.events; ++i) d.sum[i + 1] = d.sum[i] + d.duration[i];
+    for (let i = 0; i < d.events; ++i) d.sum[i + 1] = d.sum[i] + d.busy[i];
     for (const counter of d.counters) {
       let low = Infinity, high = -Infinity;
       for (let i = counter.first; i < counter.first + counter.count; ++i) {
@@ -265,17 +265,20 @@ class Timeline {
   bar(i, left, right, y, height) {
     const c = this.context, d = this.data, colour = d.colours[d.colour[i]], dim = this.dim(i, i + 1);
     const width = Math.max(right - left - (right - left > 4 ? 1 : 0), 1);
+    const several = d.count[i] > 1;
+    if (several) c.globalAlpha = 0.25 + 0.45 * Math.min(1, d.busy[i] / d.duration[i]);
     c.fillStyle = dim ? "#e6e9ed" : colour;
     c.fillRect(left, y, width, height);
+    c.globalAlpha = 1;
     if (i === this.selected) {
       c.strokeStyle = "#000000";
       c.lineWidth = 2;
       c.strokeRect(left + 1, y + 1, Math.max(width - 2, 1), height - 2);
     }
     if (width < 26 || height < 11) return;
-    c.fillStyle = dim ? "#9aa5b1" : isDark(colour) ? "#ffffff" : "#1c2430";
+    c.fillStyle = dim ? "#9aa5b1" : isDark(colour) && !several ? "#ffffff" : "#1c2430";
     c.textAlign = "left";
-    c.fillText(this.clipped(d.strings[d.name[i]], width - 8), left + 4, y + height / 2 + 0.5);
+    c.fillText(this.clipped(several ? `${d.count[i]} merged` : d.strings[d.name[i]], width - 8), left + 4, y + height / 2 + 0.5);
   }
 
   counter(item, y) {
@@ -371,7 +374,13 @@ class Timeline {
       return [[c.title, ""], ["value", amountText(d.value[found.point], c.unit) + note],
               ["time", timeText(d.time[found.point] - d.window[0], 7)]];
     }
-    const i = found.event, lines = [[d.strings[d.name[i]] || "(no name)", ""]];
+    const i = found.event, name = d.strings[d.name[i]] || "(no name)";
+    if (d.count[i] > 1) {
+      return [[`${d.count[i]} merged, of at most ${timeText(d.longestMerged)} each`, ""], ["longest", name],
+              ["together", `${timeText(d.busy[i])} of ${timeText(d.duration[i])}`],
+              ["start", timeText(d.start[i] - d.window[0], 7)], ["row", `${found.row.group}, ${found.row.title}`]];
+    }
+    const lines = [[name, ""]];
     if (d.duration[i] > 0 || found.row.kind !== "marks") lines.push(["duration", timeText(d.duration[i])]);
     lines.push(["start", timeText(d.start[i] - d.window[0], 7)]);
     if (d.event[i] !== d.noEvent) lines.push([found.row.kind === "nvtx" || found.row.kind === "flight" ? "event" : "value", d.event[i]]);
@@ -389,7 +398,7 @@ class Timeline {
     this.matches = wanted ? d.strings.map((name) => name.toLowerCase().includes(wanted)) : null;
     this.found = [];
     if (this.matches) {
-      for (let i = 0; i < d.events; ++i) if (this.matches[d.name[i]]) this.found.push(i);
+      for (let i = 0; i < d.events; ++i) if (d.count[i] === 1 && this.matches[d.name[i]]) this.found.push(i);
       this.found.sort((a, b) => d.start[a] - d.start[b]);
     }
     this.draw();

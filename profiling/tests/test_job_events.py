@@ -1,0 +1,211 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Events of the job: (process, index) is their key, the first is that of index 0, and cut ones have no latency."""
+
+from __future__ import annotations
+
+import lzma
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from synthetic import START_END, Synthetic
+from wirecell_profile import cli
+from wirecell_profile.compare.comparison import check_events
+from wirecell_profile.compare.readers import read_runs
+from wirecell_profile.compare.time_rows import steady
+from wirecell_profile.errors import MissingData, UsageError
+from wirecell_profile.html.overview import charts, tiles
+from wirecell_profile.model.profile import Profile
+from wirecell_profile.model.selection import Scope, Selection
+from wirecell_profile.model.window import find_window
+from wirecell_profile.tables import node_use
+from wirecell_profile.tables.timeline import timeline
+
+OWN = Path(__file__).parent / "data" / "own-nsys.sqlite.xz"
+CUT = "cut by the capture window"
+
+
+def latencies(profile: Profile, **chosen: object) -> list[tuple]:
+    """Return event, process, kind and latency of the table of events."""
+    rows = node_use.events(Scope(profile, Selection(**chosen))).records()
+    return [(row["Event"], row["Process"], row["Kind"], row["Latency (ns)"]) for row in rows]
+
+
+# ---- an nsys export of wire-cell
+
+
+@pytest.fixture(scope="module")
+def export(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Profile]:
+    """Return a real export of four events."""
+    path = tmp_path_factory.mktemp("own") / "own-nsys.sqlite"
+    path.write_bytes(lzma.decompress(OWN.read_bytes()))
+    with Profile.open(path) as profile:
+        yield profile
+
+
+def test_the_run_is_no_node_call_of_an_export(export: Profile) -> None:
+    calls = export.node_calls
+    assert "run" not in calls.node.to_list() and len(calls) == 4 * 27
+    with sqlite3.connect(export.path) as file:
+        expected = file.execute(
+            "SELECT MAX(end) - MIN(start) FROM NVTX_EVENTS LEFT JOIN StringIds ON id = textId "
+            "WHERE domainId = 1 AND uint64Value IS NOT NULL AND IFNULL(text, value) <> 'run' GROUP BY uint64Value"
+        ).fetchall()
+    found = latencies(export)
+    assert [row[0] for row in found] == ["0", "1", "2", "3", "median"]
+    assert [(row[3],) for row in found[:4]] == expected
+    assert [row[2] for row in found] == ["first", "steady", "steady", "steady", "steady"]
+    (run,) = read_runs(export.path)
+    assert run.events == [0, 1, 2, 3] and "run" not in run.times["wall"]
+
+
+def test_one_event_of_an_export(export: Profile) -> None:
+    first = Scope(export, Selection(events=(0, 0)))
+    assert find_window(first).length == latencies(export)[0][3] and len(first.node_call_rows) == 27
+
+
+def test_payloads_of_files_are_no_events(export: Profile) -> None:
+    notes = {row["Notes"] for row in timeline(Scope(export)).records()}
+    assert notes == {None, "event 0", "event 1", "event 2", "event 3"}
+
+
+def test_ranges_of_the_start_up_are_no_node_calls(profile_file) -> None:
+    with profile_file.writing() as file:
+        file.domain("spng", 1)
+        file.range("SPNGDecon:induction", 10, 90, domainId=1)  # its preparation
+        file.range("run", 100, 300, domainId=1)
+        file.range("SPNGDecon:induction", 110, 120, domainId=1, event=0)
+        file.domain("spng", 1, pid=200)  # a process whose `run` began before the capture window
+        file.range("SPNGDecon:induction", 310, 320, domainId=1, event=7, pid=200)
+    assert profile_file.profile().node_calls.start.tolist() == [110, 310]
+
+
+# ---- several processes
+
+
+def process(path: Path, pid: int, latency: int) -> Path:
+    """Write a process with the events 0 and 2, of which event 2 has this latency."""
+    with Synthetic(path, pid=pid) as file:
+        file.manifest(file=path.name)
+        file.node(1, "A", "")
+        for event, start, end in ((0, 0, 1000), (2, 2000, 2000 + latency)):
+            file.node_call(event + 1, 1, event, start, end)
+            file.job_event(event, start, end)
+    return path
+
+
+@pytest.fixture
+def both(tmp_path: Path) -> Iterator[Profile]:
+    """Return the merge of two processes."""
+    files = [process(tmp_path / f"{pid}.sqlite", pid, latency) for pid, latency in ((100, 10), (200, 30))]
+    assert cli.main(["merge", *map(str, files), "-o", str(tmp_path / "all.sqlite")]) == 0
+    with Profile.open(tmp_path / "all.sqlite") as profile:
+        yield profile
+
+
+def test_equal_events_of_two_processes_stay_apart(both: Profile) -> None:
+    assert latencies(both) == [
+        ("0", "100", "first", 1000),
+        ("2", "100", "steady", 10),
+        ("0", "200", "first", 1000),
+        ("2", "200", "steady", 30),
+        ("median", None, "steady", 20.0),
+    ]
+    (node,) = node_use.times(Scope(both)).records()
+    assert (node["First event (ns)"], node["Steady state (ns)"]) == (1000, 20)
+    assert [(run.events, run.times["wall"]["A"].tolist()) for run in read_runs(both.path)] == [
+        ([0, 2], [1000, 10]),
+        ([0, 2], [1000, 30]),
+    ]
+
+
+def test_an_event_of_one_process(both: Profile) -> None:
+    assert latencies(both, events=(2, 2), process=200)[:-1] == [("2", "200", "steady", 30)]
+    with pytest.raises(UsageError, match="no such event.*\n.*\n.*2-2 of process 300\n.*processes 100, 200"):
+        latencies(both, events=(2, 2), process=300)
+
+
+def test_processes_with_one_pid(tmp_path: Path) -> None:
+    files = [process(tmp_path / f"{name}.sqlite", 100, 10) for name in "ab"]
+    assert cli.main(["merge", *map(str, files), "-o", str(tmp_path / "all.sqlite")]) == 0
+    with Profile.open(tmp_path / "all.sqlite") as profile:
+        assert [row[1] for row in latencies(profile)] == ["100 of VM 1"] * 2 + ["100 of VM 2"] * 2 + [None]
+
+
+# ---- capture windows
+
+
+def test_cut_events_have_no_latency(profile_file) -> None:
+    """Event 3 is whole, the window opened in event 2 and closed in event 4; event 5 was never ended."""
+    with profile_file.writing() as file:
+        file.manifest(what="calls")
+        file.node(1, "A", "")
+        for event, length in ((2, 10), (3, 100), (4, 20), (5, 1)):
+            file.node_call(event, 1, event, 1000 * event, 1000 * event + length)
+        file.job_event(2, 1500, 2010, whole=False)
+        file.job_event(3, 2900, 3100)
+        file.job_event(4, 3900, 4800, whole=False)
+    scope = profile_file.scope()
+    assert latencies(scope.profile) == [
+        ("2", "100", CUT, None),
+        ("3", "100", "steady", 100),
+        ("4", "100", CUT, None),
+        ("5", "100", CUT, None),
+        ("median", None, "steady", 100.0),
+    ]
+    (node,) = node_use.times(scope).records()
+    assert (node["First event (ns)"], node["Steady state (ns)"], node["Calls"]) == (None, 100, 4)
+    (run,) = read_runs(profile_file.path)
+    assert run.events == [3] and steady([run], "wall", "A", 1)[0].tolist() == [100]
+    tables = {"events": node_use.events(scope)}
+    window = find_window(scope)
+    assert ("3", "cut events", "by the capture window: without latency") in tiles(scope, window, tables)
+    (chart,) = (chart for chart in charts(scope, window, tables) if chart.heading == "Latency per event")
+    assert chart.caption == (
+        "One whole event was recorded: 100 ns. 3 events are left out: the capture window cut them."
+    )
+
+
+def test_the_first_event_is_that_of_the_process(profile_file) -> None:
+    """--profile-events 2-3: the warm-up is not in the file."""
+    with profile_file.writing() as file:
+        file.manifest()
+        file.node(1, "A", "")
+        for event, length in ((2, 10), (3, 30)):
+            file.node_call(event, 1, event, 1000 * event, 1000 * event + length)
+            file.job_event(event, 1000 * event, 1000 * event + length)
+    assert [row[2:] for row in latencies(profile_file.profile())] == [
+        ("steady", 10),
+        ("steady", 30),
+        ("steady", 20.0),
+    ]
+    (run,) = read_runs(profile_file.path)
+    assert steady([run], "wall", "A", 1)[0].tolist() == [10, 30]
+    check_events("A", [run], 2)
+    with pytest.raises(UsageError, match="no event after the warm-up"):
+        check_events("A", [run], 4)
+
+
+def test_a_window_of_nsys(profile_file) -> None:
+    """nsys names the domains of a program even if the window holds no range of an event."""
+    with profile_file.writing() as file:
+        file.domain("spng", 1)
+        file.domain("spng.sched", 2)
+        file.range("A:a", 0, 10, domainId=1, event=1)
+        file.range("event", 20, 50, domainId=2, event=2, style=START_END)
+        file.range("A:a", 30, 40, domainId=1, event=2)
+        file.range("event", 50, None, domainId=2, event=3, style=START_END)
+        file.range("A:a", 50, 60, domainId=1, event=3)
+    assert [row[2] for row in latencies(profile_file.profile())] == [CUT, "steady", CUT, "steady"]
+
+
+def test_no_whole_event(profile_file) -> None:
+    with profile_file.writing() as file:
+        file.manifest()
+        file.table("SPNG_EVENT")
+        file.node(1, "A", "")
+        file.node_call(1, 1, 0, 0, 10)
+    assert latencies(profile_file.profile()) == [("0", "100", CUT, None)]
+    with pytest.raises(MissingData, match="cut every event"):
+        read_runs(profile_file.path)

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Phases before the first node call: the ranges of the NVTX domain `spng.startup`, and the time before the first one.
+
+Times of a phase are without the phases inside, so that all rows of a process add up to its last one; short phases are in `other`. A recording
+says how old its process was when it began. An nsys export does not: there the first phase begins with the first
+range.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..errors import MissingData
+from ..model.events import Ranges
+from ..model.grouping import percent
+from ..model.identity import pid_of
+from ..model.nesting import nest
+from ..model.selection import Scope
+from ..output import Result, columns
+
+DOMAIN = "spng.startup"
+INDENT = "  "
+SMALLEST_SHARE = 0.001  # of the start-up, for a row
+LOADING, OTHER, TOTAL = "load program, start recorder", "other", "until the first node call"
+
+
+def phases(scope: Scope) -> Result:
+    """Return the phases of each process in the order of their starts, the time between them, and the sum.
+
+    Raise MissingData if the file has no such ranges, no node calls, or only a part of it is selected.
+    """
+    profile = scope.profile
+    if not scope.selection.is_everything:
+        raise MissingData("the start-up is outside of the selected part of the profile")
+    ranges = profile.ranges
+    ranges = ranges.take(ranges.domain.matching(DOMAIN.__eq__))
+    if not len(ranges):
+        raise MissingData(
+            f"{profile.path.name} does not contain ranges of the start-up",
+            seen=f"no range in the NVTX domain {DOMAIN}",
+            hint="record all events: the set-up is outside of a capture window",
+        )
+    calls = profile.node_calls
+    pid_of_range, pid_of_call = pid_of(ranges.thread), pid_of(calls.thread)
+    pids = np.unique(pid_of_range).tolist()
+    age = profile.manifest.get("process_age_ns", "")
+    known_age = int(age) if len(pids) == 1 and age.isdigit() else 0  # merged recordings have several
+    rows: list[tuple] = []
+    for pid in pids:
+        of_call = pid_of_call == pid
+        if of_call.any():
+            first_call = int(calls.start[of_call].min())
+            mine = ranges.take((pid_of_range == pid) & (ranges.start < first_call))
+            rows += _of_process(mine, first_call, known_age, f"process {pid}: " if len(pids) > 1 else "")
+    return Result(columns("Phase, Time (ns), Share (%), Start (ns)"), rows)
+
+
+def _of_process(ranges: Ranges, first_call: int, age: int, prefix: str) -> list[tuple]:
+    """Return the rows of one process.
+
+    `age`: time from the start of the process to that of the recording [ns], 0 if unknown.
+    """
+    nesting = nest((ranges.start, ranges.end, ranges.thread))
+    begin = -age if age else int(ranges.start.min())
+    found = [(LOADING, int(ranges.start.min()) - begin, begin)] if age else []
+    total = first_call - begin
+    long_enough = ranges.duration >= SMALLEST_SHARE * total
+    for row in np.flatnonzero(long_enough)[np.argsort(ranges.start[long_enough], kind="stable")].tolist():
+        name = INDENT * int(nesting.level[row]) + ranges.text.text(row)
+        found.append((name, int(nesting.exclusive[row]), int(ranges.start[row])))
+    found.append((OTHER, total - sum(time for _, time, _ in found), None))
+    found.append((TOTAL, total, begin))
+    return [(prefix + name, time, percent(time, total), start) for name, time, start in found]
