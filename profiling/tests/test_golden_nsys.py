@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reports of a real export of an A100 equal the text that nsys prints for it, byte for byte."""
+"""Reports of real exports and of synthetic profiles equal the text that nsys prints for them, byte for byte."""
 
 from __future__ import annotations
 
@@ -8,10 +8,14 @@ import gzip
 import hashlib
 import io
 import lzma
+import re
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
+from nsys_profiles import PROFILES
+from synthetic import Synthetic
 from wirecell_profile.model.profile import Profile
 from wirecell_profile.model.projection import union_length
 from wirecell_profile.model.selection import Scope
@@ -21,18 +25,44 @@ from wirecell_profile.reports import find
 from tests.support.shared import shared_folder
 
 DATA = Path(__file__).parent / "data"
-HASHES = dict(
-    reversed(line.split()) for line in (DATA / "radar-a100.sha256").read_text(encoding="utf-8").splitlines()
-)
+EXPORTS = ("radar-a100", "h100-2gpu")
+HASHES = {
+    (export, name): digest
+    for export in EXPORTS
+    for digest, name in map(str.split, (DATA / f"{export}.sha256").read_text(encoding="utf-8").splitlines())
+}
+TEXTS = {
+    (title, name): text
+    for title in PROFILES
+    for name, text in re.findall(
+        r"^## (.*)\n((?:(?!## ).*\n)*)",
+        (DATA / f"{title}.nsys.txt").read_text(encoding="utf-8"),
+        re.MULTILINE,
+    )
+}
 
 
 @pytest.fixture(scope="module")
-def cut(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scope]:
-    """Return the part of the export that is in the repository."""
-    path = tmp_path_factory.mktemp("radar") / "radar-a100.sqlite"
-    path.write_bytes(lzma.decompress((DATA / "radar-a100.sqlite.xz").read_bytes()))
-    with Profile.open(path) as profile:
-        yield Scope(profile)
+def scopes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Scope]]:
+    """Return the exports that are in the repository, and the synthetic profiles, by name."""
+    folder = tmp_path_factory.mktemp("nsys")
+    for export in EXPORTS:
+        packed = (DATA / f"{export}.sqlite.xz").read_bytes()
+        (folder / f"{export}.sqlite").write_bytes(lzma.decompress(packed))
+    for title, make in PROFILES.items():
+        with Synthetic(folder / f"{title}.sqlite") as file:
+            make(file)
+    with ExitStack() as stack:
+        yield {
+            name: Scope(stack.enter_context(Profile.open(folder / f"{name}.sqlite")))
+            for name in (*EXPORTS, *PROFILES)
+        }
+
+
+@pytest.fixture(scope="module")
+def cut(scopes: dict[str, Scope]) -> Scope:
+    """Return the export of the A100."""
+    return scopes["radar-a100"]
 
 
 @pytest.fixture(scope="module")
@@ -46,21 +76,37 @@ def whole() -> Iterator[tuple[Scope, Path]]:
         yield Scope(profile), folder
 
 
-def report(scope: Scope, name: str) -> str:
-    """Return the report as CSV."""
-    return as_csv(find(name)[0].run(scope, frozenset()))
+def report(scope: Scope, text: str) -> str:
+    """Return the report with its options as CSV."""
+    found, options = find(text)
+    return as_csv(found.run(scope, options))
 
 
 def test_no_report_of_nsys_is_left_out() -> None:
-    assert len(HASHES) == 19
+    """Each of the 37 reports of nsys applies to one of the files."""
+    assert len({name.partition(":")[0] for _, name in (*HASHES, *TEXTS)}) == 37
+    assert len(TEXTS) == 56 + 40
 
 
-@pytest.mark.parametrize("name", HASHES)
-def test_same_text_as_nsys(cut: Scope, name: str) -> None:
-    assert hashlib.sha256(report(cut, name).encode()).hexdigest() == HASHES[name]
+@pytest.mark.parametrize("export, name", HASHES)
+def test_same_text_as_nsys(scopes: dict[str, Scope], export: str, name: str) -> None:
+    assert hashlib.sha256(report(scopes[export], name).encode()).hexdigest() == HASHES[export, name]
 
 
-@pytest.mark.parametrize("name", HASHES)
+@pytest.mark.parametrize("title, name", TEXTS)
+def test_same_text_as_nsys_on_synthetic_profiles(scopes: dict[str, Scope], title: str, name: str) -> None:
+    assert report(scopes[title], name) == TEXTS[title, name]
+
+
+def test_devices_without_a_name_are_shown(scopes: dict[str, Scope]) -> None:
+    """nsys rejects cuda_gpu_trace without TARGET_INFO_GPU; we show the numbers of the devices."""
+    rows = report(scopes["h100-2gpu"], "cuda_gpu_trace").splitlines()
+    assert ",device (0)," in rows[1]
+
+
+@pytest.mark.parametrize(
+    "name", [name for export, name in HASHES if export == "radar-a100" and ":" not in name]
+)
 def test_same_rows_as_nsys_from_the_whole_export(whole: tuple[Scope, Path], name: str) -> None:
     scope, folder = whole
     path = folder / f"radar-a100.{name}.csv"

@@ -69,7 +69,7 @@ def direct(ranges: list[tuple], calls: list[tuple]) -> tuple[list[int], set[tupl
     parents = [-1] * len(ranges)
     for position, i in enumerate(order):
         around = [j for j in order[:position] if holds(ranges[j], ranges[i])]
-        parents[i] = around[-1] if around else -1
+        parents[i] = min(reversed(around), key=lambda j: ranges[j][1] - ranges[j][0]) if around else -1
     pairs = {(i, j) for i, one in enumerate(ranges) for j, call in enumerate(calls) if holds(one, call)}
     return parents, pairs
 

@@ -13,7 +13,10 @@ from wirecell_profile.reports import all_reports, find
 NAMES = (
     "cuda_api_sum cuda_api_trace cuda_gpu_kern_sum cuda_gpu_kern_gb_sum cuda_gpu_mem_time_sum cuda_gpu_mem_size_sum cuda_gpu_sum "
     "cuda_api_gpu_sum cuda_gpu_trace cuda_kern_exec_sum cuda_kern_exec_trace nvtx_sum nvtx_pushpop_sum nvtx_pushpop_trace "
-    "nvtx_startend_sum nvtx_gpu_proj_sum nvtx_gpu_proj_trace nvtx_kern_sum osrt_sum cublas_sum cudnn_sum nccl_sum cccl_sum"
+    "nvtx_startend_sum nvtx_gpu_proj_sum nvtx_gpu_proj_trace nvtx_kern_sum osrt_sum cublas_sum cudnn_sum nccl_sum cccl_sum "
+    "um_sum um_total_sum um_cpu_page_faults_sum openmp_sum openacc_sum mpi_event_sum mpi_event_trace mpi_msg_size_sum "
+    "network_congestion nvvideo_api_sum vulkan_api_sum vulkan_api_trace vulkan_marker_sum vulkan_gpu_marker_sum "
+    "dx11_pix_sum dx12_pix_sum dx12_gpu_marker_sum opengl_khr_range_sum opengl_khr_gpu_range_sum wddm_queue_sum"
 ).split()
 
 
@@ -30,6 +33,8 @@ def test_every_report_is_there() -> None:
         ("apigpusum", "cuda_api_gpu_sum"),
         ("kernexectrace", "cuda_kern_exec_trace"),
         ("osrtsum", "osrt_sum"),
+        ("cublassum", "cublas_sum"),
+        ("unifiedmemory", "um_sum"),
     ],
 )
 def test_old_names(old: str, new: str) -> None:
@@ -48,6 +53,9 @@ def test_unknown_reports_and_options_are_rejected() -> None:
         find("cuda_gpu_kernel_sum")
     with pytest.raises(UsageError, match="no such option"):
         find("nvtx_sum:base")
+    for text in ("um_sum:rows=", "um_sum:rows", "um_sum:rows=x"):
+        with pytest.raises(UsageError, match="no such option"):
+            find(text)
 
 
 @pytest.mark.parametrize("name", NAMES)

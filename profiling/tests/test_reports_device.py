@@ -28,8 +28,8 @@ def test_kernels_by_name(profile_file) -> None:
     ]
     assert rows(scope, "cuda_gpu_kern_sum:nvtx-name:base", *wanted) == [
         ["60", "1", "add"],
-        ["30", "1", "inner: add"],
-        ["10", "1", "outer: add"],
+        ["30", "1", "inner/add"],
+        ["10", "1", "outer/add"],
     ]
 
 
@@ -83,9 +83,9 @@ def test_device_and_host_together(profile_file) -> None:
     device = rows(scope, "cuda_gpu_sum:base", *wanted)
     assert device == [
         ["50.0", "MEMORY_OPER", "[CUDA memcpy Device-to-Host]"],
-        ["16.7", "CUDA_KERNEL", "add"],
         ["16.7", "MEMORY_OPER", "[CUDA memcpy Host-to-Device]"],
         ["16.7", "MEMORY_OPER", "[CUDA memset]"],
+        ["16.7", "CUDA_KERNEL", "add"],
     ]
     both = rows(scope, "cuda_api_gpu_sum:base", "Total Time (ns)", *wanted[1:])
     assert [row for row in both if row[1] == "CUDA_API"] == [
@@ -166,7 +166,7 @@ def test_device_trace_of_instant_copies(profile_file) -> None:
 def test_launch_wait_and_run(profile_file) -> None:
     """First kernel: call 10-20, kernel 50-80: A 10, Q 30, K 30, T 70. Second: call 100-160, kernel 140-150
     begins before the call returned: no queue, T 60 = the call. Third: kernel begins with the end of the call:
-    no queue either, T 25.
+    Q 0, T 25.
     """
     with profile_file.writing() as file:
         file.launch("kernel", (10, 20), (50, 80))
@@ -189,7 +189,7 @@ def test_launch_wait_and_run(profile_file) -> None:
         "API Name",
         "Kernel Name",
     )
-    assert row == ["3", "1", "51.7", "25", "70", "26.7", "30.0", "0.0", "15.0", "cudaLaunchKernel", "kernel"]
+    assert row == ["3", "2", "51.7", "25", "70", "26.7", "15.0", "21.2", "15.0", "cudaLaunchKernel", "kernel"]
     trace = rows(
         scope,
         "cuda_kern_exec_trace",
@@ -204,7 +204,7 @@ def test_launch_wait_and_run(profile_file) -> None:
     assert trace == [
         ["10", "10", "20", "30", "50", "30", "70"],
         ["100", "60", "", "", "140", "10", "60"],
-        ["200", "10", "", "", "210", "15", "25"],
+        ["200", "10", "210", "0", "210", "15", "25"],
     ]
 
 

@@ -66,9 +66,9 @@ def test_push_pop_trace(profile_file) -> None:
             "4",
             "2",
             ":2:4",
-            "    library:call",
+            "--library:call",
         ],
-        ["20", "30", "10", "0", "10", "part", "100", "1", "2", "0", "5", "4", ":2:4:5", "        part"],
+        ["20", "30", "10", "0", "10", "part", "100", "1", "2", "0", "5", "4", ":2:4:5", "----part"],
         ["20", "30", "10", "0", "10", "elsewhere", "100", "2", "0", "0", "6", "", ":6", "elsewhere"],
     ]
 
@@ -92,10 +92,10 @@ def test_projected_ranges_one_by_one(profile_file) -> None:
     with profile_file.writing() as file:
         projection_example(file)
     assert rows(profile_file.scope(), "nvtx_gpu_proj_trace") == [
+        ["", "1200", "30", "", "", "", "100", "1", "1", "", "0", "", "", ""],
         ["run", "150", "150", "0", "1000", "PushPop", "100", "1", "3", "0", "2", "1", "", ":1"],
         ["upload", "150", "50", "10", "90", "PushPop", "100", "1", "1", "1", "0", "2", "1", ":1:2"],
         ["compute", "210", "90", "110", "190", "PushPop", "100", "1", "2", "1", "0", "3", "1", ":1:3"],
-        ["", "1200", "30", "", "", "", "", "", "1", "", "", "", "", ""],
     ]
 
 
@@ -128,7 +128,7 @@ def test_kernels_by_range(profile_file) -> None:
         projection_example(file)
     wanted = ("NVTX Range", "Style", "TID", "NVTX Inst", "Kern Inst", "Total Time (ns)", "Kernel Name")
     assert rows(profile_file.scope(), "nvtx_kern_sum", *wanted) == [
-        ["", "", "1", "", "1", "30", "outside"],
+        ["", "", "1", "0", "1", "30", "outside"],
         ["compute", "PushPop", "1", "1", "2", "110", "first"],
         ["run", "PushPop", "1", "1", "2", "110", "first"],
     ]

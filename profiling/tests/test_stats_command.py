@@ -86,7 +86,8 @@ def test_a_report_that_cannot_apply_says_so_and_the_others_come(
     shown = capsys.readouterr()
     assert "outer" in shown.out
     assert (
-        shown.err == "SKIPPED osrt_sum: run.sqlite does not contain calls of the operating system's runtime\n"
+        shown.err == "SKIPPED osrt_sum: does not apply: "
+        "run.sqlite does not contain calls of the operating system's runtime\n"
     )
 
 

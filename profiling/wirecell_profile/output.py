@@ -14,7 +14,7 @@ import math
 import os
 import shutil
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -83,9 +83,15 @@ def as_csv(result: Result) -> str:
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
     writer.writerow([column.name for column in result.columns])
-    for row in result.rows:
-        writer.writerow([column.text(value) for column, value in zip(result.columns, row)])
+    writer.writerows(
+        zip(*(_cells(column, values) for column, values in zip(result.columns, zip(*result.rows))))
+    )
     return buffer.getvalue()
+
+
+def _cells(column: Column, values: Sequence[object]) -> Iterable[object]:
+    """Return the values of a column for csv, which writes integers, texts and None as Column.text does."""
+    return map(column.text, values) if float in set(map(type, values)) else values
 
 
 def as_json(result: Result) -> str:

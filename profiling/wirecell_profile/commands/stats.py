@@ -2,7 +2,7 @@
 """Print reports with nsys's names and definitions, from wire-cell's recordings and from nsys exports.
 
 Reports without data in the file are listed and left out, never shown as zero. Exit status 1 if no report
-could be made. Options follow a report's name: cuda_gpu_kern_sum:base, :mangled, :nvtx-name.
+could be made. Options follow a report's name: cuda_gpu_kern_sum:base, :mangled, :nvtx-name, um_sum:rows=20.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def run(arguments: argparse.Namespace) -> int:
             try:
                 result = report.run(scope, options)
             except MissingData as error:
-                print(f"SKIPPED {text}: {error.what}", file=sys.stderr)
+                print(f"SKIPPED {text}: does not apply: {error.what}", file=sys.stderr)
                 continue
             made += 1
             body = render(result, arguments.format)

@@ -16,9 +16,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from .grouping import group
 from .identity import codes, lookup, process_of
-from .table import NULL, Labels, Table, TableSource, label
+from .table import NULL, Labels, Table, TableSource, combine, label
 
 PUSH_POP, START_END = 0, 1
 STYLES = ("PushPop", "StartEnd")
@@ -272,12 +271,7 @@ def _named(keys: np.ndarray, definitions: np.ndarray, text: Labels) -> Labels:
 
 def _qualified(domain: Labels, text: Labels) -> Labels:
     """domain:text."""
-    pairs = group(domain.codes, text.codes)
-    names = []
-    for row in pairs.first.tolist():
-        message = text.text(row)
-        names.append(f"{domain.text(row)}:{message}" if domain.codes[row] >= 0 else message)
-    return Labels(pairs.of_row, names).map(str)
+    return combine(domain, text, lambda name, message: f"{name}:{message or ''}" if name else message or "")
 
 
 def read_calls(profile: TableSource) -> Calls:
@@ -293,6 +287,12 @@ def read_system_calls(profile: TableSource) -> Calls:
     if not len(calls):
         raise profile.missing("OSRT_API")
     return calls
+
+
+def read_host_events(table: Table) -> HostEvents:
+    """Read the times and threads of any table of events. Rows without end end at their start."""
+    start, end = table.integers("start"), table.integers("end")
+    return HostEvents(start, np.where(end == NULL, start, end), table.integers("globalTid"))
 
 
 def read_host_calls(profile: TableSource, name: str) -> Calls:

@@ -94,9 +94,9 @@ def summarise(values: np.ndarray, of_row: np.ndarray, groups: int) -> Summary:
     return Summary(total, count, mean, median, minimum, maximum, deviation)
 
 
-def by_total(summary: Summary) -> list[int]:
-    """Return the groups, the largest total first, equal ones in their order."""
-    return np.argsort(-summary.total, kind="stable").tolist()
+def by_total(summary: Summary, groups: Groups, *ties: np.ndarray) -> list[int]:
+    """Return the groups, the largest total first, equal ones by the columns `ties` of their rows."""
+    return np.lexsort((*(tie[groups.first] for tie in reversed(ties)), -summary.total)).tolist()
 
 
 def percent(part: int, whole: int) -> float:

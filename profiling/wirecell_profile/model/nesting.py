@@ -4,7 +4,7 @@
 A range lies in another if both are on one thread and its start and end are within the other's, ends included.
 Push/pop ranges of a thread nest perfectly; start/end ranges may overlap without nesting.
 
-In the order of start, longest first, the parent of a range is the last earlier range that ends no earlier.
+In the order of start, longest first, the candidate of a range is the last earlier range that ends no earlier.
 All ranges look for theirs at once: they begin at the range before them and jump to that one's candidate until
 it ends late enough. A jump never passes a parent, because every range between two candidates ends too early.
 """
@@ -39,8 +39,8 @@ class Nesting:
 
     @cached_property
     def parent(self) -> np.ndarray:
-        """(N) The innermost range that the range lies in."""
-        return self._by_row(self._row(self._ranges.parent))
+        """(N) The shortest range that the range lies in; of equally short ones that which starts last."""
+        return self._by_row(self._row(self._ranges.shortest))
 
     @cached_property
     def level(self) -> np.ndarray:
@@ -56,15 +56,15 @@ class Nesting:
     def exclusive(self) -> np.ndarray:
         """(N) Duration minus the union of the children [ns]."""
         ranges = self._ranges
-        inner = np.flatnonzero(ranges.parent >= 0)
+        inner = np.flatnonzero(ranges.shortest >= 0)
         covered = union_by_owner(
-            ranges.start[inner], ranges.end[inner], ranges.parent[inner], len(ranges.start)
+            ranges.start[inner], ranges.end[inner], ranges.shortest[inner], len(ranges.start)
         )
         return self._by_row(ranges.end[:-1] - ranges.start - covered)
 
     @cached_property
     def innermost(self) -> np.ndarray:
-        """(M) The innermost range around the interval."""
+        """(M) The range around the interval that starts last."""
         return self._row(self._ranges.innermost(*self._intervals))
 
     def pairs(self, rows: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
@@ -123,14 +123,29 @@ class _Sorted:
         _climb(found, self.parent, self.end, self.start)
         return found
 
+    @cached_property
+    def shortest(self) -> np.ndarray:
+        """The shortest range around each range. It differs from `parent` only where ranges overlap."""
+        shortest, length = self.parent.copy(), self.end[:-1] - self.start
+        if np.array_equal(self.open_before, self.parent):
+            return shortest
+        rows = np.flatnonzero(shortest >= 0)
+        found = self.open_before[shortest[rows]]
+        while len(rows):
+            rows, found = rows[found >= 0], found[found >= 0]
+            better = (self.end[found] >= self.end[rows]) & (length[found] < length[shortest[rows]])
+            shortest[rows[better]] = found[better]
+            found = self.open_before[found]
+        return shortest
+
     def level(self) -> np.ndarray:
         """Count of the ranges around each range."""
         level = np.zeros(len(self.order), dtype=np.int64)
-        rows = np.flatnonzero(self.parent >= 0)
-        above = self.parent[rows]
+        rows = np.flatnonzero(self.shortest >= 0)
+        above = self.shortest[rows]
         while len(rows):
             level[rows] += 1
-            above = self.parent[above]
+            above = self.shortest[above]
             rows, above = rows[above >= 0], above[above >= 0]
         return level
 

@@ -59,6 +59,13 @@ class Labels:
         table = np.array(new + [-1], dtype=np.int64)  # code -1 selects the last
         return Labels(table[self.codes], list(found))
 
+    def ranks(self) -> np.ndarray:
+        """Return for each row the position of its text among the sorted texts, -1 for rows without one."""
+        positions = np.empty(len(self.names) + 1, dtype=np.int64)
+        positions[sorted(range(len(self.names)), key=self.names.__getitem__)] = np.arange(len(self.names))
+        positions[-1] = -1
+        return positions[self.codes]
+
     def matching(self, test: Callable[[str], object]) -> np.ndarray:
         """Return the mask of rows whose text passes a test."""
         passed = np.array([bool(test(name)) for name in self.names] + [False])
@@ -70,6 +77,15 @@ def label(strings: Iterable[str | None]) -> Labels:
     found: dict[str, int] = {}
     codes = (-1 if text is None else found.setdefault(text, len(found)) for text in strings)
     return Labels(np.fromiter(codes, dtype=np.int64), list(found))
+
+
+def combine(first: Labels, second: Labels, text: Callable[[str | None, str | None], str]) -> Labels:
+    """Make labels from two columns: `text` of each distinct pair, where None means no string."""
+    width = len(second.names) + 1
+    pairs, codes = np.unique((first.codes + 1) * width + second.codes + 1, return_inverse=True)
+    left, right = [None, *first.names], [None, *second.names]
+    names = [text(left[pair // width], right[pair % width]) for pair in pairs.tolist()]
+    return Labels(codes.reshape(-1), names).map(str)
 
 
 class Table:

@@ -18,6 +18,7 @@ import numpy as np
 from ..errors import UsageError
 from ..model.grouping import Groups, by_total, percent, summarise
 from ..model.selection import Scope
+from ..model.table import NULL, Labels
 from ..output import Result, columns
 
 TIMES = "Avg (ns), Med (ns), Min (ns), Max (ns), StdDev (ns)"
@@ -31,13 +32,17 @@ class Report:
     about: str
     run: Callable[[Scope, frozenset[str]], Result]
     aliases: tuple[str, ...] = ()  # names in earlier versions of nsys
-    options: tuple[str, ...] = ()
+    options: tuple[str, ...] = ()  # "name=" for an option with an integer
 
 
 def sum_of_times(
-    durations: np.ndarray, groups: Groups, count: str, keys: Mapping[str, Callable[[int], str]]
+    durations: np.ndarray,
+    groups: Groups,
+    count: str,
+    keys: Mapping[str, Callable[[int], str]],
+    *ties: np.ndarray,
 ) -> Result:
-    """Summarise durations by group, the largest total first.
+    """Summarise durations by group, the largest total first, groups with equal totals by the columns `ties`.
 
     `count`: head of the counts. `keys`: heads of the last columns, with the functions from a row to their cells.
     """
@@ -45,11 +50,29 @@ def sum_of_times(
     whole = int(summary.total.sum())
     rows = [
         (percent(total, whole), total, int(summary.count[i]), *summary.cells(i), *cells)
-        for i in by_total(summary)
+        for i in by_total(summary, groups, *ties)
         for total in [int(summary.total[i])]
         for cells in [[text(groups.first[i]) for text in keys.values()]]
     ]
     return Result(columns("Time (%), Total Time (ns)", count, TIMES, *keys), rows)
+
+
+def listed(column: np.ndarray | Labels, rows: np.ndarray) -> list:
+    """Return some rows of a column as a list, None for NULL and for rows without text."""
+    chosen = column.take(rows) if isinstance(column, Labels) else column[rows]
+    if isinstance(chosen, Labels):
+        return [None if code < 0 else chosen.names[code] for code in chosen.codes.tolist()]
+    values = chosen.tolist()
+    if chosen.dtype == np.int64 and (chosen == NULL).any():
+        return [None if value == NULL else value for value in values]
+    return values
+
+
+def option_value(options: frozenset[str], name: str, default: int) -> int:
+    """Return N of the option 'name=N', the default without it."""
+    return next(
+        (int(option.partition("=")[2]) for option in options if option.startswith(f"{name}=")), default
+    )
 
 
 def all_reports() -> dict[str, Report]:
@@ -62,7 +85,7 @@ def all_reports() -> dict[str, Report]:
 
 
 def find(text: str) -> tuple[Report, frozenset[str]]:
-    """Parse 'name:option:option' to a report and its options. Raise UsageError for unknown ones."""
+    """Parse 'name:option:option=value' to a report and its options. Raise UsageError for unknown ones."""
     reports = all_reports()
     names = reports | {alias: report for report in reports.values() for alias in report.aliases}
     name, *options = text.split(":")
@@ -76,7 +99,8 @@ def find(text: str) -> tuple[Report, frozenset[str]]:
         )
     report = names[name]
     for option in options:
-        if option not in report.options:
+        name, given, value = option.partition("=")
+        if name + given not in report.options or (given and not value.isdecimal()):
             known = ", ".join(report.options) or "no options"
             raise UsageError(f"report {report.name} has no such option", "--report", text, known)
     return report, frozenset(options)

@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+
 import numpy as np
 
 from ..model.events import KERNEL, MEMCPY, MEMSET, Operations, join_labels
 from ..model.grouping import by_total, group, summarise
 from ..model.selection import Scope
-from ..model.table import Labels, label
+from ..model.table import Labels, combine, label
 from ..output import Result, columns
 from . import Report, sum_of_times
 
@@ -27,20 +29,22 @@ def chosen(scope: Scope, *kinds: int) -> tuple[Operations, np.ndarray]:
 
 
 def kernel_labels(scope: Scope, rows: np.ndarray, options: frozenset[str]) -> Labels:
-    """Return names of operations: demangled, base (without template arguments) or mangled; nvtx-name prefixes
-    'range: '."""
+    """Return names of operations: demangled, base (without template arguments) or mangled.
+
+    nvtx-name prefixes kernels with 'range/': the text, without domain, of the range around their launch that
+    starts last.
+    """
     operations = scope.profile.operations.take(rows)
     names = operations.short_name if "base" in options else operations.name
     if "mangled" in options:
         names = _mangled(scope, operations, names)
-    if "nvtx-name" not in options:
+    if "nvtx-name" not in options or not scope.profile.has("CUPTI_ACTIVITY_KIND_KERNEL"):
         return names
-    inner = scope.projection.range_of_operation[rows]
-    ranges = scope.projection.ranges.name
-    return label(
-        f"{ranges.text(around)}: {name}" if around >= 0 else name
-        for around, name in zip(inner.tolist(), names.to_list())
-    )
+    scope.profile.require("CUPTI_ACTIVITY_KIND_RUNTIME")
+    texts = scope.profile.ranges.text
+    inner = np.where(operations.kind == KERNEL, scope.projection.range_of_operation[rows], -1)
+    around = Labels(np.append(texts.codes, -1)[inner], texts.names)
+    return combine(around, names, lambda text, name: name or "" if text is None else f"{text}/{name or ''}")
 
 
 def _mangled(scope: Scope, operations: Operations, demangled: Labels) -> Labels:
@@ -56,9 +60,10 @@ def _mangled(scope: Scope, operations: Operations, demangled: Labels) -> Labels:
     return Labels(codes, both.names)
 
 
-def grid_text(x: int, y: int, z: int) -> str:
-    """Return the sizes of a grid or block, each four characters wide."""
-    return f"{x:>4} {y:>4} {z:>4}"
+def grid_labels(x: np.ndarray, y: np.ndarray, z: np.ndarray) -> Labels:
+    """Return the sizes of grids or blocks as texts, each size four characters wide."""
+    sizes, codes = np.unique(np.stack([x, y, z]), axis=1, return_inverse=True)
+    return Labels(codes.reshape(-1), [f"{i:>4} {j:>4} {k:>4}" for i, j, k in sizes.T.tolist()])
 
 
 def cuda_gpu_kern_sum(scope: Scope, options: frozenset[str]) -> Result:
@@ -66,7 +71,7 @@ def cuda_gpu_kern_sum(scope: Scope, options: frozenset[str]) -> Result:
     scope.profile.require("CUPTI_ACTIVITY_KIND_KERNEL")
     kernels, rows = chosen(scope, KERNEL)
     names = kernel_labels(scope, rows, options)
-    return sum_of_times(kernels.duration, group(names.codes), "Instances", {"Name": names.text})
+    return _kernel_sum(kernels, names, {"Name": names.text})
 
 
 def cuda_gpu_kern_gb_sum(scope: Scope, options: frozenset[str]) -> Result:
@@ -76,11 +81,20 @@ def cuda_gpu_kern_gb_sum(scope: Scope, options: frozenset[str]) -> Result:
     names = kernel_labels(scope, rows, options)
     sizes = kernel_sizes(scope, kernels)
     keys = {
-        "GridXYZ": lambda row: grid_text(*(int(size[row]) for size in sizes[:3])),
-        "BlockXYZ": lambda row: grid_text(*(int(size[row]) for size in sizes[3:])),
+        "GridXYZ": grid_labels(*sizes[:3]).text,
+        "BlockXYZ": grid_labels(*sizes[3:]).text,
         "Name": names.text,
     }
-    return sum_of_times(kernels.duration, group(names.codes, *sizes), "Instances", keys)
+    return _kernel_sum(kernels, names, keys, *sizes)
+
+
+def _kernel_sum(
+    kernels: Operations, names: Labels, keys: Mapping[str, Callable[[int], str]], *sizes: np.ndarray
+) -> Result:
+    """Summarise kernels by name and sizes; of equal totals that of fewer kernels first, then by name and sizes."""
+    groups = group(names.codes, *sizes)
+    instances = np.bincount(groups.of_row, minlength=1)[groups.of_row]
+    return sum_of_times(kernels.duration, groups, "Instances", keys, instances, names.ranks(), *sizes)
 
 
 def kernel_sizes(scope: Scope, kernels: Operations) -> list[np.ndarray]:
@@ -99,7 +113,9 @@ def cuda_gpu_mem_time_sum(scope: Scope, _: frozenset[str]) -> Result:
     """Summarise the times of copies by direction, and of sets."""
     operations = memory_operations(scope)
     names = operations.name
-    return sum_of_times(operations.duration, group(names.codes), "Count", {"Operation": names.text})
+    return sum_of_times(
+        operations.duration, group(names.codes), "Count", {"Operation": names.text}, names.ranks()
+    )
 
 
 def cuda_gpu_mem_size_sum(scope: Scope, _: frozenset[str]) -> Result:
@@ -114,7 +130,7 @@ def cuda_gpu_mem_size_sum(scope: Scope, _: frozenset[str]) -> Result:
             *(value / BYTES_PER_MB for value in summary.cells(i)),
             operations.name.text(groups.first[i]),
         )
-        for i in by_total(summary)
+        for i in by_total(summary, groups, operations.name.ranks())
     ]
     return Result(
         columns(
@@ -131,7 +147,7 @@ def sum_of_categories(parts: list[tuple[str, np.ndarray, Labels]]) -> Result:
     names = join_labels([names for _, _, names in parts])
     groups = group(categories.codes, names.codes)
     keys = {"Category": categories.text, "Operation": names.text}
-    return sum_of_times(durations, groups, "Instances", keys)
+    return sum_of_times(durations, groups, "Instances", keys, names.ranks())
 
 
 def _device_parts(scope: Scope, options: frozenset[str]) -> list[tuple[str, np.ndarray, Labels]]:
@@ -153,8 +169,11 @@ def cuda_api_gpu_sum(scope: Scope, options: frozenset[str]) -> Result:
 
     The total mixes host and device time; it gives a ranking, not a utilisation.
     """
-    calls = scope.profile.calls.take(scope.call_rows)
-    return sum_of_categories([("CUDA_API", calls.duration, calls.name), *_device_parts(scope, options)])
+    parts = _device_parts(scope, options) if len(scope.profile.or_empty("operations")) else []
+    if scope.profile.has("CUPTI_ACTIVITY_KIND_RUNTIME") or not parts:
+        calls = scope.profile.calls.take(scope.call_rows)
+        parts.insert(0, ("CUDA_API", calls.duration, calls.name))
+    return sum_of_categories(parts)
 
 
 REPORTS = [

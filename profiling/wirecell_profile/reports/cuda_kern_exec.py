@@ -15,10 +15,10 @@ from ..model.events import KERNEL, Calls, Operations
 from ..model.grouping import group, summarise
 from ..model.identity import pid_of, tid_of
 from ..model.selection import Scope
-from ..model.table import Labels
+from ..model.table import NULL, Labels
 from ..output import Result, columns
-from . import Report
-from .cuda_gpu import KERNEL_OPTIONS, chosen, grid_text, kernel_labels, kernel_sizes
+from . import Report, listed
+from .cuda_gpu import KERNEL_OPTIONS, chosen, grid_labels, kernel_labels, kernel_sizes
 
 
 @dataclass
@@ -28,7 +28,7 @@ class Launches:
     calls: Calls
     kernels: Operations
     names: Labels
-    queue: np.ndarray  # ns; at most 0 if the kernel did not wait
+    queue: np.ndarray  # ns; negative if the kernel started before the call ended
 
     @property
     def total(self) -> np.ndarray:
@@ -53,13 +53,15 @@ def cuda_kern_exec_sum(scope: Scope, options: frozenset[str]) -> Result:
     calls, kernels, names = launches.calls, launches.kernels, launches.names
     groups = group(calls.thread, kernels.device, calls.name.codes, names.codes)
     count, of_row = len(groups), groups.of_row
-    waited = launches.queue > 0
+    waited = launches.queue >= 0
     total = summarise(launches.total, of_row, count)
     api = summarise(calls.duration, of_row, count)
     queue = summarise(launches.queue[waited], of_row[waited], count)
     kernel = summarise(kernels.duration, of_row, count)
     rows = []
-    for i in np.argsort(-total.mean, kind="stable"):
+    shown_mean = np.floor(total.mean * 10 + 0.5)  # ties are those of the printed means
+    ties = (calls.thread, kernels.device, calls.name.ranks(), names.ranks())
+    for i in np.lexsort((*(tie[groups.first] for tie in reversed(ties)), -shown_mean)):
         first = groups.first[i]
         thread = int(calls.thread[first])
         rows.append(
@@ -86,35 +88,31 @@ def cuda_kern_exec_trace(scope: Scope, options: frozenset[str]) -> Result:
     launches = find_launches(scope, options)
     calls, kernels = launches.calls, launches.kernels
     sizes = kernel_sizes(scope, kernels)
-    total = launches.total
-    rows = []
-    for i in np.lexsort((kernels.start, calls.start)):
-        thread, queue = int(calls.thread[i]), int(launches.queue[i])
-        waiting = (int(calls.end[i]), queue) if queue > 0 else (None, None)
-        rows.append(
-            (
-                int(calls.start[i]),
-                int(calls.duration[i]),
-                *waiting,
-                int(kernels.start[i]),
-                int(kernels.duration[i]),
-                int(total[i]),
-                pid_of(thread),
-                tid_of(thread),
-                int(kernels.device[i]),
-                calls.name.text(i),
-                grid_text(*(int(size[i]) for size in sizes[:3])),
-                grid_text(*(int(size[i]) for size in sizes[3:])),
-                launches.names.text(i),
-            )
-        )
+    order = np.argsort(calls.start, kind="stable")
+    waited = launches.queue >= 0
+    cells = (
+        calls.start,
+        calls.duration,
+        np.where(waited, calls.end, NULL),
+        np.where(waited, launches.queue, NULL),
+        kernels.start,
+        kernels.duration,
+        launches.total,
+        pid_of(calls.thread),
+        tid_of(calls.thread),
+        kernels.device,
+        calls.name,
+        grid_labels(*sizes[:3]),
+        grid_labels(*sizes[3:]),
+        launches.names,
+    )
     return Result(
         columns(
             "API Start (ns), API Dur (ns), Queue Start (ns), Queue Dur (ns), Kernel Start (ns), "
             "Kernel Dur (ns), Total Dur (ns), PID, TID, DevId, API Function, GridXYZ, BlockXYZ, "
             "Kernel Name"
         ),
-        rows,
+        list(zip(*(listed(cell, order) for cell in cells))),
     )
 
 

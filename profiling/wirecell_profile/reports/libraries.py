@@ -5,11 +5,15 @@ from __future__ import annotations
 
 from functools import partial
 
+import numpy as np
+
 from ..errors import MissingData
-from ..model.events import read_host_calls
+from ..model.events import join_labels, read_host_calls
+from ..model.grouping import group
 from ..model.selection import Scope
+from ..model.table import label
 from ..output import Result
-from . import Report
+from . import Report, sum_of_times
 from .cuda_api import sum_by_name
 from .nvtx import sum_of_ranges
 
@@ -20,6 +24,8 @@ LIBRARIES = {
     "nccl_sum": ("NCCL", "nccl", None),
     "cccl_sum": ("CCCL", "cccl", None),
 }
+
+VIDEO = {"NVVIDEO_ENCODER_API": "Encoder", "NVVIDEO_DECODER_API": "Decoder", "NVVIDEO_JPEG_API": "JPEG"}
 
 
 def library_sum(scope: Scope, _: frozenset[str], library: str, domain: str, table: str | None) -> Result:
@@ -39,7 +45,31 @@ def library_sum(scope: Scope, _: frozenset[str], library: str, domain: str, tabl
     )
 
 
+def nvvideo_api_sum(scope: Scope, _: frozenset[str]) -> Result:
+    """Summarise calls of the video libraries by function and library."""
+    scope.profile.require(*VIDEO)
+    present = [name for name in VIDEO if scope.profile.has(name)]
+    parts = []
+    for name in present:
+        calls = read_host_calls(scope.profile, name)
+        parts.append(calls.take(scope.host_rows(calls)))
+    names = join_labels([part.name for part in parts])
+    library = label(VIDEO[name] for name, part in zip(present, parts) for _ in range(len(part)))
+    groups = group(library.codes, names.codes)
+    durations = np.concatenate([part.duration for part in parts])
+    keys = {"Event Type": library.text, "Name": names.text}
+    return sum_of_times(durations, groups, "Num Calls", keys, library.codes, names.codes)
+
+
 REPORTS = [
-    Report(name, f"ranges of {library}", partial(library_sum, library=library, domain=domain, table=table))
-    for name, (library, domain, table) in LIBRARIES.items()
+    *(
+        Report(
+            name,
+            f"ranges of {library}",
+            partial(library_sum, library=library, domain=domain, table=table),
+            (name.replace("_", ""),),
+        )
+        for name, (library, domain, table) in LIBRARIES.items()
+    ),
+    Report("nvvideo_api_sum", "calls of NVIDIA's video libraries by function", nvvideo_api_sum),
 ]

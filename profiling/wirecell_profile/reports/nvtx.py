@@ -11,8 +11,9 @@ from ..model.grouping import group
 from ..model.identity import pid_of, tid_of
 from ..model.nesting import nest
 from ..model.selection import Scope
+from ..model.table import NULL
 from ..output import Result, columns
-from . import Report, sum_of_times
+from . import Report, listed, sum_of_times
 
 
 def chosen_ranges(scope: Scope, *styles: int) -> Ranges:
@@ -29,7 +30,14 @@ def sum_of_ranges(ranges: Ranges, with_style: bool) -> Result:
     """Summarise ranges by name, and optionally by style."""
     style = {"Style": lambda row: STYLES[ranges.style[row]]} if with_style else {}
     groups = group(ranges.name.codes, ranges.style)
-    return sum_of_times(ranges.duration, groups, "Instances", {**style, "Range": ranges.name.text})
+    return sum_of_times(
+        ranges.duration,
+        groups,
+        "Instances",
+        {**style, "Range": ranges.name.text},
+        ranges.name.ranks(),
+        ranges.style,
+    )
 
 
 def nvtx_sum(scope: Scope, _: frozenset[str]) -> Result:
@@ -47,50 +55,52 @@ def nvtx_startend_sum(scope: Scope, _: frozenset[str]) -> Result:
     return sum_of_ranges(chosen_ranges(scope, START_END), with_style=False)
 
 
+def range_stacks(ranges: Ranges, parent: np.ndarray) -> list[str]:
+    """Return for each range the ids of the ranges around it and its own, outermost first, each after a colon."""
+    stacks = [f":{row}" for row in ranges.row.tolist()]
+    parents = parent.tolist()
+    for i in np.lexsort((ranges.row, -ranges.end, ranges.start)).tolist():  # parents before their children
+        if parents[i] >= 0:
+            stacks[i] = stacks[parents[i]] + stacks[i]
+    return stacks
+
+
 def nvtx_pushpop_trace(scope: Scope, _: frozenset[str]) -> Result:
     """Return single push/pop ranges with their position in the stack of their thread, across domains.
 
     Start/end ranges are not part of the stack. Counts and times of children refer to the whole profile.
+    Order: by start, of equal starts the shorter first.
     """
     chosen_ranges(scope, PUSH_POP)
     everything = scope.profile.ranges
     rows = np.flatnonzero(everything.style == PUSH_POP)
     ranges = everything.take(rows)
     nesting = nest((ranges.start, ranges.end, ranges.thread))
-    shown = np.flatnonzero(np.isin(rows, scope.range_rows))
-    stacks: dict[int, tuple[str, str]] = {}
-    table = []
-    for i in np.lexsort((ranges.row, -ranges.end, ranges.start)):
-        range_id, parent = int(ranges.row[i]), int(nesting.parent[i])
-        above = stacks[parent] if parent >= 0 else ("", "")
-        name = ranges.name.text(i)
-        stacks[i] = (f"{above[0]}:{range_id}", f"{'    ' * int(nesting.level[i])}{name}")
-        exclusive = int(nesting.exclusive[i])
-        duration, thread = int(ranges.duration[i]), int(ranges.thread[i])
-        table.append(
-            (
-                int(ranges.start[i]),
-                int(ranges.end[i]),
-                duration,
-                duration - exclusive,
-                exclusive,
-                name,
-                pid_of(thread),
-                tid_of(thread),
-                int(nesting.level[i]),
-                int(nesting.children[i]),
-                range_id,
-                int(ranges.row[parent]) if parent >= 0 else None,
-                *stacks[i],
-            )
-        )
-    shown_ids = set(ranges.row[shown].tolist())
+    stacks = range_stacks(ranges, nesting.parent)
+    order = np.lexsort((ranges.row, ranges.duration, ranges.start))
+    shown = order[np.isin(rows, scope.range_rows)[order]]
+    names = ranges.name.take(shown).to_list()
+    cells = (
+        ranges.start,
+        ranges.end,
+        ranges.duration,
+        ranges.duration - nesting.exclusive,
+        nesting.exclusive,
+        ranges.name,
+        pid_of(ranges.thread),
+        tid_of(ranges.thread),
+        nesting.level,
+        nesting.children,
+        ranges.row,
+        np.append(ranges.row, NULL)[nesting.parent],
+    )
+    trees = ("--" * level + name if name else "" for level, name in zip(nesting.level[shown].tolist(), names))
     return Result(
         columns(
             "Start (ns), End (ns), Duration (ns), DurChild (ns), DurNonChild (ns), Name, PID, TID, "
             "Lvl, NumChild, RangeId, ParentId, RangeStack, NameTree"
         ),
-        [row for row in table if row[10] in shown_ids],
+        list(zip(*(listed(cell, shown) for cell in cells), [stacks[i] for i in shown.tolist()], trees)),
     )
 
 

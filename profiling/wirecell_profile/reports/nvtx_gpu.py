@@ -2,22 +2,23 @@
 """Reports of NVTX ranges as seen on the device (definition in model/projection.py).
 
 A range includes the operations of its children. Projected times may overlap, exceed the range's own time, and
-include idle time of the device. Operations launched outside of ranges form one row without a name.
+include idle time of the device. In the trace, operations launched outside of ranges form one row without a name.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from ..model.events import STYLES, join_labels
-from ..model.grouping import group, summarise
+from ..model.events import STYLES
+from ..model.grouping import by_total, group, summarise
 from ..model.identity import pid_of, tid_of
-from ..model.projection import Projected
+from ..model.projection import Projection
 from ..model.selection import Scope
-from ..model.table import label
+from ..model.table import NULL, Labels
 from ..output import Result, columns
-from . import Report
-from .cuda_gpu import KERNEL_OPTIONS, kernel_labels
+from . import Report, listed
+from .cuda_gpu import kernel_labels
+from .nvtx import range_stacks
 
 
 def require(scope: Scope) -> None:
@@ -34,7 +35,7 @@ def unattributed(scope: Scope) -> np.ndarray:
 
 
 def nvtx_gpu_proj_trace(scope: Scope, _: frozenset[str]) -> Result:
-    """Return one row per range with device operations, by projected start.
+    """Return one row per range with device operations, in the order of their ids.
 
     NumGPUOps counts launching calls (a graph launch once). Lvl and the stack include ranges of both styles on
     the same thread; only children with device operations count.
@@ -42,107 +43,83 @@ def nvtx_gpu_proj_trace(scope: Scope, _: frozenset[str]) -> Result:
     require(scope)
     projection, projected = scope.projection, scope.projected
     ranges = projection.ranges
-    with_operations = projection.project().range
-    parents = projection.parent[with_operations]
-    children = np.bincount(parents[parents >= 0], minlength=len(ranges))
-    stacks: dict[int, str] = {}
-    rows = []
-    for start, end, launches, i in _by_start(projected):
-        thread, parent = int(ranges.thread[i]), int(projection.parent[i])
-        rows.append(
-            (
-                ranges.name.text(i),
-                start,
-                end - start,
-                int(ranges.start[i]),
-                int(ranges.duration[i]),
-                STYLES[ranges.style[i]],
-                pid_of(thread),
-                tid_of(thread),
-                launches,
-                int(projection.level[i]),
-                int(children[i]),
-                int(ranges.row[i]),
-                int(ranges.row[parent]) if parent >= 0 else None,
-                _stack(i, projection.parent, ranges.row, stacks),
-            )
-        )
-    rows += _unnamed_row(scope)
+    stacks = range_stacks(ranges, projection.parent)
+    duration = projected.end - projected.start
+    order = np.argsort(ranges.row[projected.range])
+    rows = projected.range[order]
+    cells = (
+        listed(ranges.name, rows),
+        listed(projected.start, order),
+        listed(duration, order),
+        listed(ranges.start, rows),
+        listed(ranges.duration, rows),
+        [STYLES[style] for style in ranges.style[rows].tolist()],
+        listed(pid_of(ranges.thread), rows),
+        listed(tid_of(ranges.thread), rows),
+        listed(projected.launches, order),
+        listed(projection.level, rows),
+        listed(_children(projection), rows),
+        listed(ranges.row, rows),
+        listed(np.append(ranges.row, NULL)[projection.parent], rows),
+        [stacks[row] for row in rows.tolist()],
+    )
     return Result(
         columns(
             "Name, Projected Start (ns), Projected Duration (ns), Orig Start (ns), "
             "Orig Duration (ns), Style, PID, TID, NumGPUOps, Lvl, NumChild, RangeId, ParentId, "
             "RangeStack"
         ),
-        rows,
+        [*_unnamed_row(scope), *zip(*cells)],
     )
 
 
-def _by_start(projected: Projected) -> list[tuple[int, int, int, int]]:
-    """Return (start, end, launches, range) by start, for equal starts by range."""
-    order = np.lexsort((projected.range, projected.start))
-    parts = (projected.start, projected.end, projected.launches, projected.range)
-    return list(zip(*(part[order].tolist() for part in parts)))
-
-
-def _stack(i: int, parent: np.ndarray, range_id: np.ndarray, known: dict[int, str]) -> str:
-    """Return the ids of the ranges around a range and its own, each after a colon."""
-    chain = []
-    while i >= 0 and i not in known:
-        chain.append(i)
-        i = int(parent[i])
-    above = known[i] if i >= 0 else ""
-    for member in reversed(chain):
-        above = known[member] = f"{above}:{int(range_id[member])}"
-    return above
+def _children(projection: Projection) -> np.ndarray:
+    """Return for each range the count of its children that have device operations."""
+    parents = projection.parent[projection.project().range]
+    return np.bincount(parents[parents >= 0], minlength=len(projection.ranges))
 
 
 def _unnamed_row(scope: Scope) -> list[tuple]:
-    """Return the row of operations outside of all ranges, if there are any."""
+    """Return the row of operations outside of all ranges, if there are any.
+
+    As in nsys, process and thread are those of the operation that ended last.
+    """
     rows = unattributed(scope)
     if not len(rows):
         return []
-    operations = scope.profile.operations.take(rows)
-    start = int(operations.start.min())
-    launches = len(np.unique(scope.projection.call_of_operation[rows]))
-    nothing = (None,) * 5
-    return [("", start, int(operations.end.max()) - start, *nothing, launches, None, None, None, None, None)]
+    operations, call = scope.profile.operations.take(rows), scope.projection.call_of_operation[rows]
+    start, end = int(operations.start.min()), int(operations.end.max())
+    thread = int(scope.projection.calls.thread[call[operations.end.argmax()]])
+    launches = len(np.unique(call))
+    host, position = (None,) * 3, (None, 0, None, None, None)
+    return [("", start, end - start, *host, pid_of(thread), tid_of(thread), launches, *position)]
 
 
 def nvtx_gpu_proj_sum(scope: Scope, _: frozenset[str]) -> Result:
-    """Summarise the trace by range name and style."""
-    trace = nvtx_gpu_proj_trace(scope, frozenset()).rows
-    names, styles = label([row[0] for row in trace]), label([row[5] for row in trace])
-    groups = group(names.codes, styles.codes)
-    summary = summarise(np.array([row[2] for row in trace], dtype=np.int64), groups.of_row, len(groups))
-    members = [[trace[row] for row in part.tolist()] for part in groups.rows()]
-    rows = []
-    alphabetical = sorted(range(len(groups)), key=lambda i: (members[i][0][0], members[i][0][5] or ""))
-    for i in sorted(
-        alphabetical, key=lambda i: -int(summary.total[i])
-    ):  # equal totals, as for nested ranges, by name
-        name, style = members[i][0][0], members[i][0][5]
-        operations = sum(row[8] for row in members[i])
-        count = len(members[i])
-        host = (sum(row[4] for row in members[i]),) if style else (None,)
-        position = (
-            (sum(row[9] for row in members[i]) / count, sum(row[10] for row in members[i]) / count)
-            if style
-            else (None, None)
+    """Summarise the ranges of the trace by name and style."""
+    require(scope)
+    projection, projected = scope.projection, scope.projected
+    ranges = projection.ranges.take(projected.range)
+    groups = group(ranges.name.codes, ranges.style)
+    count, of_row = len(groups), groups.of_row
+    summary = summarise(projected.end - projected.start, of_row, count)
+    host = summarise(ranges.duration, of_row, count)
+    launches = summarise(projected.launches, of_row, count)
+    level = summarise(projection.level[projected.range], of_row, count)
+    children = summarise(_children(projection)[projected.range], of_row, count)
+    rows = [
+        (
+            ranges.name.text(groups.first[i]),
+            STYLES[ranges.style[groups.first[i]]],
+            int(summary.total[i]),
+            int(host.total[i]),
+            int(summary.count[i]),
+            *summary.cells(i),
+            int(launches.total[i]),
+            *(float(part.mean[i]) for part in (launches, level, children)),
         )
-        rows.append(
-            (
-                name,
-                style,
-                int(summary.total[i]),
-                *host,
-                count,
-                *summary.cells(i),
-                operations,
-                operations / count,
-                *position,
-            )
-        )
+        for i in by_total(summary, groups, ranges.name.ranks(), ranges.style)
+    ]
     return Result(
         columns(
             "Range, Style, Total Proj Time (ns), Total Range Time (ns), Range Instances, "
@@ -157,41 +134,38 @@ def nvtx_kern_sum(scope: Scope, options: frozenset[str]) -> Result:
     """Summarise kernels by range name, style, process, thread and kernel name, in order of range names.
 
     A kernel counts in every range of its stack. In nested ranges of one name it is one kernel, but its time
-    counts twice.
+    counts twice. Kernels outside of ranges have an empty range name; without known call, neither process nor
+    thread.
     """
     require(scope)
     scope.profile.require("CUPTI_ACTIVITY_KIND_KERNEL")
     projection, ranges = scope.projection, scope.projection.ranges
-    is_kernel = projection.is_kernel
     pairs = scope.pairs
-    keep = is_kernel[pairs.operation]
-    of_range, operation = pairs.range[keep], pairs.operation[keep]
-    outside = unattributed(scope)
-    outside = outside[is_kernel[outside]]
-    operation = np.concatenate([operation, outside])
-    of_range = np.concatenate([of_range, np.full(len(outside), -1)])
-    inside = of_range >= 0
-    thread = projection.calls.thread[projection.call_of_operation[operation]]
-    names = join_labels([ranges.name.take(of_range[inside]), label([""] * len(outside))])
-    style = np.where(inside, ranges.style[of_range] if len(ranges) else -1, -1)
+    keep = projection.is_kernel[pairs.operation]
+    selected = scope.operation_rows[projection.is_kernel[scope.operation_rows]]
+    outside = selected[projection.range_of_operation[selected] < 0]
+    operation = np.concatenate([pairs.operation[keep], outside])
+    of_range = np.concatenate([pairs.range[keep], np.full(len(outside), -1)])
+    thread = np.append(projection.calls.thread, NULL)[projection.call_of_operation[operation]]
+    names = Labels(np.append(ranges.name.codes, -1)[of_range], ranges.name.names)
+    style = np.append(ranges.style, -1)[of_range]
     kernels = kernel_labels(scope, operation, options)
     groups = group(names.codes, style, thread, kernels.codes)
     count, of_row = len(groups), groups.of_row
     summary = summarise(scope.profile.operations.duration[operation], of_row, count)
-    instances = _different(of_row, of_range, count)
+    instances = _different(of_row[of_range >= 0], of_range[of_range >= 0], count)
     different = _different(of_row, operation, count)
-    order = sorted(range(count), key=lambda i: (names.text(int(groups.first[i])), -int(summary.total[i])))
+    keys = [part[groups.first] for part in (names.ranks(), thread, style, kernels.ranks())]
     rows = []
-    for i in order:
+    for i in np.lexsort((keys[3], keys[2], -summary.total, keys[1], keys[0])):
         first = groups.first[i]
-        known = style[first] >= 0
+        of_thread = int(thread[first])
         rows.append(
             (
                 names.text(first),
-                STYLES[style[first]] if known else None,
-                pid_of(int(thread[first])),
-                tid_of(int(thread[first])),
-                int(instances[i]) if known else None,
+                STYLES[style[first]] if style[first] >= 0 else None,
+                *((None, None) if of_thread == NULL else (pid_of(of_thread), tid_of(of_thread))),
+                int(instances[i]),
                 int(different[i]),
                 int(summary.total[i]),
                 *summary.cells(i),
@@ -227,6 +201,6 @@ REPORTS = [
         "kernels by the NVTX ranges around their launch",
         nvtx_kern_sum,
         ("nvtxkernsum",),
-        KERNEL_OPTIONS,
+        ("base", "mangled"),
     ),
 ]

@@ -40,7 +40,7 @@ def _by_name(scope: Scope, names: Labels, duration: np.ndarray) -> list[tuple[tu
     whole, groups = find_window(scope).length, group(names.codes)
     times = summarise(duration, groups.of_row, len(groups))
     found = []
-    for i in by_total(times):
+    for i in by_total(times, groups):
         total, first = int(times.total[i]), int(groups.first[i])
         cells = (total, percent(total, whole), *times.cells(i)[:4])
         found.append(((names.text(first), int(times.count[i]), *cells), first))
