@@ -72,9 +72,9 @@ def text_of_nsys(nsys: str, path: Path, reports: list[str], folder: Path) -> dic
     return {report: file.read_text(encoding="utf-8") for report, file in files.items()}
 
 
-def as_text(texts: dict[str, str]) -> str:
+def as_text(reports: dict[str, str]) -> str:
     """Return the reports in one text, each under a line '## NAME'; reports without data are left out."""
-    return "".join(f"## {name}\n{text.rstrip()}\n" for name, text in texts.items() if text.strip())
+    return "".join(f"## {name}\n{text.rstrip()}\n" for name, text in reports.items() if text.strip())
 
 
 def our_text(scope: Scope, name: str) -> str:

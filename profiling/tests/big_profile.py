@@ -82,8 +82,8 @@ def write_profile(path: Path, ranges: int) -> None:
                     queue = max(queue, start + 2_000)
                     full, short = kernels[(step + index) % NAMES]
                     end = queue + 3_000 + jitter[index]
-                    place = (thread % DEVICES, 1, 7 + thread // DEVICES)
-                    launched.append((queue, end, *place, identifier, file.thread(0), full, short))
+                    queue_ids = (thread % DEVICES, 1, 7 + thread // DEVICES)
+                    launched.append((queue, end, *queue_ids, identifier, file.thread(0), full, short))
                     queue = end
             columns = "start end eventType text globalTid domainId uint64Value"
             file.rows("NVTX_EVENTS", columns, marks)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Exports of other programs: ranges outside of the window, files without copies, several devices, busy copying."""
+"""Exports of other programs: ranges outside of W, files without copies, several devices, busy copying."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from wirecell_profile.tables.timeline import timeline
 
 
 def test_ranges_outside_of_the_window_have_no_share_of_it(profile_file) -> None:
-    """The window is 100 to 200: first to last device operation."""
+    """W is 100 to 200: first to last device operation."""
     with profile_file.writing() as file:
         file.range("inner", 120, 900)  # written before the range around it
         file.range("outer", 50, 1000)

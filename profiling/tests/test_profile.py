@@ -12,7 +12,7 @@ from synthetic import START_END
 from wirecell_profile.errors import MissingData, ProfileError
 from wirecell_profile.model.identity import global_tid, pid_of, process_of, tid_of
 from wirecell_profile.model.profile import Profile
-from wirecell_profile.model.table import NULL
+from wirecell_profile.model.table import NULL, Labels, combine
 
 VERSIONS = ("2.9.0", "3.0.0", "3.7.2", "3.16.1", "3.24.14", "3.28.0")
 
@@ -302,3 +302,11 @@ def test_start_end_threads(profile_file) -> None:
     ranges = profile_file.profile().ranges
     assert ranges.on_one_thread.tolist() == [True, False, True]
     assert np.array_equal(tid_of(ranges.end_thread), [1, 2, 1])
+
+
+def test_pairs_of_names_exceed_32_bits() -> None:
+    """Two columns of 70,000 names have 4.9e9 possible pairs."""
+    names = [str(index) for index in range(70_000)]
+    one, other = (Labels(np.arange(70_000)[::step], names) for step in (1, -1))
+    joined = combine(one, other, lambda left, right: f"{left}:{right}")
+    assert joined.to_list()[::30_000] == ["0:69999", "30000:39999", "60000:9999"]

@@ -25,7 +25,7 @@ from .units import SIZES, TIMES
 
 FORMATS = ("table", "csv", "json")
 MAX_TEXT = 100  # characters of a text in a table; names of kernels can have thousands
-MIN_TEXT = 28  # texts are not cut shorter to fit a narrow terminal
+MIN_TEXT = 28  # strings are not cut shorter to fit a narrow terminal
 GAP, DOTS = "  ", "..."
 SCALES = {"(ns)": TIMES, "(B)": SIZES}
 
@@ -90,7 +90,7 @@ def as_csv(result: Result) -> str:
 
 
 def _cells(column: Column, values: Sequence[object]) -> Iterable[object]:
-    """Return the values of a column for csv, which writes integers, texts and None as Column.text does."""
+    """Return the values of a column for csv, which writes integers, strings and None as Column.text does."""
     return map(column.text, values) if float in set(map(type, values)) else values
 
 
@@ -126,15 +126,15 @@ def as_readable_table(result: Result, rows: int, width: int, more: str) -> str:
         for head, cells, is_text in zip(heads, bodies, shown.text_columns())
         if not is_text
     )
-    texts = max(1, sum(shown.text_columns()))
-    free = (width - fixed) // texts - len(GAP) if width else MAX_TEXT
+    text_columns = max(1, sum(shown.text_columns()))
+    free = (width - fixed) // text_columns - len(GAP) if width else MAX_TEXT
     left_out = len(result.rows) - len(shown.rows)
     note = f"{left_out:,} more: {more}\n" if left_out else ""
     return _table(heads, bodies, min(max(free, MIN_TEXT), MAX_TEXT), shown) + note
 
 
 def _table(heads: list[str], bodies: list[list[str]], longest: int, result: Result) -> str:
-    """Align columns, given by their cells, under a rule; shorten texts to `longest` letters."""
+    """Align columns, given by their cells, under a rule; shorten strings to `longest` letters."""
     is_text = result.text_columns()
     bodies = [cut_apart(cells, longest) if text else cells for text, cells in zip(is_text, bodies)]
     rule = ["-" * max(map(len, (head, *cells))) for head, cells in zip(heads, bodies)]

@@ -153,7 +153,7 @@ def calls(text: str) -> int:
 
 
 def check_whole_events(file: Recorded) -> None:
-    """Events that SPNG_EVENT calls whole have a call of every node, and the window cut at most two others."""
+    """Events that SPNG_EVENT calls whole have a call of every node, and the capture window cut at most two others."""
     whole = {event for (event,) in file.sql("SELECT event FROM SPNG_EVENT WHERE whole")}
     complete = {
         event

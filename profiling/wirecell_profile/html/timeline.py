@@ -101,13 +101,13 @@ class Merging:
         count = sum(map(len, sets))
         if count <= most:
             return None
-        place = count - most // 3 - 1
-        longest = int(np.partition(np.concatenate([events.duration for events in sets]), place)[place])
+        rank = count - most // 3 - 1
+        longest = int(np.partition(np.concatenate([events.duration for events in sets]), rank)[rank])
         extent = max(int(events.end.max()) for events in sets) - min(
             int(events.start.min()) for events in sets
         )
-        lanes = (events.thread if isinstance(events, HostEvents) else events.stream for events in sets)
-        tracks = DEPTH * sum(len(np.unique(lane)) for lane in lanes)
+        tracks_of = (events.thread if isinstance(events, HostEvents) else events.stream for events in sets)
+        tracks = DEPTH * sum(len(np.unique(track)) for track in tracks_of)
         return cls(longest, extent * tracks // (most // 3) + 1)
 
     def first(self, row: Row) -> np.ndarray:

@@ -42,9 +42,9 @@ def codes(values: np.ndarray) -> np.ndarray:
     low, high = int(values.min(initial=0)), int(values.max(initial=0))
     if high - low > 4 * len(values):
         return np.unique(values, return_inverse=True)[1].reshape(-1)
-    present, place = np.zeros(high - low + 1, dtype=bool), values - low
-    present[place] = True
-    return (np.cumsum(present) - 1)[place]
+    present, position = np.zeros(high - low + 1, dtype=bool), values - low
+    present[position] = True
+    return (np.cumsum(present) - 1)[position]
 
 
 def lookup(keys: np.ndarray, wanted: np.ndarray) -> np.ndarray:

@@ -35,15 +35,15 @@ def union_by_owner(start: np.ndarray, end: np.ndarray, owner: np.ndarray, owners
     return result
 
 
-def disjoint_parts(start: np.ndarray, end: np.ndarray, lane: np.ndarray, size: int) -> Iterator[np.ndarray]:
-    """Yield parts of about `size` rows; intervals of one lane in different parts do not overlap."""
-    order = np.lexsort((start, lane))
-    start, end, lane = start[order], end[order], lane[order]
+def disjoint_parts(start: np.ndarray, end: np.ndarray, track: np.ndarray, size: int) -> Iterator[np.ndarray]:
+    """Yield parts of about `size` rows; intervals of one track in different parts do not overlap."""
+    order = np.lexsort((start, track))
+    start, end, track = start[order], end[order], track[order]
     at = 0
     while at < len(order):
         stop = at + size
         reached = int(end[at:stop].max())
-        while stop < len(order) and lane[stop] == lane[stop - 1] and start[stop] < reached:
+        while stop < len(order) and track[stop] == track[stop - 1] and start[stop] < reached:
             reached = max(reached, int(end[stop]))
             stop += 1
         yield order[at:stop]

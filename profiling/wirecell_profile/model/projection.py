@@ -174,10 +174,10 @@ class Projection:
         key = np.repeat(of_range, count)
         del of_range, of_call
         key *= len(self.operations)
-        place = np.arange(len(key))  # of each pair's operation in by_call
-        place += np.repeat(first - (np.cumsum(count) - count), count)
-        key += by_call[place]
-        del place
+        position = np.arange(len(key))  # of each pair's operation in by_call
+        position += np.repeat(first - (np.cumsum(count) - count), count)
+        key += by_call[position]
+        del position
         key.sort()
         return Pairs(*np.divmod(key, max(len(self.operations), 1)))
 

@@ -60,7 +60,7 @@ class Labels:
         return Labels(table[self.codes], list(found))
 
     def ranks(self) -> np.ndarray:
-        """Return for each row the position of its text among the sorted texts, -1 for rows without one."""
+        """Return for each row the position of its text among the sorted strings, -1 for rows without one."""
         positions = np.empty(len(self.names) + 1, dtype=np.int64)
         positions[sorted(range(len(self.names)), key=self.names.__getitem__)] = np.arange(len(self.names))
         positions[-1] = -1
@@ -82,7 +82,8 @@ def label(strings: Iterable[str | None]) -> Labels:
 def combine(first: Labels, second: Labels, text: Callable[[str | None, str | None], str]) -> Labels:
     """Make labels from two columns: `text` of each distinct pair, where None means no string."""
     width = len(second.names) + 1
-    pairs, codes = np.unique((first.codes + 1) * width + second.codes + 1, return_inverse=True)
+    keys = (first.codes.astype(np.int64) + 1) * width + second.codes + 1  # pairs may exceed 32 bits
+    pairs, codes = np.unique(keys, return_inverse=True)
     left, right = [None, *first.names], [None, *second.names]
     names = [text(left[pair // width], right[pair % width]) for pair in pairs.tolist()]
     return Labels(codes.reshape(-1), names).map(str)
