@@ -249,7 +249,9 @@ class TestWindow:
         )
         assert len(nodes_called) >= len(calls) and {event for (event,) in nodes_called} - {6} == set(wanted)
         assert {event for (event,) in file.sql("SELECT event FROM SPNG_MSG")} == set(wanted)
-        assert file.sql("SELECT event, whole FROM SPNG_EVENT ORDER BY event") == [(event, 1) for event in wanted]
+        assert file.sql("SELECT event, whole FROM SPNG_EVENT ORDER BY event") == [
+            (event, 1) for event in wanted
+        ]
         assert wire_cell.read_arrays(tmp_path / "output.npz").keys() >= {
             f"frame_signal_{ident}" for ident in range(6)
         }

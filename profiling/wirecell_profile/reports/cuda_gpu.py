@@ -41,9 +41,9 @@ def kernel_labels(scope: Scope, rows: np.ndarray, options: frozenset[str]) -> La
     if "nvtx-name" not in options or not scope.profile.has("CUPTI_ACTIVITY_KIND_KERNEL"):
         return names
     scope.profile.require("CUPTI_ACTIVITY_KIND_RUNTIME")
-    texts = scope.profile.ranges.text
+    messages = scope.profile.ranges.text
     inner = np.where(operations.kind == KERNEL, scope.projection.range_of_operation[rows], -1)
-    around = Labels(np.append(texts.codes, -1)[inner], texts.names)
+    around = Labels(np.append(messages.codes, -1)[inner], messages.names)
     return combine(around, names, lambda text, name: name or "" if text is None else f"{text}/{name or ''}")
 
 
@@ -61,7 +61,7 @@ def _mangled(scope: Scope, operations: Operations, demangled: Labels) -> Labels:
 
 
 def grid_labels(x: np.ndarray, y: np.ndarray, z: np.ndarray) -> Labels:
-    """Return the sizes of grids or blocks as texts, each size four characters wide."""
+    """Return the sizes of grids or blocks as strings, each size four characters wide."""
     sizes, codes = np.unique(np.stack([x, y, z]), axis=1, return_inverse=True)
     return Labels(codes.reshape(-1), [f"{i:>4} {j:>4} {k:>4}" for i, j, k in sizes.T.tolist()])
 

@@ -55,12 +55,12 @@ def vulkan_api_trace(scope: Scope, _: frozenset[str]) -> Result:
     )
 
 
-def _sum_of_labels(scope: Scope, events: HostEvents, texts: Labels) -> Result:
+def _sum_of_labels(scope: Scope, events: HostEvents, labels: Labels) -> Result:
     """Summarise labelled intervals by label; labels without any time are left out."""
     rows = scope.host_rows(events)
-    codes = texts.codes[rows]
+    codes = labels.codes[rows]
     result = sum_of_times(
-        events.duration[rows], group(codes), "Instances", {"Range": texts.take(rows).text}, codes
+        events.duration[rows], group(codes), "Instances", {"Range": labels.take(rows).text}, codes
     )
     result.rows = [row for row in result.rows if row[1] > 0]
     return result
@@ -69,12 +69,12 @@ def _sum_of_labels(scope: Scope, events: HostEvents, texts: Labels) -> Result:
 def work_sum(scope: Scope, _: frozenset[str], table: str) -> Result:
     """Summarise the labelled work of a table of the GPU's."""
     scope.profile.require(table)
-    events, texts = (
+    events, labels = (
         read_host_events(scope.profile.table(table)),
         scope.profile.table(table).strings("textId"),
     )
-    labelled = texts.codes >= 0
-    return _sum_of_labels(scope, events.take(labelled), texts.take(labelled))
+    labelled = labels.codes >= 0
+    return _sum_of_labels(scope, events.take(labelled), labels.take(labelled))
 
 
 def marker_sum(scope: Scope, _: frozenset[str], table: str) -> Result:
@@ -84,13 +84,13 @@ def marker_sum(scope: Scope, _: frozenset[str], table: str) -> Result:
     """
     scope.profile.require(table)
     source = scope.profile.table(table)
-    events, texts = read_host_events(source), source.strings("textId")
+    events, labels = read_host_events(source), source.strings("textId")
     (keys,) = join_keys((events.thread, source.integers("correlationId")))
-    opening, closing = np.flatnonzero(texts.codes >= 0), np.flatnonzero(texts.codes < 0)
+    opening, closing = np.flatnonzero(labels.codes >= 0), np.flatnonzero(labels.codes < 0)
     found = lookup(keys[closing], keys[opening])
     opening, closing = opening[found >= 0], closing[found[found >= 0]]
     between = HostEvents(events.end[opening], events.start[closing], events.thread[opening])
-    return _sum_of_labels(scope, between, texts.take(opening))
+    return _sum_of_labels(scope, between, labels.take(opening))
 
 
 def khr_range_sum(scope: Scope, _: frozenset[str], event_class: int) -> Result:
@@ -102,10 +102,12 @@ def khr_range_sum(scope: Scope, _: frozenset[str], event_class: int) -> Result:
         start, np.where(end == NULL, max(start.max(), end.max()), end), table.integers("globalTid")
     )
     ids = table.integers("id").tolist()
-    texts = label(text or str(number) for text, number in zip(table.strings("textId").to_list(), ids))
-    texts = Labels(texts.ranks(), sorted(texts.names))
+    labels = label(
+        text or str(identifier) for text, identifier in zip(table.strings("textId").to_list(), ids)
+    )
+    labels = Labels(labels.ranks(), sorted(labels.names))
     of_class = table.integers("eventClass") == event_class
-    return _sum_of_labels(scope, events.take(of_class), texts.take(of_class))
+    return _sum_of_labels(scope, events.take(of_class), labels.take(of_class))
 
 
 REPORTS = [

@@ -70,8 +70,8 @@ def um_sum(scope: Scope, options: frozenset[str]) -> Result:
         sum(np.maximum(part.at(address, column), 0) for part in (to_device, to_host)) for column in (0, 1)
     )
     rates = throughput(np.where(size > 0, size, NULL), time)
-    order = sorted(range(len(address)), key=lambda i: -1 if rates[i] is None else rates[i], reverse=True)
-    order = np.array(order[: option_value(options, "rows", DEFAULT_ROWS)], dtype=np.int64)
+    known = np.array([-1.0 if rate is None else rate for rate in rates])
+    order = np.argsort(-known, kind="stable")[: option_value(options, "rows", DEFAULT_ROWS)]
     return Result(
         columns(
             "Virtual Address, HtoD Migration size (MB):3, DtoH Migration size (MB):3, CPU Page Faults, "

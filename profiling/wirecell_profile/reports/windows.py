@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Report of the queues of the display driver of Windows (WDDM)."""
+"""Report of the queues of WDDM, the display driver of Microsoft Windows."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..model.table import NULL
 from ..output import Result, columns
 from . import Report
 
-# Kinds of queues: number, name, prefix of their tables, key of the opening and of the closing packet
+# Kinds of queues: id, name, prefix of their tables, key of the opening and of the closing packet
 QUEUES = (
     (0, "queue", "WDDM_QUEUE_PACKET", "submitSequence", "submitSequence"),
     (1, "dma", "WDDM_DMA_PACKET", "uliSubmissionId", "uliCompletionId"),
@@ -50,8 +50,9 @@ def wddm_queue_sum(scope: Scope, _: frozenset[str]) -> Result:
     }
     rows = []
     for i, members in enumerate(groups.rows()):
-        values = (int(part[groups.first[i]]) for part in (pid, kind, gpu, context, engine))
-        process, queue, device, of_context, of_engine = (None if value == NULL else value for value in values)
+        values = (int(part[groups.first[i]]) for part in (pid, gpu, context, engine))
+        process, device, of_context, of_engine = (None if value == NULL else value for value in values)
+        queue = int(kind[groups.first[i]])
         busy = 100 * union_length(start[members], end[members])
         known = of_engine is not None and 0 < of_engine < len(ENGINES)
         name = ENGINES[of_engine or 0] if known else friendly.get(of_context) or ENGINES[0]
