@@ -257,6 +257,7 @@ void Recorder::call_ends(CallRow row, bool keep) {
         session->call_ends(static_cast<std::uint64_t>(row.id));
     }
     if (!keep) {
+        add(UncountedCallRow{row.id, row.node});
         return;
     }
     row.thread = thread().thread();

@@ -112,7 +112,7 @@ public:
     std::uint64_t call_begins();
     /// End a node call on this thread.
     /// @param row   the call; thread, sequence and resident memory are set here
-    /// @param keep  false: discard the row
+    /// @param keep  false: the call counts for no event
     void call_ends(CallRow row, bool keep);
 
     // ---- domains; id 0 is the default domain ----

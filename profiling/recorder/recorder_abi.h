@@ -49,7 +49,7 @@ typedef struct SpngRecorderCall {
     int64_t node, event;
     int64_t start, end;
     int32_t failed;
-    int32_t discarded; ///< 1: do not record the call
+    int32_t discarded; ///< 1: the call counts for no event
     int64_t bytes_in, bytes_out;
     int64_t cpu;                    ///< processor time [ns]
     int64_t host_peak, device_peak; ///< maximum growth of tensor memory [bytes]

@@ -41,6 +41,7 @@ COLUMNS = {
     "SPNG_EDGE": "id tail tailPort head headPort",
     "SPNG_CALL": "id node event seq globalTid start end ok bytes_in bytes_out rss cuda_alloc_peak parent cpu "
     "host_alloc_peak leaf_operations device",
+    "SPNG_UNCOUNTED_CALL": "id node",
     "SPNG_CALL_CORRELATION": "correlationId call globalPid",
     "SPNG_EVENT": "event globalPid start end whole",
     "SPNG_MSG": "edge event enq deq",

@@ -8,6 +8,7 @@ import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 from synthetic import START_END, Synthetic
 from wirecell_profile import cli
@@ -15,11 +16,13 @@ from wirecell_profile.compare.comparison import check_events
 from wirecell_profile.compare.readers import read_runs
 from wirecell_profile.compare.time_rows import steady
 from wirecell_profile.errors import MissingData, UsageError
+from wirecell_profile.export.chrome_trace import trace_pid
+from wirecell_profile.html.counters import make_counters
 from wirecell_profile.html.overview import charts, tiles
 from wirecell_profile.model.profile import Profile
 from wirecell_profile.model.selection import Scope, Selection
-from wirecell_profile.model.window import find_window
-from wirecell_profile.tables import node_use
+from wirecell_profile.model.window import Window, find_window
+from wirecell_profile.tables import memory_use, node_use
 from wirecell_profile.tables.timeline import timeline
 
 OWN = Path(__file__).parent / "data" / "own-nsys.sqlite.xz"
@@ -131,13 +134,17 @@ def test_processes_with_one_pid(tmp_path: Path) -> None:
     assert cli.main(["merge", *map(str, files), "-o", str(tmp_path / "all.sqlite")]) == 0
     with Profile.open(tmp_path / "all.sqlite") as profile:
         assert [row[1] for row in latencies(profile)] == ["100 of VM 1"] * 2 + ["100 of VM 2"] * 2 + [None]
+        threads = [int(thread) for thread in np.unique(profile.node_calls.thread)]
+        assert [trace_pid(profile, thread) for thread in threads] == [(1 << 24) + 100, (2 << 24) + 100]
+    with Profile.open(files[0]) as profile:
+        assert trace_pid(profile, int(profile.node_calls.thread[0])) == 100
 
 
 # ---- capture windows
 
 
 def test_cut_events_have_no_latency(profile_file) -> None:
-    """Event 3 is whole, the window opened in event 2 and closed in event 4; event 5 was never ended."""
+    """Event 3 is whole, the capture window opened in event 2 and closed in event 4; event 5 was never ended."""
     with profile_file.writing() as file:
         file.manifest(what="calls")
         file.node(1, "A", "")
@@ -188,7 +195,7 @@ def test_the_first_event_is_that_of_the_process(profile_file) -> None:
 
 
 def test_a_window_of_nsys(profile_file) -> None:
-    """nsys names the domains of a program even if the window holds no range of an event."""
+    """nsys names the domains of a program even if the capture window holds no range of an event."""
     with profile_file.writing() as file:
         file.domain("spng", 1)
         file.domain("spng.sched", 2)
@@ -209,3 +216,25 @@ def test_no_whole_event(profile_file) -> None:
     assert latencies(profile_file.profile()) == [("0", "100", CUT, None)]
     with pytest.raises(MissingData, match="cut every event"):
         read_runs(profile_file.path)
+
+
+def test_samples_of_merged_processes_stay_apart(tmp_path: Path) -> None:
+    """Processor time is a sum per process; mixed sums would be jumps of thousands of cores."""
+    files = []
+    for pid, begun in ((100, 0), (200, 10**9)):
+        files.append(tmp_path / f"{pid}.sqlite")
+        with Synthetic(files[-1], pid=pid) as file:
+            file.manifest(process=str(pid))
+            for step in range(3):
+                file.sample(1000 * step, "process", "cpu_ns", begun + 500 * step)
+                file.sample(1000 * step, "process", "resident_bytes", pid)
+    assert cli.main(["merge", *map(str, files), "-o", str(tmp_path / "all.sqlite")]) == 0
+    with Profile.open(tmp_path / "all.sqlite") as profile:
+        used = [
+            one
+            for one in make_counters(Scope(profile), Window(0, 2000, ""))
+            if one.title == "processor in use"
+        ]
+        assert [one.value.tolist() for one in used] == [[0.5, 0.5], [0.5, 0.5]]
+        peaks = [(row["What"], row["Peak (B)"]) for row in memory_use.peaks(Scope(profile)).records()]
+        assert peaks == [("process 100 resident_bytes", 100), ("process 200 resident_bytes", 200)]

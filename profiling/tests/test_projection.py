@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 from synthetic import START_END
-from wirecell_profile.model.nodes import NodeProjection
+from wirecell_profile.model.nodes import NodeProjection, capturing_nodes
 from wirecell_profile.model.projection import Projection, union_length
 
 
@@ -268,7 +268,7 @@ def test_external_correlation_goes_before_containment(profile_file) -> None:
     assert node_projection(profile_file).call_of_operation.tolist() == [0, 0, 1]
 
 
-def test_replayed_graph_nodes_belong_to_the_call_that_captured_them(profile_file) -> None:
+def test_replayed_graph_nodes_belong_to_the_call_that_launched_them(profile_file) -> None:
     with profile_file.writing() as file:
         file.node(1, "Decon", "u")
         file.node(2, "DNNROI", "u")
@@ -299,4 +299,6 @@ def test_replayed_graph_nodes_belong_to_the_call_that_captured_them(profile_file
         file.kernel("deconvolve", 300, 310, launch, graphNodeId=101)
         file.kernel("network", 310, 320, launch, graphNodeId=102)
         file.kernel("unknown node", 320, 330, launch, graphNodeId=555)
-    assert node_projection(profile_file).call_of_operation.tolist() == [0, 1, 2]
+    assert node_projection(profile_file).call_of_operation.tolist() == [2, 2, 2]  # the event of the launch
+    operations = profile_file.profile().operations
+    assert capturing_nodes(profile_file.profile(), operations).to_list() == ["Decon:u", "DNNROI:u", ""]

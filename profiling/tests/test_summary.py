@@ -49,7 +49,7 @@ def recorded(profile_file):
         file.launch("k2", (160, 170), (180, 230), stream=8)
         file.copy(240, 260, file.call("cudaMemcpyAsync", 210, 215), size=4000)
         file.copy(430, 470, file.call("cudaMemcpy_v3020", 410, 480), size=8000, kind=2, source=2, target=0)
-        file.launch("k3", (505, 510), (700, 800))
+        file.launch("k3", (505, 510), (700, 800), graphNodeId=5)
     return profile_file
 
 
@@ -299,6 +299,7 @@ def test_without_a_gpu_nothing_is_zero(profile_file, capsys: pytest.CaptureFixtu
         "start-up",
         "kernels",
         "api",
+        "graph-nodes",
     }
     (event,) = data["tables"]["events"]
     assert event["gpu_busy (ns)"] is None and event["Latency (ns)"] == 50

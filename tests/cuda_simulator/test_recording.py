@@ -278,6 +278,15 @@ class TestGraphs:
                     sections[owner.id] += 1
         assert len(sections) == EVENTS and sum(count > 0 for count in sections.values()) >= EVENTS - 1
 
+    def test_work_by_node(self, graphs: RecordedJob) -> None:
+        """The table of graph nodes has all work of the replays, by the nodes of the section."""
+        rows = graphs.profile("summary", "--section", "graph-nodes")["tables"]["graph-nodes"]
+        work = {row["Node"]: row["GPU ops"] for row in rows}
+        assert sum(work.values()) == sum(bool(each["graph"]) for each in graphs.log.operations)
+        assert {"SPNGDecon:induction", "SPNGNoTileMPCoincidence:induction"} <= set(work)
+        known = graphs.sql("SELECT type || CASE name WHEN '' THEN '' ELSE ':' || name END FROM SPNG_NODE")
+        assert {(node,) for node in work} <= set(known)
+
     def test_whole_graphs(self, site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
         """With SPNG_RECORD_GRAPHS=whole a replay is one operation, from its first start to its last end."""
         monkeypatch.setenv("SPNG_RECORD_GRAPHS", "whole")

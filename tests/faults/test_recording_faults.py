@@ -253,6 +253,8 @@ int main() {
             for each in (
                 "core/error.cxx",
                 "core/nearest.cxx",
+                "instrument/background_thread.cxx",
+                "instrument/clock.cxx",
                 "instrument/event_window.cxx",
                 "instrument/recording.cxx",
                 "instrument/recorder_library.cxx",

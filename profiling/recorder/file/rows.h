@@ -79,6 +79,12 @@ struct CallRow {
     Count leaf_operations; ///< count of ATen operations
 };
 
+/// Call that counts for no event: of the warm-up, or during the capture of a CUDA graph, whose nodes refer to it.
+struct UncountedCallRow {
+    std::int64_t id = 0;
+    std::int64_t node = 0;
+};
+
 /// Device time of a call, between two events of its stream. It may become available after the end of the
 /// call.
 struct CallDeviceRow {
@@ -225,9 +231,9 @@ struct CudaStreamRow {
 };
 
 /// All types of rows, in the order in which their tables are written.
-using AllRows = std::tuple<NvtxRow, NodeRow, EdgeRow, CallRow, CallDeviceRow, MessageRow, EventRow, SampleRow,
-                           DiagnosticRow, OverheadRow, ApiRow, KernelRow, MemcpyRow, MemsetRow,
-                           SynchronisationRow, GraphTraceRow, GraphNodeRow, DeviceMemoryRow,
+using AllRows = std::tuple<NvtxRow, NodeRow, EdgeRow, CallRow, UncountedCallRow, CallDeviceRow, MessageRow,
+                           EventRow, SampleRow, DiagnosticRow, OverheadRow, ApiRow, KernelRow, MemcpyRow,
+                           MemsetRow, SynchronisationRow, GraphTraceRow, GraphNodeRow, DeviceMemoryRow,
                            ExternalCorrelationRow, GpuRow, CudaContextRow, CudaStreamRow>;
 
 } // namespace spng::recorder

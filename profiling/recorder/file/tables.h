@@ -111,6 +111,14 @@ struct Table<CallRow> {
 };
 
 template <>
+struct Table<UncountedCallRow> {
+    static constexpr TableHead head{"SPNG_UNCOUNTED_CALL", "id"};
+    static constexpr auto columns() {
+        return std::make_tuple(column("id", &UncountedCallRow::id), column("node", &UncountedCallRow::node));
+    }
+};
+
+template <>
 struct Table<CallDeviceRow> {
     static constexpr TableHead head{"SPNG_CALL_DEVICE", "call"};
     static constexpr auto columns() {

@@ -15,7 +15,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from ..model.events import PUSH_POP, HostEvents
-from ..model.identity import MASK, pid_of, tid_of
+from ..model.identity import MASK, pid_of, process_of, tid_of
+from ..model.profile import Profile
 from ..model.selection import Scope
 from ..model.table import NULL
 from ..tables.memory_use import EVENTS, device_memory
@@ -41,6 +42,12 @@ def event(
         f'{{"ph":"{phase}","name":{json.dumps(name)},"ts":{microseconds(time)}{length},"pid":{pid},"tid":{tid}'
         f"{more}}}"
     )
+
+
+def trace_pid(profile: Profile, thread: int) -> int:
+    """Return the pid of a thread, or if several processes have this pid, the whole id of its process."""
+    process, pid = int(process_of(thread)), int(pid_of(thread))
+    return pid if profile.process_titles.get(process, str(pid)) == str(pid) else process
 
 
 def trace(scope: Scope) -> Iterator[str]:
@@ -72,14 +79,19 @@ def _names(scope: Scope) -> Iterator[str]:
     for events, offset in sets:
         for thread in np.unique(events.thread).tolist():
             threads.add((thread, offset))
-    for pid in sorted({int(pid_of(thread)) for thread, _ in threads}):
+    for pid in sorted({trace_pid(scope.profile, thread) for thread, _ in threads}):
         yield event(
-            "M", "process_name", 0, pid, 0, args={"name": profile.process_names.get(pid) or f"process {pid}"}
+            "M",
+            "process_name",
+            0,
+            pid,
+            0,
+            args={"name": profile.process_names.get(pid & MASK) or f"process {pid}"},
         )
     for thread, offset in sorted(threads, key=lambda pair: (tid_of(pair[0]), pair[1])):
         title = profile.thread_names.get(thread) or f"thread {tid_of(thread)}"
         text = f"{title}: {CLASSES[offset]}" if offset else title
-        pid, tid = int(pid_of(thread)), int(tid_of(thread)) + offset
+        pid, tid = trace_pid(scope.profile, thread), int(tid_of(thread)) + offset
         yield event("M", "thread_name", 0, pid, tid, args={"name": text})
     operations = profile.or_empty("operations")
     for device in np.unique(operations.device).tolist():
@@ -98,7 +110,7 @@ def _ranges(scope: Scope) -> Iterator[str]:
     for row in scope.range_rows.tolist():
         name, start, length = ranges.name.text(row), int(ranges.start[row]), int(ranges.duration[row])
         thread = int(ranges.thread[row])
-        pid, tid = int(pid_of(thread)), int(tid_of(thread))
+        pid, tid = trace_pid(scope.profile, thread), int(tid_of(thread))
         about: dict[str, object] = (
             {"category": ranges.category.text(row)} if ranges.category.text(row) else {}
         )
@@ -118,7 +130,12 @@ def _marks(scope: Scope) -> Iterator[str]:
     for row in scope.mark_rows.tolist() if len(marks) else ():
         thread = int(marks.thread[row])
         yield event(
-            "i", marks.name.text(row), int(marks.start[row]), int(pid_of(thread)), int(tid_of(thread)), s="t"
+            "i",
+            marks.name.text(row),
+            int(marks.start[row]),
+            trace_pid(scope.profile, thread),
+            int(tid_of(thread)),
+            s="t",
         )
 
 
@@ -137,7 +154,7 @@ def _calls(scope: Scope) -> Iterator[str]:
                 "X",
                 calls.name.text(row),
                 int(calls.start[row]),
-                int(pid_of(thread)),
+                trace_pid(scope.profile, thread),
                 int(tid_of(thread)) + offset,
                 int(calls.duration[row]),
                 cat=CLASSES[offset],
@@ -177,7 +194,7 @@ def _operations(scope: Scope) -> Iterator[str]:
                 "s",
                 "launch",
                 int(projection.calls.start[call]),
-                int(pid_of(thread)),
+                trace_pid(scope.profile, thread),
                 int(tid_of(thread)) + API,
                 cat="launch",
                 id=row,
@@ -204,12 +221,18 @@ def _edges(scope: Scope) -> Iterator[str]:
         edge: f"{title.get(tail, tail)} to {title.get(head, head)}"
         for edge, tail, head in zip(*(edges.integers(name).tolist() for name in ("id", "tail", "head")))
     }
-    pid = int(pid_of(int(profile.node_calls.thread[0]))) if profile.has("SPNG_CALL") else 0
+    thread_of = {}  # a thread of each node
+    if profile.has("SPNG_CALL"):
+        calls = profile.table("SPNG_CALL")
+        thread_of = dict(zip(calls.integers("node").tolist(), calls.integers("globalTid").tolist()))
+    of_edge = dict(zip(edges.integers("id").tolist(), edges.integers("head").tolist()))
     rows = zip(*(messages.integers(name).tolist() for name in ("edge", "event", "enq", "deq")))
     for message, (edge, index, begin, end) in enumerate(rows):
         if not scope.selection.covers(begin):
             continue
         name, identifier = ends.get(edge, f"edge {edge}"), f"edge{message}"
+        thread = thread_of.get(of_edge.get(edge, NULL))
+        pid = 0 if thread is None else trace_pid(profile, thread)
         yield event("b", name, begin, pid, 0, cat="queue", id=identifier, args={"event": index})
         yield event("e", name, end, pid, 0, cat="queue", id=identifier)
 
@@ -218,7 +241,11 @@ def _counters(scope: Scope) -> Iterator[str]:
     """Yield samples of the recorder, metrics of the GPU, and device memory."""
     profile = scope.profile
     pid = min(
-        (int(pid_of(thread)) for thread in np.unique(profile.or_empty("ranges").thread).tolist()), default=0
+        (
+            trace_pid(scope.profile, thread)
+            for thread in np.unique(profile.or_empty("ranges").thread).tolist()
+        ),
+        default=0,
     )
     if profile.has("SPNG_SAMPLE"):
         table = profile.table("SPNG_SAMPLE")

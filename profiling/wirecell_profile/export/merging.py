@@ -8,7 +8,7 @@ Ids that are unique only within a file become unique; everything else stays unch
   serialised id in the later file is raised; pid and tid stay unchanged.
 - Devices are distinguished by uuid, else by host and index; with CUDA_VISIBLE_DEVICES different GPUs can have the same
   index.
-- Nodes, edges and calls of wire-cell's recorder are renumbered.
+- Nodes, edges and calls of wire-cell's recorder are renumbered, and the sources of its samples get the process.
 - Times are nanoseconds since the start of the earliest session, from the UTC starts of the sessions. They are as accurate
   as the machines' clocks agree.
 """
@@ -20,6 +20,7 @@ from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from ..errors import ProfileError, UsageError, system_error
 from ..model.identity import THREAD_BITS, process_of
@@ -42,6 +43,8 @@ NUMBERS = {
     ("SPNG_MSG", "edge"): "edge",
     ("SPNG_CALL", "id"): "call",
     ("SPNG_CALL", "parent"): "call",
+    ("SPNG_UNCOUNTED_CALL", "id"): "call",
+    ("SPNG_UNCOUNTED_CALL", "node"): "node",
     ("SPNG_CALL_CORRELATION", "call"): "call",
     ("CUDA_GRAPH_NODE_EVENTS", "spngCall"): "call",
 }
@@ -68,6 +71,7 @@ class Source:
     vm: int = 0  # to add to the VM part of ids
     devices: dict[int, int] = field(default_factory=dict)
     offsets: dict[str, int] = field(default_factory=dict)
+    title: str = ""  # pid, or the file's name if several files have this pid
 
 
 def merge(paths: list[Path], target: Path) -> list[str]:
@@ -79,6 +83,7 @@ def merge(paths: list[Path], target: Path) -> list[str]:
     try:
         notes = align_times(sources) + separate_processes(sources) + separate_devices(sources)
         offset_ids(sources)
+        name_sources(sources)
         with output_file(target) as partial, closing(sqlite3.connect(partial)) as joined:
             joined.execute("PRAGMA journal_mode = OFF")
             write_strings(joined, sources)
@@ -204,6 +209,13 @@ def offset_ids(sources: list[Source]) -> None:
                     )
 
 
+def name_sources(sources: list[Source]) -> None:
+    """Set the titles of the files."""
+    pids = [source.profile.manifest.get("process", "") for source in sources]
+    for source, pid in zip(sources, pids):
+        source.title = pid if pid and pids.count(pid) == 1 else source.path.name
+
+
 def write_strings(joined: sqlite3.Connection, sources: list[Source]) -> None:
     """Write one StringIds with the strings of all files."""
     strings = dict.fromkeys(text for source in sources for _, text in sorted(source.profile.strings.items()))
@@ -276,8 +288,10 @@ def first_of_each(table: str, types: dict[str, str]) -> str:
 
 def change_of(
     source: Source, table: str, column: str, new_text: dict[str, int]
-) -> Callable[[int], int] | None:
+) -> Callable[[Any], Any] | None:
     """Return the function that changes the values of a column; None if they stay."""
+    if (table, column) == ("SPNG_SAMPLE", "source"):
+        return lambda value: f"{value} {source.title}"  # "process 4711"
     if (table, column) in NUMBERS:
         offset = source.offsets.get(NUMBERS[(table, column)], 0)
         return (lambda value: value + offset if value >= 0 else value) if offset else None  # -1: none

@@ -114,7 +114,11 @@ def tiles(scope: Scope, window: Window, tables: dict[str, Result]) -> list[tuple
             found.append((percent_text(shares[device, quantity]), f"GPU {device} utilisation", remark))
     if "utilisation" not in tables:
         found.append((UNKNOWN, "GPU utilisation", "not recorded"))
-    resident = [int(one.value.max()) for one in _memory(scope) if one.name == "process resident_bytes"]
+    resident = [
+        int(one.value.max())
+        for one in _memory(scope)
+        if one.name.startswith("process ") and one.name.endswith(" resident_bytes")
+    ]
     found.append(
         (bytes_text(max(resident)), "resident memory", "highest sample")
         if resident

@@ -16,17 +16,13 @@ def start_up_chart(table: Result | None) -> list[Chart]:
     """Return the chart of the longest phases, in the order of time; none without the table."""
     if table is None:
         return []
-    totals = [time_text(row["Time (ns)"]) for row in table.records() if row["Phase"].endswith(TOTAL)]
-    parts = [row for row in table.records() if not row["Phase"].endswith(TOTAL)]
-    shown = sorted(parts, key=lambda row: -row["Time (ns)"])[:MAX_BARS]
+    totals = [time_text(time) for name, time, *_ in table.rows if name.endswith(TOTAL)]
+    parts = [(name, time) for name, time, *_ in table.rows if not name.endswith(TOTAL)]
+    shown = sorted(parts, key=lambda part: -part[1])[:MAX_BARS]
     bars = [
-        Bar(
-            row["Phase"].strip(),
-            row["Time (ns)"],
-            PALETTE["plumbing" if row["Phase"].endswith(OTHER) else "service"],
-        )
-        for row in parts
-        if row in shown
+        Bar(name.strip(), time, PALETTE["plumbing" if name.endswith(OTHER) else "service"])
+        for name, time in parts
+        if (name, time) in shown
     ]
     more = len(parts) - len(shown)
     caption = f"{', '.join(totals)} {TOTAL}, in the order of time; each phase without those inside it."

@@ -29,7 +29,7 @@ from ..model.events import (
     Ranges,
 )
 from ..model.grouping import group
-from ..model.identity import pid_of
+from ..model.identity import pid_of, process_of
 from ..model.nesting import nest
 from ..model.nodes import NodeCalls, event_of
 from ..model.selection import Scope
@@ -276,7 +276,7 @@ def _host_rows(timeline: Timeline, scope: Scope) -> None:
     names = scope.profile.thread_names
     waiting = is_waiting(calls)
     threads = _busiest_first(ranges.thread[nested], calls.thread, system.thread)
-    several = len(set(pid_of(np.array(threads, np.int64)).tolist())) > 1
+    several = len({int(process_of(thread)) for thread in threads}) > 1
 
     def call_look(events: Calls, rows: np.ndarray) -> Look:
         colours = np.array([timeline.colour(CALL_COLOUR), timeline.colour(WAIT_COLOUR)])
@@ -289,7 +289,8 @@ def _host_rows(timeline: Timeline, scope: Scope) -> None:
     for thread in threads:
         label = f"thread {thread & 0xFFFFFF}"
         title = f"{names[thread]} ({label})" if names.get(thread) else label
-        group = f"CPU {title}" + (f", process {int(pid_of(np.array([thread]))[0])}" if several else "")
+        process = scope.profile.process_titles.get(int(process_of(thread)), str(pid_of(thread)))
+        group = f"CPU {title}" + (f", process {process}" if several else "")
         for name, kind, events, rows, look in (
             (
                 "NVTX ranges",

@@ -93,8 +93,7 @@ def is_node_call(ranges: Ranges) -> np.ndarray:
     """Return the mask of the ranges of node calls.
 
     They are named Type:instance, or Type with the index of the event as payload; a word without instance and
-    payload may be any range. If a process has the range `run`, its node calls lie within it; ranges of the
-    start-up have the names of nodes too.
+    payload may be any range. If a process has the range `run`, its node calls lie within it.
     """
     runs, process = is_run(ranges), process_of(ranges.thread)
     inside = ~np.isin(process, process[runs])
@@ -135,11 +134,8 @@ MEASURED = {
 
 def _recorded(profile: TableSource) -> NodeCalls:
     """Read SPNG_CALL and SPNG_NODE."""
-    table, nodes = profile.table("SPNG_CALL"), profile.table("SPNG_NODE")
-    found = lookup(nodes.integers("id"), table.integers("node"))
-    types, instances = nodes.text_column("type").to_list(), nodes.text_column("name").to_list()
-    names = [f"{type_}:{instance}" if instance else type_ for type_, instance in zip(types, instances)]
-    node = Labels(found, names).map(str)
+    table = profile.table("SPNG_CALL")
+    node = _names_of_nodes(profile, table.integers("node"))
     return NodeCalls(
         start=table.integers("start"),
         end=table.integers("end"),
@@ -153,6 +149,16 @@ def _recorded(profile: TableSource) -> NodeCalls:
     )
 
 
+def _names_of_nodes(profile: TableSource, ids: np.ndarray) -> Labels:
+    """Return Type:instance of each node."""
+    if not profile.has("SPNG_NODE"):
+        return Labels(np.full(len(ids), -1, dtype=np.int64), [])
+    nodes = profile.table("SPNG_NODE")
+    types, instances = nodes.text_column("type").to_list(), nodes.text_column("name").to_list()
+    names = [f"{type_}:{instance}" if instance else type_ for type_, instance in zip(types, instances)]
+    return Labels(lookup(nodes.integers("id"), ids), names).map(str)
+
+
 def _measured(values: np.ndarray) -> np.ndarray:
     return np.where(values == NOT_MEASURED, NULL, values)
 
@@ -160,6 +166,44 @@ def _measured(values: np.ndarray) -> np.ndarray:
 def type_of(node: str) -> str:
     """SPNGDecon:induction -> SPNGDecon."""
     return node.split(":", 1)[0]
+
+
+def capturing_calls(profile: TableSource, operations: Operations) -> np.ndarray:
+    """Return the id of the call that captured the graph node of each operation, NULL for none."""
+    unknown = np.full(len(operations), NULL, dtype=np.int64)
+    if not profile.has("CUDA_GRAPH_NODE_EVENTS"):
+        return unknown
+    table = profile.table("CUDA_GRAPH_NODE_EVENTS")
+    process = process_of(table.integers("globalTid"))  # ids of graph nodes are unique only within a process
+    node, original, wanted = join_keys(
+        (process, table.integers("graphNodeId")),
+        (process, table.integers("originalGraphNodeId")),
+        (operations.process, operations.graph_node),
+    )
+    call = table.integers("spngCall")
+    source = lookup(node, original)
+    for _ in range(len(table)):  # clones refer to their originals, possibly over several steps
+        better = np.where(source >= 0, call[source], call)
+        if np.array_equal(better, call):
+            break
+        call = better
+    found = lookup(node, wanted)
+    return np.where((found >= 0) & (operations.graph_node != NULL), call[found], unknown)
+
+
+def capturing_nodes(profile: TableSource, operations: Operations) -> Labels:
+    """Return the node that captured the graph node of each operation.
+
+    The calls that capture count for no event, so most are in SPNG_UNCOUNTED_CALL only.
+    """
+    nothing = np.empty(0, np.int64)
+    call, node = [nothing], [nothing]
+    for name in ("SPNG_CALL", "SPNG_UNCOUNTED_CALL"):
+        if profile.has(name):
+            call.append(profile.table(name).integers("id"))
+            node.append(profile.table(name).integers("node"))
+    found = lookup(np.concatenate(call), capturing_calls(profile, operations))
+    return _names_of_nodes(profile, np.append(np.concatenate(node), NULL)[found])  # -1 selects NULL, no node
 
 
 @dataclass
@@ -218,39 +262,16 @@ class NodeProjection:
         return np.where(noted >= 0, noted, by_time)
 
     def _noted(self, operations: Operations) -> np.ndarray:
-        """Find node calls by SPNG_CALL_CORRELATION, and for nodes of CUDA graphs by the call that captured
-        them."""
-        result = np.full(len(operations), -1, dtype=np.int64)
-        if self._profile.has("SPNG_CALL_CORRELATION"):
-            table = self._profile.table("SPNG_CALL_CORRELATION")
-            noted_key, key = join_keys(
-                (process_of(table.integers("globalPid")), table.integers("correlationId")),
-                (operations.process, operations.correlation),
-            )
-            found = lookup(noted_key, key)
-            result = np.where(found >= 0, lookup(self.calls.id, table.integers("call")[found]), -1)
-        if self._profile.has("CUDA_GRAPH_NODE_EVENTS") and self._profile.table("CUDA_GRAPH_NODE_EVENTS").has(
-            "spngCall"
-        ):
-            captured = self._captured(operations)
-            result = np.where(captured >= 0, captured, result)
-        return result
-
-    def _captured(self, operations: Operations) -> np.ndarray:
-        """Find the node call that captured each graph node."""
-        table = self._profile.table("CUDA_GRAPH_NODE_EVENTS")
-        node, original = table.integers("graphNodeId"), table.integers("originalGraphNodeId")
-        call = lookup(self.calls.id, table.integers("spngCall"))
-        for _ in range(
-            len(table)
-        ):  # a node of an instantiated graph refers to its original, possibly over several steps
-            source = lookup(node, original)
-            better = np.where((call < 0) & (source >= 0), call[source], call)
-            if np.array_equal(better, call):
-                break
-            call = better
-        found = lookup(node, operations.graph_node)
-        return np.where((found >= 0) & (operations.graph_node != NULL), call[found], -1)
+        """Find node calls by SPNG_CALL_CORRELATION."""
+        if not self._profile.has("SPNG_CALL_CORRELATION"):
+            return np.full(len(operations), -1, dtype=np.int64)
+        table = self._profile.table("SPNG_CALL_CORRELATION")
+        noted_key, key = join_keys(
+            (process_of(table.integers("globalPid")), table.integers("correlationId")),
+            (operations.process, operations.correlation),
+        )
+        found = lookup(noted_key, key)
+        return np.where(found >= 0, lookup(self.calls.id, table.integers("call")[found]), -1)
 
     @cached_property
     def call_of_api_call(self) -> np.ndarray:

@@ -8,7 +8,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ..errors import MissingData
+from ..model.identity import process_of
 from ..model.selection import Scope
+from ..model.table import NULL
 from ..output import Result, columns
 
 EVENTS = "CUDA_GPU_MEMORY_USAGE_EVENTS"
@@ -88,19 +90,22 @@ def device_memory(scope: Scope) -> DeviceMemory:
     for name, changes in steps.items():
         times, sizes = (np.array(part, dtype=np.int64) for part in zip(*changes))
         result.series.append(Series(name, times, np.cumsum(sizes)))
+    for (process, *_), part in held.items():
+        part.node = node_at(scope, part.start, process_of(process) if process != NULL else None)
     result.left = sorted(held.values(), key=lambda part: (-part.size, part.start))
-    for part in result.left:
-        part.node = node_at(scope, part.start)
     return result
 
 
-def node_at(scope: Scope, time: int) -> str:
-    """Return the node of the latest-begun call that runs at a time on any thread, empty for none."""
+def node_at(scope: Scope, time: int, process: int | None = None) -> str:
+    """Return the node of the latest-begun call that runs at a time on any thread, of one process or of all, empty for none."""
     try:
         calls = scope.profile.node_calls
     except MissingData:
         return ""
-    inside = np.flatnonzero((calls.start <= time) & (calls.end >= time))
+    running = (calls.start <= time) & (calls.end >= time)
+    if process is not None:
+        running &= process_of(calls.thread) == process
+    inside = np.flatnonzero(running)
     return calls.node.text(inside[np.argmax(calls.start[inside])]) if len(inside) else ""
 
 

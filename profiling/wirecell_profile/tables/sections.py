@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from ..model.selection import Scope
 from ..output import Result
-from . import device_use, name_use, node_use, range_use, start_up
+from . import device_use, graph_use, name_use, node_use, range_use, start_up
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,14 @@ SECTIONS = {
             device_use.utilisation,
         ),
         Section("nodes", "time per node on the host", node_use.times),
-        Section("node-devices", "work of each node on the device", node_use.devices, node_use.VERDICT_RULE),
+        Section(
+            "node-devices",
+            "work of each node on the device",
+            node_use.devices,
+            node_use.VERDICT_RULE
+            + "\nA launch of a CUDA graph belongs to SPNGDeviceSection as a whole; table graph-nodes has its nodes.",
+        ),
+        Section("graph-nodes", "work in CUDA graphs by the node that captured it", graph_use.graph_nodes),
         Section("node-memory", "memory high-water per node", node_use.memory),
         Section("events", "end-to-end latency per event", node_use.events),
         Section("start-up", "time before the first node call by phase", start_up.phases),

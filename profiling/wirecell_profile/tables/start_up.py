@@ -13,7 +13,7 @@ import numpy as np
 from ..errors import MissingData
 from ..model.events import Ranges
 from ..model.grouping import percent
-from ..model.identity import pid_of
+from ..model.identity import process_of
 from ..model.nesting import nest
 from ..model.selection import Scope
 from ..output import Result, columns
@@ -41,17 +41,18 @@ def phases(scope: Scope) -> Result:
             hint="record all events: the set-up is outside of a capture window",
         )
     calls = profile.node_calls
-    pid_of_range, pid_of_call = pid_of(ranges.thread), pid_of(calls.thread)
-    pids = np.unique(pid_of_range).tolist()
+    of_range, of_call = process_of(ranges.thread), process_of(calls.thread)
+    processes = np.unique(of_range).tolist()
     age = profile.manifest.get("process_age_ns", "")
-    known_age = int(age) if len(pids) == 1 and age.isdigit() else 0  # merged recordings have several
+    known_age = int(age) if len(processes) == 1 and age.isdigit() else 0  # merged recordings have several
     rows: list[tuple] = []
-    for pid in pids:
-        of_call = pid_of_call == pid
-        if of_call.any():
-            first_call = int(calls.start[of_call].min())
-            mine = ranges.take((pid_of_range == pid) & (ranges.start < first_call))
-            rows += _of_process(mine, first_call, known_age, f"process {pid}: " if len(pids) > 1 else "")
+    for process in processes:
+        mine = of_call == process
+        if mine.any():
+            first_call = int(calls.start[mine].min())
+            before = ranges.take((of_range == process) & (ranges.start < first_call))
+            prefix = f"process {profile.process_titles[process]}: " if len(processes) > 1 else ""
+            rows += _of_process(before, first_call, known_age, prefix)
     return Result(columns("Phase, Time (ns), Share (%), Start (ns)"), rows)
 
 
@@ -62,7 +63,9 @@ def _of_process(ranges: Ranges, first_call: int, age: int, prefix: str) -> list[
     """
     nesting = nest((ranges.start, ranges.end, ranges.thread))
     begin = -age if age else int(ranges.start.min())
-    found = [(LOADING, int(ranges.start.min()) - begin, begin)] if age else []
+    found: list[tuple[str, int, int | None]] = []
+    if age:
+        found.append((LOADING, int(ranges.start.min()) - begin, begin))
     total = first_call - begin
     long_enough = ranges.duration >= SMALLEST_SHARE * total
     for row in np.flatnonzero(long_enough)[np.argsort(ranges.start[long_enough], kind="stable")].tolist():
