@@ -8,6 +8,7 @@ import os
 import shlex
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -146,6 +147,9 @@ def test_it_goes_on_where_it_stopped(
     assert branches("fast", "slow", "--runs", "4") == 2
     told = capsys.readouterr().err
     assert "out of luck" in told and "continues from here" in told
+    (tree,) = repository.glob(f"out/compare-branches/{git(repository, 'rev-parse', 'slow')[:12]}-*/")
+    (tree.with_suffix(".built.json")).unlink()  # as if the checkout had been stopped
+    (tree / "program.py").unlink()
     monkeypatch.delenv("STUB_FAIL")
     assert branches("fast", "slow", "--runs", "4") == 1
     assert "4 of 8 are done" in capsys.readouterr().err
@@ -193,6 +197,32 @@ def test_times_have_three_digits() -> None:
     assert [short_time(ns) for ns in (999, 999_400, 999_700, 1_230_000, 59e9)] == [
         *("999 ns", "999 us", "1 ms", "1.23 ms", "59 s")
     ]
+
+
+def test_a_stop_ends_the_build(repository: Path) -> None:
+    """All processes of a build end with the command, so that the next one can continue it."""
+    (repository / "wcb").write_text(
+        "import subprocess, sys, pathlib\n"
+        "if sys.argv[1] == 'build':\n"
+        "    child = subprocess.Popen(['sleep', '100'])\n"
+        "    pathlib.Path('child').write_text(str(child.pid) + '\\n')\n"
+        "    child.wait()\n"
+    )
+    git(repository, "commit", "-qam", "endless")
+    command = [sys.executable, "-P", "-m", "wirecell_profile", "compare-branches", "HEAD", "fast"]
+    with subprocess.Popen(command, cwd=repository, stderr=subprocess.PIPE) as process:
+        noted: list[Path] = []
+        while not (noted and noted[0].read_text().endswith("\n")):
+            assert process.poll() is None
+            time.sleep(0.02)
+            noted = list(repository.glob("out/*/*/child"))
+        process.terminate()
+        assert process.wait(60) != 0
+    child = Path("/proc") / noted[0].read_text().strip()
+    deadline = time.monotonic() + 60
+    while child.exists() and "Z" not in (child / "stat").read_text().split()[2]:
+        assert time.monotonic() < deadline, "the build goes on"
+        time.sleep(0.02)
 
 
 def test_existing_builds(repository: Path, capsys: pytest.CaptureFixture) -> None:

@@ -9,13 +9,16 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
+import signal
 import subprocess
 import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TextIO
 
 from ..errors import ProfileError, UsageError
 from ..output import write
@@ -112,7 +115,9 @@ def built(
     if program.is_file() and stamp.exists() and json.loads(stamp.read_text(encoding="utf-8")) == wanted:
         say(f"{reference}: already built in {tree}")
         return Build(reference, commit, program)
-    if not (tree / ".git").exists():
+    if (tree / ".git").exists():
+        git(tree, "reset", "--quiet", "--hard", commit)  # the checkout may have been stopped half-way
+    else:
         git(repository, "worktree", "prune")
         git(repository, "worktree", "add", "--detach", str(tree), commit)
     share_environment(repository, tree, say)
@@ -120,21 +125,8 @@ def built(
     say(f"{reference}: building {commit[:12]} in {tree} (log: {log})")
     with log.open("w", encoding="utf-8") as stream:
         for words in (["configure", *configure], ["build", "--notests", f"--jobs={jobs}"]):
-            progress = BuildProgress(reference, say)
-            with subprocess.Popen(
-                [sys.executable, str(tree / "wcb"), *words],
-                cwd=tree,
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                text=True,
-                errors="replace",
-            ) as process:
-                for line in process.stdout or ():
-                    stream.write(line)
-                    stream.flush()
-                    progress.take(line)
-            if process.returncode:
+            status = run_build([sys.executable, str(tree / "wcb"), *words], tree, stream, reference, say)
+            if status:
                 raise ProfileError(
                     f"./wcb {words[0]} failed for {reference}",
                     str(log),
@@ -145,6 +137,33 @@ def built(
         raise ProfileError(f"the build of {reference} gave no program", str(program), hint=f"see {log}")
     write(json.dumps(wanted) + "\n", stamp)
     return Build(reference, commit, program)
+
+
+def run_build(command: list[str], tree: Path, log: TextIO, reference: str, say: Callable[[str], None]) -> int:
+    """Run a step of a build with its output in the log and its progress shown; return its exit status.
+
+    If this process is stopped, all processes of the build are too: a build that goes on keeps the next one out.
+    """
+    progress = BuildProgress(reference, say)
+    with subprocess.Popen(
+        command,
+        cwd=tree,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+        process_group=0,
+    ) as process:
+        try:
+            for line in process.stdout or ():
+                log.write(line)
+                log.flush()
+                progress.take(line)
+        except BaseException:
+            os.killpg(process.pid, signal.SIGTERM)
+            raise
+    return process.returncode
 
 
 def share_environment(repository: Path, tree: Path, say: Callable[[str], None]) -> None:
