@@ -223,6 +223,7 @@ CommandLine parse_command_line(int argc, const char* const* argv) {
     line.part_file = text(values, "recover-record");
     line.reservation_folder = text(values, "reservations");
     line.states_file = states_file(values);
+    line.memory_snapshot_file = memory_snapshot_file(values);
     line.nvtx_level = text(values, "nvtx-level");
     line.torch_profiler = torch_profiler_folder(values);
     line.control = control_address(values);

@@ -119,6 +119,9 @@ po::options_description profiling_options() {
          "machine: POST /start_profile, /stop_profile, GET /timings (Prometheus), /health") //
         ("trace-states", text("FILE"),
          "write time, memory and shapes of every node call as JSON") //
+        ("memory-snapshot", text("FILE"),
+         "write blocks and history of LibTorch's allocator on CUDA devices, for pytorch.org/memory_viz and "
+         "wirecell-profile memory --snapshot") //
         ("torch-profiler", text("FOLDER"),
          "write traces of LibTorch's profiler into this folder; not together with CUDA in --record") //
         ("nvtx-level", text("N"),
@@ -128,6 +131,10 @@ po::options_description profiling_options() {
 
 std::string states_file(const po::variables_map& values) {
     return given(values, "trace-states", "SPNG_TRACE_STATES").text;
+}
+
+std::string memory_snapshot_file(const po::variables_map& values) {
+    return given(values, "memory-snapshot", "SPNG_MEMORY_SNAPSHOT").text;
 }
 
 std::string torch_profiler_folder(const po::variables_map& values) {

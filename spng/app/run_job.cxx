@@ -5,6 +5,7 @@
 #include "spng/app/configuration.h"
 #include "spng/app/job_report.h"
 #include "spng/app/job_reservations.h"
+#include "spng/app/memory_snapshot.h"
 #include "spng/app/plugins.h"
 #include "spng/app/print.h"
 #include "spng/app/profiled_run.h"
@@ -54,6 +55,7 @@ void require_separate_files(const CommandLine& line, const Configuration& config
     if (runs) {
         add_output("--timing", line.timing_file);
         add_output("--trace-states", line.states_file);
+        add_output("--memory-snapshot", line.memory_snapshot_file);
         add_output("--record", recording.active() ? instrument::recording::recorder()->final_file() : "");
     }
     if (line.action == Action::draw) {
@@ -124,7 +126,9 @@ int run(const CommandLine& line, const Configuration& configuration, Job& job,
         return outcome(nothing_done);
     }
     const instrument::Stopwatch preparation;
+    MemorySnapshot snapshot(line.memory_snapshot_file);
     job.prepare(options);
+    snapshot.require_history(job.devices());
     log::info("wire-cell", [&] { return "prepared in " + std::to_string(preparation.seconds()) + " s"; });
     describe_job(recording, line, configuration, job, options);
     const auto profiler = make_torch_profiler(line, job.settings(options), job.devices());
@@ -140,6 +144,9 @@ int run(const CommandLine& line, const Configuration& configuration, Job& job,
     }
     if (trace) {
         trace->write(line.states_file, job.meters());
+    }
+    if (const std::string file = snapshot.write(); !file.empty()) {
+        print(stderr, "snapshot of the device memory in " + file + "\n");
     }
     if (profiler) {
         const int files = profiler->finish();

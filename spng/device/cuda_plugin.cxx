@@ -6,6 +6,7 @@
 #include "spng/core/shared_library.h"
 #include "spng/device/cuda_driver.h"
 #include "spng/device/kernel_library.h"
+#include "spng/device/memory/allocator_history.h"
 
 #include <ATen/Context.h>
 #include <c10/util/Exception.h>
@@ -88,6 +89,7 @@ void load_cuda_for(int index, const std::string& asked, const std::string& where
                                                     std::to_string(driver.devices),
                                         .hint = cuda_driver_hint(driver)});
     }
+    start_requested_allocator_history();
 }
 
 bool auto_means_cuda() {

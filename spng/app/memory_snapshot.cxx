@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "spng/app/memory_snapshot.h"
+
+#include "spng/core/error.h"
+#include "spng/core/log/log.h"
+#include "spng/device/memory/allocator_history.h"
+#include "spng/instrument/report_file.h"
+
+#include <exception>
+#include <utility>
+
+namespace spng::app {
+
+MemorySnapshot::MemorySnapshot(std::string file) : m_file(std::move(file)), m_is_pending(!m_file.empty()) {
+    if (m_is_pending) {
+        request_allocator_history();
+    }
+}
+
+MemorySnapshot::~MemorySnapshot() {
+    if (!m_is_pending || !allocator_history_is_on()) {
+        return;
+    }
+    try {
+        log::warn("wire-cell", "the job failed; snapshot of the device memory in " + write());
+    } catch (const std::exception& error) {
+        log::warn("wire-cell", std::string("no snapshot of the device memory: ") + error.what());
+    }
+}
+
+void MemorySnapshot::require_history(const std::vector<c10::Device>& devices) const {
+    if (m_file.empty() || allocator_history_is_on()) {
+        return;
+    }
+    const bool has_cuda = devices.front().is_cuda();
+    throw Error(ErrorKind::Usage, {.what = "--memory-snapshot does not apply to this job",
+                                   .where = "command line",
+                                   .seen = has_cuda ? "a job without libWireCellSpngCuda.so"
+                                                    : "a job on " + devices.front().str(),
+                                   .expected = "a job on a CUDA device, with SPNG's CUDA kernels",
+                                   .hint = has_cuda ? "the log has the reason; see also SPNG_CUDA_KERNELS"
+                                                    : "-A device=cuda, or leave the option out"});
+}
+
+std::string MemorySnapshot::write() {
+    if (std::exchange(m_is_pending, false)) {
+        instrument::write_report_file(m_file, allocator_snapshot(), "--memory-snapshot");
+    }
+    return m_file;
+}
+
+} // namespace spng::app
