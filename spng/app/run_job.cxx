@@ -5,7 +5,6 @@
 #include "spng/app/configuration.h"
 #include "spng/app/job_report.h"
 #include "spng/app/job_reservations.h"
-#include "spng/app/memory_snapshot.h"
 #include "spng/app/plugins.h"
 #include "spng/app/print.h"
 #include "spng/app/profiled_run.h"
@@ -17,6 +16,7 @@
 #include "spng/engine/job.h"
 #include "spng/instrument/clock.h"
 #include "spng/instrument/recording.h"
+#include "spng/instrument/report/memory_snapshot.h"
 #include "spng/instrument/report/state_trace.h"
 #include "spng/instrument/start_up.h"
 
@@ -126,7 +126,7 @@ int run(const CommandLine& line, const Configuration& configuration, Job& job,
         return outcome(nothing_done);
     }
     const instrument::Stopwatch preparation;
-    MemorySnapshot snapshot(line.memory_snapshot_file);
+    instrument::MemorySnapshot snapshot(line.memory_snapshot_file);
     job.prepare(options);
     snapshot.require_history(job.devices());
     log::info("wire-cell", [&] { return "prepared in " + std::to_string(preparation.seconds()) + " s"; });

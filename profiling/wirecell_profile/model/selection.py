@@ -209,9 +209,10 @@ class Scope:
 
     @cached_property
     def _operation_mask(self) -> np.ndarray:
-        operations, projection = self.profile.operations, self.projection
-        mask = self.selection.covers(operations.start)
-        launch = projection.call_of_operation
+        mask = self.selection.covers(self.profile.operations.start)
+        if not (self.selection.ranges or self.selection.chooses_nodes):
+            return mask
+        launch = self.projection.call_of_operation
         calls = self.profile.or_empty("calls")
         if self.selection.ranges:
             mask &= self._launched_within(self._within(calls, self._chosen_ranges), launch)

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, islice
+from operator import itemgetter
 from pathlib import Path
 from typing import Protocol
 
@@ -74,9 +75,14 @@ class Labels:
 
 def label(strings: Iterable[str | None]) -> Labels:
     """Make labels from strings; None means no string."""
-    found: dict[str, int] = {}
-    codes = (-1 if text is None else found.setdefault(text, len(found)) for text in strings)
-    return Labels(np.fromiter(codes, dtype=np.int64), list(found))
+    source = iter(strings)
+    found: dict[str | None, int] = {None: -1}
+    parts = [np.empty(0, dtype=np.int32)]
+    while part := list(islice(source, CHUNK)):
+        for text in dict.fromkeys(part):
+            found.setdefault(text, len(found) - 1)
+        parts.append(np.fromiter(map(found.__getitem__, part), dtype=np.int32, count=len(part)))
+    return Labels(np.concatenate(parts), [text for text in found if text is not None])
 
 
 def combine(first: Labels, second: Labels, text: Callable[[str | None, str | None], str]) -> Labels:
@@ -169,7 +175,7 @@ class Table:
         if not self._has_values(column):
             return Labels(np.broadcast_to(np.int64(-1), self._rows), [])
         query = f'SELECT "{column}" FROM "{self.name}" ORDER BY rowid'
-        return self._database.read(query, lambda rows: label(text for (text,) in rows))
+        return self._database.read(query, lambda rows: label(map(itemgetter(0), rows)))
 
     def strings(self, column: str) -> Labels:
         """Return a column of ids of StringIds as strings. Rows whose id is not in StringIds have no string."""

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "spng/app/memory_snapshot.h"
+#include "spng/instrument/report/memory_snapshot.h"
 
 #include "spng/core/error.h"
 #include "spng/core/log/log.h"
@@ -9,7 +9,7 @@
 #include <exception>
 #include <utility>
 
-namespace spng::app {
+namespace spng::instrument {
 
 MemorySnapshot::MemorySnapshot(std::string file) : m_file(std::move(file)), m_is_pending(!m_file.empty()) {
     if (m_is_pending) {
@@ -44,9 +44,9 @@ void MemorySnapshot::require_history(const std::vector<c10::Device>& devices) co
 
 std::string MemorySnapshot::write() {
     if (std::exchange(m_is_pending, false)) {
-        instrument::write_report_file(m_file, allocator_snapshot(), "--memory-snapshot");
+        write_report_file(m_file, allocator_snapshot(), "--memory-snapshot");
     }
     return m_file;
 }
 
-} // namespace spng::app
+} // namespace spng::instrument

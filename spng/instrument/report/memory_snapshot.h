@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace spng::app {
+namespace spng::instrument {
 
 /// Records the history of LibTorch's caching allocator during a job, and writes it with the map of the blocks.
 class MemorySnapshot {
@@ -35,4 +35,4 @@ private:
     bool m_is_pending; ///< requested, and no attempt to write was made
 };
 
-} // namespace spng::app
+} // namespace spng::instrument
