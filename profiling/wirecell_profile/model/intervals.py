@@ -19,7 +19,9 @@ def union_by_owner(start: np.ndarray, end: np.ndarray, owner: np.ndarray, owners
     if not len(start):
         return result
     order = np.lexsort((start, owner))
-    start, end, owner = start[order], end[order], owner[order]  # copies, changed in place to save memory
+    start = start[order]  # one by one, and changed in place below, to save memory
+    end = end[order]
+    owner = owner[order]
     del order
     first = np.flatnonzero(np.append(True, owner[1:] != owner[:-1]))
     owner, count = owner[first], np.diff(np.append(first, len(owner)))

@@ -18,6 +18,7 @@ import numpy as np
 from .intervals import union_by_owner
 
 NEVER = np.iinfo(np.int64).max
+RANK = np.int32  # of a range among all; half the memory of the index that numpy takes by default
 
 
 class Nesting:
@@ -56,9 +57,9 @@ class Nesting:
     def exclusive(self) -> np.ndarray:
         """(N) Duration minus the union of the children [ns]."""
         ranges = self._ranges
-        inner = np.flatnonzero(ranges.shortest >= 0)
+        inner = ranges.shortest >= 0
         covered = union_by_owner(
-            ranges.start[inner], ranges.end[inner], ranges.shortest[inner], len(ranges.start)
+            ranges.start[inner], ranges.end[:-1][inner], ranges.shortest[inner], len(ranges.start)
         )
         return self._by_row(ranges.end[:-1] - ranges.start - covered)
 
@@ -100,7 +101,7 @@ class _Sorted:
     """
 
     def __init__(self, start: np.ndarray, end: np.ndarray, thread: np.ndarray) -> None:
-        self.order = np.lexsort((-end, start, thread))
+        self.order = np.lexsort((-end, start, thread)).astype(RANK)
         self.start, self.end = start[self.order], np.append(end[self.order], NEVER)
         ordered = thread[self.order]
         self.first = np.flatnonzero(
@@ -112,7 +113,7 @@ class _Sorted:
 
     def _before(self) -> np.ndarray:
         """Return the range before each range of its thread, -1 for none."""
-        before = np.arange(-1, len(self.start) - 1)
+        before = np.arange(-1, len(self.start) - 1, dtype=RANK)
         before[self.first] = -1
         return before
 
@@ -126,9 +127,9 @@ class _Sorted:
     @cached_property
     def shortest(self) -> np.ndarray:
         """The shortest range around each range. It differs from `parent` only where ranges overlap."""
-        shortest, length = self.parent.copy(), self.end[:-1] - self.start
         if np.array_equal(self.open_before, self.parent):
-            return shortest
+            return self.parent
+        shortest, length = self.parent.copy(), self.end[:-1] - self.start
         rows = np.flatnonzero(shortest >= 0)
         found = self.open_before[shortest[rows]]
         while len(rows):
@@ -151,7 +152,7 @@ class _Sorted:
 
     def innermost(self, start: np.ndarray, end: np.ndarray, thread: np.ndarray) -> np.ndarray:
         """Return the innermost range around each interval."""
-        found = np.full(len(start), -1, dtype=np.int64)
+        found = np.full(len(start), -1, dtype=RANK)
         stops = np.append(self.first, len(self.start))[1:]
         for owner, begin, stop in zip(self.threads, self.first.tolist(), stops.tolist()):
             mine = np.flatnonzero(thread == owner)
