@@ -110,7 +110,7 @@ typedef struct SpngRecorder {
     /// Add the passage of a tensor set through an edge.
     void (*message)(int64_t edge, int64_t event, int64_t enqueued, int64_t dequeued);
     /// Add an event that ended.
-    /// @param whole  0: the capture window opened or closed during the event
+    /// @param whole  0: the capture window opened or closed during the event, or the event failed
     void (*event)(int64_t event, int64_t start, int64_t end, int whole);
     /// Add a sample of a metric.
     void (*sample)(int64_t time, const char* source, const char* metric, double value);

@@ -56,9 +56,8 @@ po::options_description report_options() {
          "trace, debug, info (default), warn, error, critical or off") //
         ("timing", text("FILE"), "write the per-node timing as JSON")  //
         ("table", text("fit|wide"),
-         "timing table: the columns that fit into the terminal, or into 100 characters of a file (default), "
-         "or "
-         "all") //
+         "timing table: the columns that fit into the terminal, or into 100 characters of a file "
+         "(default), or all") //
         ("sync-timing",
          "wait for the device around each node, so that each gets its own time; slows the run down");
     return options;
@@ -228,6 +227,7 @@ CommandLine parse_command_line(int argc, const char* const* argv) {
     line.torch_profiler = torch_profiler_folder(values);
     line.control = control_address(values);
     line.recording = recording_request(values);
+    line.recording.is_closed = line.control.has_value();
     line.skip_failed = has_second_value(values, "on-error", "stop", "skip");
     line.wide_table = has_second_value(values, "table", "fit", "wide");
     line.strict = values.count("strict") > 0;

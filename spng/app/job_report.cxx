@@ -51,7 +51,7 @@ std::string hash_of(const std::string& text) {
 }
 
 constexpr std::size_t columns_of_a_file = 100;
-constexpr std::size_t least_columns = 60;
+constexpr std::size_t min_columns = 60;
 
 } // namespace
 
@@ -61,7 +61,7 @@ std::size_t report_columns(const CommandLine& line) {
     }
     winsize terminal{};
     const bool is_known = ioctl(STDOUT_FILENO, TIOCGWINSZ, &terminal) == 0 && terminal.ws_col > 0;
-    return is_known ? std::max<std::size_t>(terminal.ws_col, least_columns) : columns_of_a_file;
+    return is_known ? std::max<std::size_t>(terminal.ws_col, min_columns) : columns_of_a_file;
 }
 
 instrument::RunReport run_report(const CommandLine& line, const Configuration& configuration, const Job& job,

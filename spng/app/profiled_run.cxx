@@ -60,7 +60,6 @@ std::unique_ptr<instrument::CaptureControl> make_capture_control(const CommandLi
     }
     auto control = std::make_unique<instrument::CaptureControl>(line.control, "--profile-control");
     if (line.control) {
-        instrument::recording::switch_window(false); // closed until a client opens it
         print(stderr, "wire-cell: listening at " + control->address() + "\n");
     }
     return control;

@@ -158,7 +158,10 @@ instrument::RecordingRequest recording_request(const po::variables_map& values) 
         throw Error(ErrorKind::Usage,
                     {.what = "--record needs a file name", .where = "command line", .seen = "''"});
     }
-    request.what = parts_of(given(values, "record-what", "SPNG_RECORD_WHAT"));
+    if (const Given what = given(values, "record-what", "SPNG_RECORD_WHAT");
+        !request.file.empty() || values.count("record-what") > 0) { // the variable alone has no effect
+        request.what = parts_of(what);
+    }
     if (!request.file.empty() && !torch_profiler_folder(values).empty()) {
         leave_cuda_to_torch(request);
     }

@@ -336,6 +336,9 @@ void EventRun::give_up_device(bool was_last) {
 
 void EventRun::complete() {
     m_in_flight.reset();
+    if (!m_alive) {
+        m_in_window->set_failed();
+    }
     m_in_window.reset();
     if (m_alive) {
         m_state.completed();

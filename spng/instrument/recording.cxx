@@ -11,6 +11,7 @@
 
 #include "WireCellSpng/TorchnvTools.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <cstdlib>
@@ -18,6 +19,7 @@
 #include <map>
 #include <mutex>
 #include <unistd.h>
+#include <utility>
 
 namespace spng::instrument {
 namespace {
@@ -62,12 +64,14 @@ std::string other_tool() {
 
 struct Window {
     EventWindow events;
-    std::atomic<int> selected_in_flight{0};
-    std::function<void(bool)> action;
     std::mutex switching;
-    std::atomic<bool> is_lack_reported{false}; ///< that no profiler records the selected events
-    std::atomic<bool> switched_off{false};     ///< by a client or signal; only if all events are selected
-    std::atomic<std::uint64_t> switches{0};    ///< counts twice per switch, so it is odd during one
+    int selected_in_flight = 0;
+    std::uint64_t following = 0;           ///< index after the last selected event that began
+    std::atomic<bool> is_selecting{false}; ///< opened by a selected event
+    std::function<void(bool)> action;
+    bool is_lack_reported = false;          ///< that no profiler records the selected events
+    std::atomic<bool> switched_off{false};  ///< by a client or signal; only if all events are selected
+    std::atomic<std::uint64_t> switches{0}; ///< counts twice per switch, so it is odd during one
 };
 Window window;
 
@@ -112,48 +116,60 @@ void message(std::int64_t edge, std::uint64_t event, std::int64_t enqueued, std:
 }
 
 EventInFlight::EventInFlight(std::uint64_t event)
-    : m_event(event), m_start(wall_nanoseconds()), m_switches(window.switches) {
-    if (!window.events.is_everything() && window.events.capture(event) == Capture::active &&
-        window.selected_in_flight++ == 0) {
-        const SpngRecorder* const to = recorder();
-        if (to != nullptr) {
-            to->resume();
-        }
-        const bool is_profiler_told = start_device_profiler();
-        if (window.action) {
-            window.action(true);
-        } else if (to == nullptr && !is_profiler_told && !window.is_lack_reported.exchange(true)) {
-            say("the selected events are not recorded: there is no --record, and nsys -c cudaProfilerApi "
-                "records nothing of a job without CUDA; use --record FILE, or nsys without -c");
-        }
+    : m_event(event),
+      m_is_selected(!window.events.is_everything() && window.events.capture(event) == Capture::active),
+      m_start(wall_nanoseconds()), m_switches(window.switches) {
+    if (!m_is_selected) {
+        return;
+    }
+    const std::lock_guard lock(window.switching);
+    ++window.selected_in_flight;
+    window.following = std::max(window.following, event + 1);
+    if (window.is_selecting.exchange(true)) {
+        return;
+    }
+    const SpngRecorder* const to = recorder();
+    if (to != nullptr) {
+        to->resume();
+    }
+    const bool is_profiler_told = start_device_profiler();
+    if (window.action) {
+        window.action(true);
+    } else if (to == nullptr && !is_profiler_told && !std::exchange(window.is_lack_reported, true)) {
+        say("events are selected, but there is no --record, and nsys -c cudaProfilerApi records nothing of "
+            "a job without CUDA; use --record FILE, or nsys without -c, which records all events");
     }
 }
 
 EventInFlight::~EventInFlight() {
     note_page_faults_of_event();
     note_event();
-    if (!window.events.is_everything() && window.events.capture(m_event) == Capture::active) {
-        // The capture window stays open between two selected events.
-        const bool next_is_selected = window.events.capture(m_event + 1) == Capture::active;
-        if (--window.selected_in_flight == 0 && !next_is_selected) {
-            if (window.action) {
-                window.action(false);
-            }
-            stop_device_profiler();
-            if (const SpngRecorder* const to = recorder()) {
-                to->pause();
-            }
+    if (!m_is_selected) {
+        return;
+    }
+    const std::lock_guard lock(window.switching);
+    // The capture window stays open between two selected events. They may end in any order.
+    const bool next_is_selected = window.events.capture(window.following) == Capture::active;
+    if (--window.selected_in_flight == 0 && !next_is_selected) {
+        if (window.action) {
+            window.action(false);
         }
+        stop_device_profiler();
+        if (const SpngRecorder* const to = recorder()) {
+            to->pause();
+        }
+        window.is_selecting = false;
     }
 }
 
 /// Write the row of the event, unless none of it was recorded.
 void EventInFlight::note_event() const {
     const SpngRecorder* const to = recorder();
-    const bool whole = m_switches % 2 == 0 && window.switches == m_switches;
-    const bool partly_recorded = !whole || !window.switched_off;
-    if (to != nullptr && partly_recorded && window.events.capture(m_event) == Capture::active) {
-        to->event(static_cast<std::int64_t>(m_event), m_start, wall_nanoseconds(), whole ? 1 : 0);
+    const bool is_uncut = m_switches % 2 == 0 && window.switches == m_switches;
+    const bool is_partly_recorded = !is_uncut || !window.switched_off;
+    if (to != nullptr && is_partly_recorded && window.events.capture(m_event) == Capture::active) {
+        to->event(static_cast<std::int64_t>(m_event), m_start, wall_nanoseconds(),
+                  is_uncut && !m_has_failed ? 1 : 0);
     }
 }
 
@@ -205,7 +221,7 @@ Switched toggle_window() {
 
 bool window_is_open() {
     return recorder() != nullptr &&
-           (window.events.is_everything() ? !window.switched_off : window.selected_in_flight > 0);
+           (window.events.is_everything() ? !window.switched_off : window.is_selecting.load());
 }
 
 void say_what_is_left() noexcept {
@@ -224,8 +240,10 @@ void say_what_is_left() noexcept {
 
 Recording::Recording(const RecordingRequest& request) {
     window.events = request.window;
+    window.following = 0;
+    window.is_selecting = false;
     window.switched_off = false;
-    window.is_lack_reported = false;
+    window.is_lack_reported = !request.file.empty(); // then the reason is another one, and reported
     if (request.file.empty()) {
         return;
     }
@@ -252,8 +270,9 @@ Recording::Recording(const RecordingRequest& request) {
     recording::recorder_in_use = &functions;
     m_active = true;
     note("process_age_ns", std::to_string(age)); // so that profiles tell the time before the recording
-    if (!request.window.is_everything()) {
+    if (!request.window.is_everything() || request.is_closed) {
         functions.pause();
+        window.switched_off = request.window.is_everything();
     }
 }
 

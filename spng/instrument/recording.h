@@ -25,6 +25,7 @@ struct RecordingRequest {
     std::string without;     ///< parts that are left out when `what` is empty
     std::optional<int> rank; ///< only in this process of a parallel job
     EventWindow window;
+    bool is_closed = false;         ///< record nothing before switch_window(true)
     std::string where = "--record"; ///< the option, for errors
 };
 
@@ -90,10 +91,15 @@ public:
     EventInFlight(const EventInFlight&) = delete;
     EventInFlight& operator=(const EventInFlight&) = delete;
 
+    /// Note that the event failed, so that it does not count as whole.
+    void set_failed() { m_has_failed = true; }
+
 private:
     void note_event() const;
 
     const std::uint64_t m_event;
+    const bool m_is_selected;
+    bool m_has_failed = false;
     const std::int64_t m_start;     ///< [ns]
     const std::uint64_t m_switches; ///< of the capture window, at the start
 };

@@ -43,8 +43,7 @@ struct StartUpPhase::Range {
 #endif
 };
 
-StartUpPhase::StartUpPhase(const std::string& name)
-    : m_outer(std::exchange(t_phase, this)), m_begin(since_start()) {
+StartUpPhase::StartUpPhase(const std::string& name) : m_outer(t_phase), m_begin(since_start()) {
 #if SPNG_NVTX_IS_ON
     if (nvtx::is_on(nvtx::Level::Nodes)) {
         m_range = std::make_unique<const Range>(name);
@@ -54,6 +53,7 @@ StartUpPhase::StartUpPhase(const std::string& name)
     m_row = all.rows.size();
     const int depth = m_outer == nullptr ? 0 : all.rows[m_outer->m_row].depth + 1;
     all.rows.push_back({name, depth, m_begin, not_ended, not_ended});
+    t_phase = this;
 }
 
 StartUpPhase::~StartUpPhase() {

@@ -124,11 +124,15 @@ void unit(Node* node) {
     NVTX_RANGE_PUSH("Node::push");
     NVTX_RANGE_POP();
     NVTX_MARKER("Node::mark");
+    NVTX_RANGE("Node::colour", NVTX_COLOR::Orange);
+    NVTX_IO_RANGE("Node::file");
+    NVTX_SCHEDULING_RANGE("Node::wait");
+    NVTX_RANGE_END(NVTX_RANGE_START("Node::upload"));
 }
 )cpp");
     for (const std::string& options : {std::string(), compiler::nvtx_options()}) {
         const auto outcome =
-            compiler::run(m_compiler + options + " -std=c++17 -pedantic -fsyntax-only " + source);
+            compiler::run(m_compiler + options + " -std=c++17 -pedantic -Werror -fsyntax-only " + source);
         EXPECT_EQ(outcome.status, 0) << options << outcome.output;
     }
 }

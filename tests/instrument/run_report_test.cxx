@@ -157,6 +157,9 @@ TEST_F(Report, EveryLineFitsTheWidth) {
     m_description.input.events = 2;
     plane.counts = {800, 1, 2, 3, 4, 5, 6, 7, 8};
     plane.noise = plane.polarity = plane.lobes = plane.shaping = FitQuantity{13.9, 13.7, 100, true};
+    const std::int64_t time = report().json()["nodes"][0]["per_call"][0]["start_ns"];
+    const std::string phase = "prepare SPNGFanoutTensorSets:SPNGApply1DSpectrum-loose-induction-0";
+    m_description.start_up = {{phase, 0, 0, time / 2, time / 2}};
     const RunReport report(m_description, {&m_fast, &m_slow, &induction, &collection});
     for (const std::size_t width : {70U, 100U, 130U}) {
         const std::string table = report.table(width);
@@ -177,7 +180,19 @@ TEST_F(Report, EveryLineFitsTheWidth) {
     }
 }
 
-TEST_F(Report, NamesThatWouldBecomeEqualAreNotCut) {
+TEST_F(Report, NamesThatWouldBecomeEqualLoseTheirBeginnings) {
+    NodeMeter one{{"SPNGFanoutTensorSets", "SPNGDecon-tight-induction-0", "plumbing"}};
+    NodeMeter other{{"SPNGFanoutTensorSets", "SPNGDecon-loose-induction-0", "plumbing"}};
+    for (NodeMeter* const meter : {&one, &other}) {
+        const NodeMeter::Call call(*meter, 0, c10::kCPU, {});
+    }
+    const std::string table = RunReport(m_description, {&one, &other}).table(60);
+    EXPECT_LE(std::ranges::max(lengths(table)), 60U) << table;
+    EXPECT_NE(table.find("tight-induction-0"), std::string::npos) << table;
+    EXPECT_NE(table.find("loose-induction-0"), std::string::npos) << table;
+}
+
+TEST_F(Report, NamesThatCannotBeCutApartStayWhole) {
     const std::string long_part(40, 'x');
     NodeMeter left{{"Type", long_part + "1" + long_part, "roi"}};
     NodeMeter right{{"Type", long_part + "2" + long_part, "roi"}};

@@ -12,6 +12,8 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <cstdint>
+#include <map>
 #include <thread>
 #include <type_traits>
 
@@ -131,10 +133,38 @@ TEST(CaptureWindows, DoNothingWithoutADevice) {
     EXPECT_FALSE(instrument::is_capturing(c10::Device(c10::kCPU)));
 }
 
-/// Return the messages about two selected events of a run without --record.
-std::string said_about_selected_events() {
-    testing::internal::CaptureStderr();
+/// With several events in flight they end in any order, and the next one begins before the last one ends.
+TEST(CaptureWindows, CloseAfterTheLastSelectedEventInAnyOrder) {
+    const fake_cuda::Guard runtime;
     const instrument::Recording recording({.window = instrument::EventWindow::from_range("1-2", "option")});
+    using InFlight = instrument::recording::EventInFlight;
+    std::map<std::uint64_t, InFlight> events;
+    const auto expect = [](int starts, int stops) {
+        EXPECT_EQ(fake_cuda::state().profiler_starts, starts);
+        EXPECT_EQ(fake_cuda::state().profiler_stops, stops);
+    };
+    for (const std::uint64_t event : {0, 1, 2, 3}) {
+        events.try_emplace(event, event);
+    }
+    expect(1, 0);
+    events.erase(2);
+    expect(1, 0);
+    events.erase(1);
+    expect(1, 1);
+    events.clear();
+    const instrument::Recording next({.window = instrument::EventWindow::from_range("0-1", "option")});
+    { const InFlight first(0); }
+    expect(2, 1); // stays open for event 1
+    { const InFlight second(1); }
+    expect(2, 2);
+    const instrument::Recording of_all_events({});
+}
+
+/// Return the messages about two selected events of a run.
+std::string said_about_selected_events(instrument::RecordingRequest request = {}) {
+    testing::internal::CaptureStderr();
+    request.window = instrument::EventWindow::from_range("1-2", "option");
+    const instrument::Recording recording(request);
     for (const std::uint64_t event : {0, 1, 2, 3}) {
         const instrument::recording::EventInFlight in_flight(event);
     }
@@ -147,10 +177,10 @@ TEST(CaptureWindows, ReportOnceThatNobodyRecordsTheSelectedEvents) {
     const fake_cuda::Guard runtime;
     EXPECT_EQ(said_about_selected_events(), "");
     fake_cuda::state().accepts_profiler = false;
-    EXPECT_EQ(
-        said_about_selected_events(),
-        "wire-cell: the selected events are not recorded: there is no --record, and nsys -c "
-        "cudaProfilerApi records nothing of a job without CUDA; use --record FILE, or nsys without -c\n");
+    EXPECT_EQ(said_about_selected_events(),
+              "wire-cell: events are selected, but there is no --record, and nsys -c cudaProfilerApi records "
+              "nothing of "
+              "a job without CUDA; use --record FILE, or nsys without -c, which records all events\n");
 }
 
 #if __has_include(<cuda_runtime_api.h>)

@@ -29,6 +29,10 @@
 // compiled in: no symbol, no string, no evaluation of an argument. The header then includes nothing at all,
 // and only checks that names are not empty. It needs C++17.
 
+#if __cplusplus < 202002L
+#pragma GCC system_header // before C++20, -pedantic rejects variadic macros without variadic arguments
+#endif
+
 #if (defined(SPNG_NVTX) && (SPNG_NVTX + 0)) || (defined(HAVE_NVTX) && (HAVE_NVTX + 0))
 #define SPNG_NVTX_IS_ON 1
 #else

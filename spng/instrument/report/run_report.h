@@ -98,7 +98,7 @@ public:
 
 private:
     std::string heading() const;
-    std::string start_up_table() const;
+    std::string start_up_table(std::size_t width) const;
     std::string notes(bool all_columns) const;
 
     RunDescription m_description;

@@ -7,7 +7,7 @@
 
 #include <algorithm>
 #include <array>
-#include <set>
+#include <map>
 #include <utility>
 
 namespace spng::instrument {
@@ -17,7 +17,8 @@ namespace {
 constexpr std::array optional_columns{"in", "out", "operations", "memory", "cpu", "first"};
 /// Columns are left out until names have this space; longer names are cut in the middle.
 constexpr std::size_t name_width = 36;
-constexpr double smallest_share = 0.01; ///< of a phase with a row of its own
+constexpr std::size_t min_name_width = 12;
+constexpr double min_share = 0.01; ///< of a phase with a row of its own
 
 std::string milliseconds(std::int64_t nanoseconds) {
     return nanoseconds == not_measured ? "-" : format_fixed(1e-6 * static_cast<double>(nanoseconds), 2);
@@ -65,15 +66,46 @@ std::string cut_name(const std::string& name, std::size_t width) {
                                 : name.substr(0, head) + ".." + name.substr(name.size() - (width - 2 - head));
 }
 
-/// Cut the names of the first column, unless two of them became equal.
-void cut_names(TableColumns& columns, std::size_t width) {
-    std::vector<std::string> cut;
-    for (const auto& name : columns.front()) {
-        cut.push_back(cut_name(name, width));
+/// Cut the names. Names that would become equal lose their beginnings instead of their middles, or stay whole.
+void cut_names(std::vector<std::string>& names, std::size_t width) {
+    std::map<std::string, std::size_t> uses;
+    const auto end_of = [width](const std::string& name) {
+        return ".." + name.substr(name.size() - (width - 2));
+    };
+    for (const auto& name : names) {
+        ++uses[cut_name(name, width)];
+        if (name.size() > width) {
+            ++uses[end_of(name)];
+        }
     }
-    const std::set<std::string> before(columns.front().begin(), columns.front().end());
-    if (std::set<std::string>(cut.begin(), cut.end()).size() == before.size()) {
-        columns.front() = std::move(cut);
+    for (auto& name : names) {
+        if (name.size() <= width) {
+            continue;
+        }
+        if (uses[cut_name(name, width)] == 1) {
+            name = cut_name(name, width);
+        } else if (uses[end_of(name)] == 1) {
+            name = end_of(name);
+        }
+    }
+}
+
+/// Return by how much the table is wider than `width`.
+std::size_t excess(const TableColumns& columns, std::size_t width) {
+    const std::size_t wide = table_of(columns).width();
+    return wide > width ? wide - width : 0;
+}
+
+std::size_t longest_name(const TableColumns& columns) {
+    const auto by_size = [](const auto& left, const auto& right) { return left.size() < right.size(); };
+    return std::ranges::max(columns.front(), by_size).size();
+}
+
+/// Cut the names of the first column until the table fits.
+void shorten(TableColumns& columns, std::size_t width) {
+    if (const std::size_t more = excess(columns, width); more > 0) {
+        const std::size_t longest = longest_name(columns);
+        cut_names(columns.front(), std::max(longest - std::min(more, longest), min_name_width));
     }
 }
 
@@ -84,33 +116,24 @@ struct NodeTable {
 
 /// Make the table at most `width` wide, if possible: leave columns out, then cut names.
 NodeTable fitted(TableColumns columns, std::size_t width) {
-    const auto excess = [&](const TableColumns& tried) {
-        const std::size_t wide = table_of(tried).width();
-        return wide > width ? wide - width : 0;
-    };
     const auto remove = [&columns](const std::string& title) {
         std::erase_if(columns, [&title](const auto& column) { return column.front() == title; });
     };
     const auto is_empty = [](const auto& column) {
         return std::all_of(column.begin() + 1, column.end(), [](const auto& cell) { return cell == "-"; });
     };
-    if (excess(columns) > 0) {
+    if (excess(columns, width) > 0) {
         std::erase_if(columns, is_empty);
     }
-    std::size_t longest = 0;
-    for (const auto& name : columns.front()) {
-        longest = std::max(longest, name.size());
-    }
+    const std::size_t longest = longest_name(columns);
     const std::size_t available = columns.size();
     const std::size_t spare = longest > name_width ? longest - name_width : 0;
     for (const char* const title : optional_columns) {
-        if (excess(columns) > spare) {
+        if (excess(columns, width) > spare) {
             remove(title);
         }
     }
-    if (const std::size_t more = excess(columns); more > 0) {
-        cut_names(columns, std::max(longest - std::min(more, longest), std::size_t{12}));
-    }
+    shorten(columns, width);
     return {table_of(columns).text(), columns.size() == available};
 }
 
@@ -203,26 +226,30 @@ std::string RunReport::table(std::size_t width) const {
              m_events == 0 ? "" : per_call(total.leaf_operations, m_events), ""});
     const NodeTable nodes = fitted(std::move(columns), width);
     return wrapped(heading(), width) + nodes.text + wrapped(notes(nodes.is_complete), width) +
-           start_up_table() + m_description.input.text(width);
+           start_up_table(width) + m_description.input.text(width);
 }
 
-std::string RunReport::start_up_table() const {
+std::string RunReport::start_up_table(std::size_t width) const {
     if (m_startup == not_measured || m_description.start_up.empty()) {
         return "";
     }
-    TextTable table({"start-up, times in ms", "time", "share"});
+    TableColumns columns{{"start-up, times in ms"}, {"time"}, {"share"}};
+    const auto add_row = [&](const std::string& name, std::int64_t time) {
+        columns[0].push_back(name);
+        columns[1].push_back(milliseconds(time));
+        columns[2].push_back(percent(time, m_startup));
+    };
     std::int64_t rest = m_startup;
     for (const auto& phase : m_description.start_up) {
-        if (static_cast<double>(phase.wall) >= smallest_share * static_cast<double>(m_startup)) {
-            table.add_row({std::string(2 * static_cast<std::size_t>(phase.depth), ' ') + phase.name,
-                           milliseconds(phase.own_wall), percent(phase.own_wall, m_startup)});
+        if (static_cast<double>(phase.wall) >= min_share * static_cast<double>(m_startup)) {
+            add_row(std::string(2 * static_cast<std::size_t>(phase.depth), ' ') + phase.name, phase.own_wall);
             rest -= phase.own_wall;
         }
     }
-    table.add_row({"other", milliseconds(rest), percent(rest, m_startup)});
-    table.add_rule();
-    table.add_row({"program start to first node", milliseconds(m_startup), "100.0 %"});
-    return table.text();
+    add_row("other", rest);
+    add_row("program start to first node", m_startup);
+    shorten(columns, width);
+    return table_of(columns).text();
 }
 
 } // namespace spng::instrument

@@ -9,7 +9,6 @@
 namespace spng::instrument {
 namespace {
 
-using TextRow = std::vector<std::string>;
 constexpr std::size_t between_columns = 2;
 
 std::vector<std::string> words_of(const std::string& text) {
@@ -23,15 +22,15 @@ std::vector<std::string> words_of(const std::string& text) {
 
 /// Return the header with one row for each word of its longest cell, the first cell apart; short cells are at the
 /// bottom.
-std::vector<TextRow> stacked(const TextRow& header) {
+std::vector<TextTable::Row> stacked(const TextTable::Row& header) {
     std::size_t height = 0;
     std::vector<std::vector<std::string>> words;
     for (const auto& cell : header) {
         const bool is_first = words.empty();
-        words.push_back(is_first ? TextRow{cell} : words_of(cell));
+        words.push_back(is_first ? TextTable::Row{cell} : words_of(cell));
         height = std::max(height, words.back().size());
     }
-    std::vector<TextRow> rows(height, TextRow(header.size()));
+    std::vector<TextTable::Row> rows(height, TextTable::Row(header.size()));
     for (std::size_t column = 0; column < header.size(); ++column) {
         for (std::size_t word = 0; word < words[column].size(); ++word) {
             rows[height - words[column].size() + word][column] = words[column][word];
@@ -40,7 +39,7 @@ std::vector<TextRow> stacked(const TextRow& header) {
     return rows;
 }
 
-std::vector<std::size_t> widths_of(const std::vector<TextRow>& rows, std::size_t columns) {
+std::vector<std::size_t> widths_of(const std::vector<TextTable::Row>& rows, std::size_t columns) {
     std::vector<std::size_t> widths(columns, 0);
     for (const auto& row : rows) {
         for (std::size_t column = 0; column < row.size(); ++column) {
@@ -58,7 +57,7 @@ std::size_t sum_of(const std::vector<std::size_t>& widths) {
     return sum;
 }
 
-std::string aligned(const std::vector<TextRow>& rows, std::size_t columns) {
+std::string aligned(const std::vector<TextTable::Row>& rows, std::size_t columns) {
     const auto widths = widths_of(rows, columns);
     std::string text;
     for (const auto& row : rows) {
@@ -76,10 +75,11 @@ std::string aligned(const std::vector<TextRow>& rows, std::size_t columns) {
 }
 
 /// Return the first cell and the cells [begin, end) of each row.
-std::vector<TextRow> part_of(const std::vector<TextRow>& rows, std::size_t begin, std::size_t end) {
-    std::vector<TextRow> part;
+std::vector<TextTable::Row> part_of(const std::vector<TextTable::Row>& rows, std::size_t begin,
+                                    std::size_t end) {
+    std::vector<TextTable::Row> part;
     for (const auto& row : rows) {
-        TextRow& cells = part.emplace_back();
+        TextTable::Row& cells = part.emplace_back();
         if (!row.empty()) {
             cells.push_back(row.front());
             cells.insert(cells.end(), row.begin() + static_cast<std::ptrdiff_t>(begin),
@@ -115,7 +115,7 @@ std::string TextTable::text(std::size_t limit) const {
     if (width() <= limit) {
         return aligned(m_rows, m_columns);
     }
-    std::vector<TextRow> rows = stacked(m_rows.front());
+    std::vector<TextTable::Row> rows = stacked(m_rows.front());
     rows.insert(rows.end(), m_rows.begin() + 1, m_rows.end());
     const auto widths = widths_of(rows, m_columns);
     std::string text;

@@ -15,6 +15,8 @@ inline constexpr std::size_t unlimited_width = std::numeric_limits<std::size_t>:
 /// Rows of cells; the first column is aligned left, the others right.
 class TextTable {
 public:
+    using Row = std::vector<std::string>;
+
     explicit TextTable(std::vector<std::string> header);
 
     /// Throws std::invalid_argument when the number of cells is not that of the header.
@@ -29,8 +31,6 @@ public:
     std::string text(std::size_t limit = unlimited_width) const;
 
 private:
-    using Row = std::vector<std::string>;
-
     std::size_t m_columns;
     std::vector<Row> m_rows; ///< the first is the header; an empty row is a rule
 };
