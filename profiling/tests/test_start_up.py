@@ -98,3 +98,25 @@ def test_what_is_not_recorded_is_missing(profile_file) -> None:
     with pytest.raises(MissingData, match="outside of the selected part"):
         phases(profile_file.scope(events=(0, 0)))
     assert start_up_chart(None) == []
+
+
+def test_a_process_without_phases_before_its_first_call_is_left_out(profile_file) -> None:
+    with profile_file.writing() as file:
+        file.manifest(what="calls,nvtx")
+        write_start_up(file, pid=100)
+        file.domain("spng", 1, 200)
+        file.domain("spng.startup", 2, 200)
+        file.range("SPNGDecon:u", 150, 300, pid=200, domainId=1, event=0)
+        file.range("prepare late", 200, 210, pid=200, domainId=2)
+    rows = phases(profile_file.scope()).rows
+    assert [row[:2] for row in rows if "until" in row[0]] == [("process 100: until the first node call", 140)]
+
+
+def test_phases_after_the_first_call_only_are_missing(profile_file) -> None:
+    with profile_file.writing() as file:
+        file.domain("spng", 1)
+        file.domain("spng.startup", 2)
+        file.range("SPNGDecon:u", 150, 300, domainId=1, event=0)
+        file.range("prepare late", 200, 210, domainId=2)
+    with pytest.raises(MissingData, match="does not contain ranges of the start-up"):
+        phases(profile_file.scope())

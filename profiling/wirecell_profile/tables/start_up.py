@@ -14,7 +14,8 @@ from ..errors import MissingData
 from ..model.events import Ranges
 from ..model.grouping import percent
 from ..model.identity import process_of
-from ..model.nesting import nest
+from ..model.nesting import NEVER, nest
+from ..model.profile import Profile
 from ..model.selection import Scope
 from ..output import Result, columns
 
@@ -35,11 +36,7 @@ def phases(scope: Scope) -> Result:
     ranges = profile.ranges
     ranges = ranges.take(ranges.domain.matching(DOMAIN.__eq__))
     if not len(ranges):
-        raise MissingData(
-            f"{profile.path.name} does not contain ranges of the start-up",
-            seen=f"no range in the NVTX domain {DOMAIN}",
-            hint="record all events: the set-up is outside of a capture window",
-        )
+        raise _missing(profile)
     calls = profile.node_calls
     of_range, of_call = process_of(ranges.thread), process_of(calls.thread)
     processes = np.unique(of_range).tolist()
@@ -48,12 +45,23 @@ def phases(scope: Scope) -> Result:
     rows: list[tuple] = []
     for process in processes:
         mine = of_call == process
-        if mine.any():
-            first_call = int(calls.start[mine].min())
-            before = ranges.take((of_range == process) & (ranges.start < first_call))
+        first_call = int(calls.start[mine].min(initial=NEVER))
+        before = ranges.take((of_range == process) & (ranges.start < first_call))
+        if mine.any() and len(before):
             prefix = f"process {profile.process_titles[process]}: " if len(processes) > 1 else ""
             rows += _of_process(before, first_call, known_age, prefix)
+    if not rows:
+        raise _missing(profile)
     return Result(columns("Phase, Time (ns), Share (%), Start (ns)"), rows)
+
+
+def _missing(profile: Profile) -> MissingData:
+    """Make the error for a file without phases before the first node call."""
+    return MissingData(
+        f"{profile.path.name} does not contain ranges of the start-up",
+        seen=f"no range in the NVTX domain {DOMAIN} before the first node call",
+        hint="record all events: the set-up is outside of a capture window",
+    )
 
 
 def _of_process(ranges: Ranges, first_call: int, age: int, prefix: str) -> list[tuple]:
