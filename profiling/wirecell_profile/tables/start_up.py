@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Phases before the first node call: the ranges of the NVTX domain `spng.startup`, and the time before the first one.
 
-Times of a phase are without the phases inside, so that all rows of a process add up to its last one; short phases are in `other`. A recording
-says how old its process was when it began. An nsys export does not: there the first phase begins with the first
-range.
+The time of a phase is that until the first call, without the listed phases inside. `other` is the time in no
+listed phase. The rows of a process add up to its last one if no phases run in parallel; phases on two threads
+add up to more. Phases shorter than SMALLEST_SHARE are not listed.
+
+A recording says how old its process was when it began. An nsys export does not: there the first phase begins
+with the first range.
 """
 
 from __future__ import annotations
@@ -16,6 +19,7 @@ from ..model.grouping import percent
 from ..model.identity import process_of
 from ..model.nesting import NEVER, nest
 from ..model.profile import Profile
+from ..model.projection import union_length
 from ..model.selection import Scope
 from ..output import Result, columns
 
@@ -26,9 +30,10 @@ LOADING, OTHER, TOTAL = "load program, start recorder", "other", "until the firs
 
 
 def phases(scope: Scope) -> Result:
-    """Return the phases of each process in the order of their starts, the time between them, and the sum.
+    """Return the phases of each process in the order of their starts, the time in none, and the whole time.
 
-    Raise MissingData if the file has no such ranges, no node calls, or only a part of it is selected.
+    Raise MissingData if the file has no such ranges before a node call, no node calls, or only a part of it is
+    selected.
     """
     profile = scope.profile
     if not scope.selection.is_everything:
@@ -69,16 +74,19 @@ def _of_process(ranges: Ranges, first_call: int, age: int, prefix: str) -> list[
 
     `age`: time from the start of the process to that of the recording [ns], 0 if unknown.
     """
-    nesting = nest((ranges.start, ranges.end, ranges.thread))
     begin = -age if age else int(ranges.start.min())
+    total = first_call - begin
     found: list[tuple[str, int, int | None]] = []
     if age:
         found.append((LOADING, int(ranges.start.min()) - begin, begin))
-    total = first_call - begin
-    long_enough = ranges.duration >= SMALLEST_SHARE * total
-    for row in np.flatnonzero(long_enough)[np.argsort(ranges.start[long_enough], kind="stable")].tolist():
-        name = INDENT * int(nesting.level[row]) + ranges.text.text(row)
+    listed = np.minimum(ranges.end, first_call) - ranges.start >= SMALLEST_SHARE * total
+    ranges = ranges.take(np.flatnonzero(listed)[np.argsort(ranges.start[listed], kind="stable")])
+    end = np.minimum(ranges.end, first_call)
+    nesting = nest((ranges.start, end, ranges.thread))
+    other = total - sum(time for _, time, _ in found) - union_length(ranges.start, end)
+    for row, level in enumerate(nesting.level.tolist()):
+        name = INDENT * level + ranges.text.text(row)
         found.append((name, int(nesting.exclusive[row]), int(ranges.start[row])))
-    found.append((OTHER, total - sum(time for _, time, _ in found), None))
+    found.append((OTHER, other, None))
     found.append((TOTAL, total, begin))
     return [(prefix + name, time, percent(time, total), start) for name, time, start in found]
