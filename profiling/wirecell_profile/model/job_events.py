@@ -2,9 +2,10 @@
 """Events of the job. An index counts the events of one process, so the key of an event is (process, index).
 
 An event is cut if only a part of it is in the file: the capture window opened or closed during the event, or
-the recording ended before it. Cut events have no latency. wire-cell's recorder writes which events are whole
-(SPNG_EVENT). In other files an event is whole if its range `event` in domain spng.sched has begun and ended;
-without definitions of that domain the program does not annotate its events, and all count as whole.
+the recording ended before it. In reports it is also cut if --time selects only a part of it. Cut events have no
+latency. wire-cell's recorder writes which events are whole (SPNG_EVENT). In other files an event is whole if
+its range `event` in domain spng.sched has begun and ended; without definitions of that domain the program does
+not annotate its events, and all count as whole.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from .nodes import ENGINE_DOMAIN, NodeCalls
 from .table import NULL, TableSource
 
 EVENT_RANGE = "event"
-FIRST, STEADY, CUT = "first", "steady", "cut by the capture window"
+FIRST, STEADY, CUT = "first", "steady", "cut"
 
 
 @dataclass
