@@ -26,7 +26,7 @@ from wirecell_profile.tables import memory_use, node_use
 from wirecell_profile.tables.timeline import timeline
 
 OWN = Path(__file__).parent / "data" / "own-nsys.sqlite.xz"
-CUT = "cut by the capture window"
+CUT = "cut"
 
 
 def latencies(profile: Profile, **chosen: object) -> list[tuple]:
@@ -167,11 +167,70 @@ def test_cut_events_have_no_latency(profile_file) -> None:
     assert run.events == [3] and steady([run], "wall", "A", 1)[0].tolist() == [100]
     tables = {"events": node_use.events(scope)}
     window = find_window(scope)
-    assert ("3", "cut events", "by the capture window: without latency") in tiles(scope, window, tables)
+    assert ("3", "cut events", "only in part in the profile: without latency") in tiles(scope, window, tables)
     (chart,) = (chart for chart in charts(scope, window, tables) if chart.heading == "Latency per event")
-    assert chart.caption == (
-        "One whole event was recorded: 100 ns. 3 events are left out: the capture window cut them."
-    )
+    assert chart.caption == ("One whole event was recorded: 100 ns. 3 events are left out: they are cut.")
+
+
+def test_failed_events_are_cut(profile_file) -> None:
+    """Event 1 failed in B; event 2 repeated the failed call of A. The recorder counts both as whole."""
+    with profile_file.writing() as file:
+        file.manifest()
+        file.node(1, "A", "")
+        file.node(2, "B", "")
+        for call, node, event, start, end, ok in (
+            (1, 1, 1, 1000, 1500, 1),
+            (2, 2, 1, 1500, 1600, 0),
+            (3, 1, 2, 2000, 2100, 0),
+            (4, 1, 2, 2200, 2500, 1),
+            (5, 2, 2, 2500, 2900, 1),
+        ):
+            file.node_call(call, node, event, start, end, ok=ok)
+        file.job_event(1, 1000, 1600)
+        file.job_event(2, 2000, 2900)
+    assert latencies(profile_file.profile())[:2] == [("1", "100", CUT, None), ("2", "100", "steady", 900)]
+
+
+def write_three_events(file: Synthetic) -> None:
+    """Write the events 0, 1 and 2 of 900 ns at 0, 1000 and 2000, each with a call of A and one of B."""
+    file.manifest()
+    file.node(1, "A", "")
+    file.node(2, "B", "")
+    for event in range(3):
+        file.node_call(2 * event + 1, 1, event, 1000 * event, 1000 * event + 500)
+        file.node_call(2 * event + 2, 2, event, 1000 * event + 500, 1000 * event + 900)
+        file.job_event(event, 1000 * event, 1000 * event + 900)
+
+
+def test_an_event_of_which_time_selects_a_part_is_cut(profile_file) -> None:
+    with profile_file.writing() as file:
+        write_three_events(file)
+    profile = profile_file.profile()
+    assert latencies(profile, time=(1450, None)) == [
+        ("1", "100", CUT, None),
+        ("2", "100", "steady", 900),
+        ("median", None, "steady", 900.0),
+    ]
+    steady_times = [
+        row["Steady state (ns)"]
+        for row in node_use.times(Scope(profile, Selection(time=(1450, None)))).records()
+    ]
+    assert steady_times == [400, 500]  # B, which is called twice, and A: without event 1
+    assert [row[2] for row in latencies(profile, time=(None, 1500))] == ["first", CUT]
+    assert latencies(profile, time=(900, 2000)) == [
+        ("1", "100", "steady", 900),
+        ("median", None, "steady", 900.0),
+    ]
+    assert latencies(profile, nodes=("A",), time=(1000, None))[0] == ("1", "100", "steady", 500)
+
+
+def test_an_event_whose_operations_start_after_time_is_cut(profile_file) -> None:
+    with profile_file.writing() as file:
+        write_three_events(file)
+        file.launch("kernel", call=(1600, 1610), run=(1950, 1990))
+    profile = profile_file.profile()
+    assert latencies(profile)[1] == ("1", "100", "steady", 990)
+    assert latencies(profile, time=(1000, 1930)) == [("1", "100", CUT, None)]
 
 
 def test_the_first_event_is_that_of_the_process(profile_file) -> None:
@@ -214,7 +273,7 @@ def test_no_whole_event(profile_file) -> None:
         file.node(1, "A", "")
         file.node_call(1, 1, 0, 0, 10)
     assert latencies(profile_file.profile()) == [("0", "100", CUT, None)]
-    with pytest.raises(MissingData, match="cut every event"):
+    with pytest.raises(MissingData, match="every event in .* is cut"):
         read_runs(profile_file.path)
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from wirecell_profile.model import nesting
-from wirecell_profile.model.nesting import Nesting, nest
+from wirecell_profile.model.nesting import Nesting, exclusive_within, nest
 
 
 def columns(*rows: tuple[int, int, int]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -151,3 +151,31 @@ def test_work_grows_with_the_number_of_ranges(shape: str, monkeypatch: pytest.Mo
         looks = 0
         assert len(nest(ranges, calls).pairs()[0]) >= count
         assert looks < 2 * count * np.log2(count)
+
+
+def test_exclusive_time_within_two_times() -> None:
+    """a(0-100) { b(10-40)  c(35-60) }, d(90-120) overlaps a; between 20 and 95, e(200-210) is outside."""
+    ranges = columns((0, 100, 1), (10, 40, 1), (35, 60, 1), (90, 120, 1), (200, 210, 1))
+    assert exclusive_within(*ranges, 20, 95).tolist() == [75 - 40, 20, 25, 5, 0]
+
+
+def test_ranges_outside_of_two_times_are_not_nested(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ranges cut to nothing would all lie in each other; a touching pair starts a search along them."""
+    nested = []
+    monkeypatch.setattr(nesting, "nest", lambda ranges: nested.append(len(ranges[0])) or nest(ranges))
+    count = 200_000
+    start = np.arange(count) * 10
+    ranges = (start, start + np.where(start == 0, 10, 5), np.ones(count, dtype=np.int64))
+    assert exclusive_within(*ranges, 0, 22).sum() == 10 + 5 + 2
+    assert nested == [3]
+
+
+@pytest.mark.parametrize("step", (0, 1))
+def test_one_touching_pair_costs_no_search_in_deep_nests(step: int) -> None:
+    """200,000 ranges in each other, of one time or of different ones, are searched in steps of all at once."""
+    count = 200_000
+    inner = np.arange(count) * step
+    start = np.concatenate([[-10, 0], inner])
+    end = np.concatenate([[0, 2 * count], 2 * count * step - inner])
+    parent = nest((start, end, np.ones(count + 2, dtype=np.int64))).parent
+    assert parent[2:].tolist() == ([0, *range(2, count + 1)] if step == 0 else [*range(1, count + 1)])

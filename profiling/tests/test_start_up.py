@@ -98,3 +98,56 @@ def test_what_is_not_recorded_is_missing(profile_file) -> None:
     with pytest.raises(MissingData, match="outside of the selected part"):
         phases(profile_file.scope(events=(0, 0)))
     assert start_up_chart(None) == []
+
+
+def test_a_process_without_phases_before_its_first_call_is_left_out(profile_file) -> None:
+    with profile_file.writing() as file:
+        file.manifest(what="calls,nvtx")
+        write_start_up(file, pid=100)
+        file.domain("spng", 1, 200)
+        file.domain("spng.startup", 2, 200)
+        file.range("SPNGDecon:u", 150, 300, pid=200, domainId=1, event=0)
+        file.range("prepare late", 200, 210, pid=200, domainId=2)
+    rows = phases(profile_file.scope()).rows
+    assert [row[:2] for row in rows if "until" in row[0]] == [("process 100: until the first node call", 140)]
+
+
+def test_phases_after_the_first_call_only_are_missing(profile_file) -> None:
+    with profile_file.writing() as file:
+        file.domain("spng", 1)
+        file.domain("spng.startup", 2)
+        file.range("SPNGDecon:u", 150, 300, domainId=1, event=0)
+        file.range("prepare late", 200, 210, domainId=2)
+    with pytest.raises(MissingData, match="does not contain ranges of the start-up"):
+        phases(profile_file.scope())
+
+
+def test_parallel_phases_count_once_in_the_other_time(profile_file) -> None:
+    """Two threads prepare at 10-60 and 20-80; 20 of the 90 until the first call at 100 are in neither."""
+    with profile_file.writing() as file:
+        file.domain("spng", 1)
+        file.domain("spng.startup", 2)
+        file.range("load one", 10, 60, tid=1, domainId=2)
+        file.range("load two", 20, 80, tid=2, domainId=2)
+        file.range("SPNGDecon:u", 100, 300, domainId=1, event=0)
+    rows = [(name, time) for name, time, _, _ in phases(profile_file.scope()).rows]
+    assert rows == [("load one", 50), ("load two", 60), ("other", 20), ("until the first node call", 90)]
+
+
+def test_a_phase_across_the_first_call_ends_with_it(profile_file) -> None:
+    """Of 40-500 only 40-100 is before the call on the other thread, and 50-100 of it is in a phase inside."""
+    with profile_file.writing() as file:
+        file.domain("spng", 1)
+        file.domain("spng.startup", 2)
+        file.range("read configuration", 0, 30, tid=2, domainId=2)
+        file.range("warm up cuda:0", 40, 500, tid=2, domainId=2)
+        file.range("load network", 50, 400, tid=2, domainId=2)
+        file.range("SPNGDecon:u", 100, 300, tid=1, domainId=1, event=0)
+    rows = [(name, time) for name, time, _, _ in phases(profile_file.scope()).rows]
+    assert rows == [
+        ("read configuration", 30),
+        ("warm up cuda:0", 10),
+        ("  load network", 50),
+        ("other", 10),
+        ("until the first node call", 100),
+    ]

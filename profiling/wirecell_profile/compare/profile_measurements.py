@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Measurements from profiles of wire-cell's recorder and from nsys exports.
 
-Each process is a run. Rows are node calls; events that the capture window cut are left out. An export of
+Each process is a run. Rows are node calls; cut events are left out. An export of
 another program has no node calls; there every range name is a node and its instances, in the order of their
 starts on all threads of the process, are its events.
 """
@@ -74,7 +74,7 @@ def _nothing_to_measure(profile: Profile, of_nodes: bool) -> MissingData:
     """Make the error for a file without a whole event."""
     if of_nodes and len(profile.job_events):
         return MissingData(
-            f"the capture window cut every event in {profile.path.name}",
+            f"every event in {profile.path.name} is cut",
             hint="record whole events, for example with --profile-events",
         )
     return MissingData(

@@ -98,7 +98,7 @@ def tiles(scope: Scope, window: Window, tables: dict[str, Result]) -> list[tuple
     if later:
         found.append((time_text(float(np.median(later))), "later events", f"median latency of {len(later)}"))
     if cut:
-        found.append((str(cut), "cut events", "by the capture window: without latency"))
+        found.append((str(cut), "cut events", "only in part in the profile: without latency"))
     largest = next(iter(rows_of(tables, "nodes") or rows_of(tables, "ranges")), None)
     if largest:
         name = largest["Node"].split(":")[0] if "Node" in largest else largest["Range"]
@@ -194,11 +194,7 @@ def _latency(tables: dict[str, Result]) -> list[Chart]:
     all_rows, heading = rows_of(tables, "events"), "Latency per event"
     rows = [row for row in all_rows if row["Event"] != "median"]
     whole = [row for row in rows if row["Kind"] != CUT]
-    cut = (
-        f" {len(rows) - len(whole)} events are left out: the capture window cut them."
-        if whole != rows
-        else ""
-    )
+    cut = f" {len(rows) - len(whole)} events are left out: they are cut." if whole != rows else ""
     if not whole:
         return [Chart(heading, cut.strip())] if cut else []
     if len(whole) == 1:

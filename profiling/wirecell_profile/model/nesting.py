@@ -15,7 +15,7 @@ from functools import cached_property
 
 import numpy as np
 
-from .intervals import union_by_owner
+from .intervals import clip, union_by_owner
 
 NEVER = np.iinfo(np.int64).max
 RANK = np.int32  # of a range among all; half the memory of the index that numpy takes by default
@@ -126,17 +126,25 @@ class _Sorted:
 
     @cached_property
     def shortest(self) -> np.ndarray:
-        """The shortest range around each range. It differs from `parent` only where ranges overlap."""
-        if np.array_equal(self.open_before, self.parent):
+        """The shortest range around each range. It differs from `parent` only where ranges overlap or touch.
+
+        Ranges between one around a row and the next overlap contain that one, so the search skips them.
+        """
+        overlaps = self.open_before != self.parent
+        if not overlaps.any():
             return self.parent
+        nearest = np.where(overlaps, np.arange(len(overlaps), dtype=RANK), self.parent)
+        _climb(nearest, nearest, np.append(overlaps, True), np.ones(len(overlaps), dtype=bool))
+        overlapped = np.append(self.open_before, -1)[nearest]  # by the nearest range that overlaps one
         shortest, length = self.parent.copy(), self.end[:-1] - self.start
         rows = np.flatnonzero(shortest >= 0)
-        found = self.open_before[shortest[rows]]
+        found = overlapped[shortest[rows]]
         while len(rows):
             rows, found = rows[found >= 0], found[found >= 0]
-            better = (self.end[found] >= self.end[rows]) & (length[found] < length[shortest[rows]])
+            around = self.end[found] >= self.end[rows]
+            better = around & (length[found] < length[shortest[rows]])
             shortest[rows[better]] = found[better]
-            found = self.open_before[found]
+            found = np.where(around, overlapped[found], self.parent[found])
         return shortest
 
     def level(self) -> np.ndarray:
@@ -177,10 +185,12 @@ def exclusive_within(
     start: np.ndarray, end: np.ndarray, thread: np.ndarray, first: int, last: int
 ) -> np.ndarray:
     """Return the part of each range's exclusive time that lies between two times [ns]."""
-    order = np.lexsort((-end, start))  # outer ranges stay outer if both are cut to the same times
-    cut = (np.clip(times[order], first, last) for times in (start, end))
-    exclusive = np.empty(len(start), dtype=np.int64)
-    exclusive[order] = nest((*cut, thread[order])).exclusive
+    rows, cut_start, cut_end = clip(start, end, first, last)
+    parent = nest((start[rows], end[rows], thread[rows])).parent
+    inner = parent >= 0
+    covered = union_by_owner(cut_start[inner], cut_end[inner], parent[inner], len(rows))
+    exclusive = np.zeros(len(start), dtype=np.int64)
+    exclusive[rows] = cut_end - cut_start - covered
     return exclusive
 
 

@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
 from ..model.grouping import group, percent
-from ..model.job_events import STEADY
+from ..model.job_events import STEADY, JobEvents
 from ..model.nesting import exclusive_within, nest
 from ..model.nodes import NodeCalls
 from ..model.projection import union_length
@@ -92,7 +92,21 @@ class NodeUse:
     @cached_property
     def event(self) -> np.ndarray:
         """Row of the job's events of each call, -1 without an event."""
-        return self.scope.profile.job_events.of_call[self.scope.node_call_rows]
+        return self.job_events.of_call[self.scope.node_call_rows]
+
+    @cached_property
+    def job_events(self) -> JobEvents:
+        """The job's events; those with a call or device operation outside of --time are cut."""
+        scope, job = self.scope, self.scope.profile.job_events
+        if scope.selection.time == (None, None):
+            return job
+        event = np.append(job.of_call, -1)  # the last entry is for the index -1
+        outside = [event[:-1][~scope.selection.covers(scope.profile.node_calls.start)]]
+        if self.has_device:
+            late = ~scope.selection.covers(scope.projection.operations.start)
+            outside.append(event[scope.node_projection.call_of_operation[late]])
+        rows = np.concatenate(outside)
+        return replace(job, is_cut=job.is_cut | np.isin(np.arange(len(job)), rows))
 
     def verdict(self, rows: np.ndarray, queues: np.ndarray) -> str:
         """Return the verdict of VERDICT_RULE on calls with these queue times."""
@@ -118,7 +132,7 @@ def times(scope: Scope) -> Result:
     """Return host time per node.
 
     First: exclusive time in the first event, median over the processes; steady: median over the other events.
-    Events that the capture window cut count in neither.
+    Events that are cut count in neither.
     """
     use = NodeUse.of(scope)
     window, every = find_window(scope), scope.profile.node_calls
@@ -157,7 +171,7 @@ def times(scope: Scope) -> Result:
 
 def _first_and_steady(use: NodeUse, rows: np.ndarray) -> tuple[float | None, float | None]:
     """Return the medians of the exclusive times of some calls, summed per event: first events, other events."""
-    job, event = use.scope.profile.job_events, use.event[rows]
+    job, event = use.job_events, use.event[rows]
     called = np.unique(event[event >= 0])
     sums = np.zeros(len(job), dtype=np.int64)
     np.add.at(sums, event[event >= 0], use.exclusive[rows][event >= 0])
@@ -214,11 +228,11 @@ def events(scope: Scope) -> Result:
     """Return the end-to-end latency per event.
 
     It is the time from the first call's start to the last call's end, or to the end of the event's last
-    device operation if that is later. Events that the capture window cut have none. The median row covers all
+    device operation if that is later. Events that are cut have none. The median row covers all
     whole events except the first of each process.
     """
     use = NodeUse.of(scope)
-    job, process = scope.profile.job_events, scope.profile.process_titles
+    job, process = use.job_events, scope.profile.process_titles
     found = np.unique(use.event[use.event >= 0]).tolist()
     parts = [np.flatnonzero(use.event == event) for event in found]
     split = use.operations(parts) if use.has_device else parts
