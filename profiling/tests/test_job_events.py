@@ -172,25 +172,6 @@ def test_cut_events_have_no_latency(profile_file) -> None:
     assert chart.caption == ("One whole event was recorded: 100 ns. 3 events are left out: they are cut.")
 
 
-def test_failed_events_are_cut(profile_file) -> None:
-    """Event 1 failed in B; event 2 repeated the failed call of A. The recorder counts both as whole."""
-    with profile_file.writing() as file:
-        file.manifest()
-        file.node(1, "A", "")
-        file.node(2, "B", "")
-        for call, node, event, start, end, ok in (
-            (1, 1, 1, 1000, 1500, 1),
-            (2, 2, 1, 1500, 1600, 0),
-            (3, 1, 2, 2000, 2100, 0),
-            (4, 1, 2, 2200, 2500, 1),
-            (5, 2, 2, 2500, 2900, 1),
-        ):
-            file.node_call(call, node, event, start, end, ok=ok)
-        file.job_event(1, 1000, 1600)
-        file.job_event(2, 2000, 2900)
-    assert latencies(profile_file.profile())[:2] == [("1", "100", CUT, None), ("2", "100", "steady", 900)]
-
-
 def write_three_events(file: Synthetic) -> None:
     """Write the events 0, 1 and 2 of 900 ns at 0, 1000 and 2000, each with a call of A and one of B."""
     file.manifest()

@@ -1,11 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Events of the job. An index counts the events of one process, so the key of an event is (process, index).
 
-An event is cut if only a part of it is in the file: the capture window opened or closed during the event, the
-recording ended before it, or it failed, that is, the last call of one of its nodes failed. In reports it is also
-cut if --time selects only a part of it. Cut events have no latency.
-
-wire-cell's recorder writes which events are whole (SPNG_EVENT). In other files an event is whole if
+An event is cut if only a part of it is in the file: the capture window opened or closed during the event, or
+the recording ended before it. In reports it is also cut if --time selects only a part of it. Cut events have no
+latency. wire-cell's recorder writes which events are whole (SPNG_EVENT). In other files an event is whole if
 its range `event` in domain spng.sched has begun and ended; without definitions of that domain the program does
 not annotate its events, and all count as whole.
 """
@@ -75,17 +73,7 @@ def read_job_events(profile: JobSource) -> JobEvents:
     of_call = np.full(len(calls), -1, dtype=np.int64)
     of_call[known] = position.reshape(-1)
     process, index = distinct
-    is_cut = _is_cut(profile, process, index)
-    is_cut[_failed(calls, of_call)] = True
-    return JobEvents(process, index, is_cut, of_call)
-
-
-def _failed(calls: NodeCalls, of_call: np.ndarray) -> np.ndarray:
-    """Return the events in which the last call of a node failed. Earlier calls may fail: they were repeated."""
-    order = np.lexsort((calls.end, calls.node.codes, of_call))
-    event, node = of_call[order], calls.node.codes[order]
-    is_last = np.append((event[1:] != event[:-1]) | (node[1:] != node[:-1]), True)[: len(order)]
-    return np.unique(event[is_last & (calls.ok[order] == 0) & (event >= 0)])
+    return JobEvents(process, index, _is_cut(profile, process, index), of_call)
 
 
 def _is_cut(profile: JobSource, process: np.ndarray, index: np.ndarray) -> np.ndarray:
