@@ -256,6 +256,16 @@ class TestWindow:
             f"frame_signal_{ident}" for ident in range(6)
         }
 
+    def test_a_failed_event_is_not_whole(self, site: Site, tmp_path: Path) -> None:
+        """The event without ticks is skipped by --on-error; its latency is not that of a processed one."""
+        write_noise(site, tmp_path, 3)
+        arrays = wire_cell.read_arrays(tmp_path / "adc.npz")
+        (bad,) = [name for name in arrays if name.startswith("frame_") and name.endswith("_1")]
+        arrays[bad] = arrays[bad][:, :0]
+        wire_cell.write_arrays(tmp_path / "adc.npz", arrays)
+        file = record(tmp_path, *site.flags, "--on-error", "skip")
+        assert file.sql("SELECT event, whole FROM SPNG_EVENT ORDER BY event") == [(0, 1), (1, 0), (2, 1)]
+
     def test_parallel_engine_on_every_thread(self, site: Site, tmp_path: Path) -> None:
         """Ranges nest on each of the threads that worked."""
         write_noise(site, tmp_path, EVENTS)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Events of the job. An index counts the events of one process, so the key of an event is (process, index).
 
-An event is cut if only a part of it is in the file: the capture window opened or closed during the event, or
-the recording ended before it. In reports it is also cut if --time selects only a part of it. Cut events have no
-latency. wire-cell's recorder writes which events are whole (SPNG_EVENT). In other files an event is whole if
+An event is cut if only a part of it is in the file: the capture window opened or closed during the event, the
+recording ended before it, or it failed. In reports it is also cut if --time selects only a part of it. Cut events
+have no latency. wire-cell's recorder writes which events are whole (SPNG_EVENT). In other files an event is whole if
 its range `event` in domain spng.sched has begun and ended; without definitions of that domain the program does
 not annotate its events, and all count as whole.
 """
