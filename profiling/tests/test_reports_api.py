@@ -55,6 +55,24 @@ def test_api_trace(profile_file) -> None:
     ]
 
 
+def test_unknown_priority_of_a_thread(profile_file) -> None:
+    with profile_file.writing() as file:
+        file.thread_name("worker", 7, priority=None)
+        file.call("cudaMalloc_v3020", 50, 60, tid=7)
+        file.row(
+            "VULKAN_API",
+            start=0,
+            end=5,
+            eventClass=53,
+            globalTid=file.thread(7),
+            correlationId=1,
+            nameId=file.string("vkQueueSubmit"),
+            contextId=1,
+        )
+    for name in ("cuda_api_trace", "vulkan_api_trace"):
+        assert rows(profile_file.scope(), name, "T-Pri", "Thread Name") == [["", "worker"]]
+
+
 def test_libraries_by_domain(profile_file) -> None:
     with profile_file.writing() as file:
         file.domain("cuBLASLt", 1)

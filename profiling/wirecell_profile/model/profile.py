@@ -301,8 +301,9 @@ class Profile:
 
     @cached_property
     def thread_priorities(self) -> dict[int, int]:
-        """globalTid -> priority of the thread."""
-        return self._column("ThreadNames", "globalTid", lambda table: table.integers("priority").tolist())
+        """globalTid -> priority of the thread, for the threads with a known one."""
+        known = self._column("ThreadNames", "globalTid", lambda table: table.integers("priority").tolist())
+        return {thread: priority for thread, priority in known.items() if priority != NULL}
 
     @cached_property
     def process_names(self) -> dict[int, str]:

@@ -57,8 +57,15 @@ def openacc_sum(scope: Scope, _: frozenset[str]) -> Result:
             table.strings("srcFile").to_list(),
             table.integers("lineNo").tolist(),
         )
-        names.append(label(f"{name}@{file}:{line}" if file else name for name, file, line in parts))
+        names.append(label(_located(*part) for part in parts))
     return _sum_of_tables(scope, [read_host_events(table) for table in tables], names, "Num Calls")
+
+
+def _located(name: str, file: str, line: int) -> str:
+    """Return the name with the file and the line, as far as they are known."""
+    if not file:
+        return name
+    return f"{name}@{file}" if line == NULL else f"{name}@{file}:{line}"
 
 
 def _sum_of_tables(
