@@ -65,7 +65,10 @@ class Device:
         return sum(block["requested"] for block in self.blocks() if block["state"] == "active_allocated")
 
     def held_at_peak(self) -> dict[Owner, list[int]]:
-        """Return owner -> sizes of the blocks that were allocated at the peak, of requested bytes."""
+        """Return owner -> sizes of the blocks that were allocated at the peak, of requested bytes.
+
+        Raise MissingData if the history contradicts the blocks.
+        """
         peak = self.peak(REQUESTED, self.requested())
         if peak is None:
             return {}
@@ -80,6 +83,8 @@ class Device:
         for owner, size in held.values():
             owners[owner].append(size)
         earlier = level - sum(size for _, size in held.values())
+        if earlier < 0:
+            raise MissingData("the history does not fit the blocks")
         if earlier:
             owners[EARLIER].append(earlier)
         return owners
