@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import html
 from pathlib import Path
 
 import numpy as np
@@ -58,6 +59,13 @@ def test_every_event_is_in_one_bar(big: Path, merged: Page) -> None:
             assert (row.start[mine][1:] >= (row.start + row.duration)[mine][:-1]).all()
     assert f"{timeline.merged:,} events of at most" in merged.text
     assert timeline.merged > EVENTS // 2
+
+
+def test_the_command_for_a_part_quotes_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "my run.sqlite"
+    write_profile(path, 20 * RANGES)
+    monkeypatch.setattr(page_module, "make_timeline", lambda scope: make_timeline(scope, 300))
+    assert "wirecell-profile html 'my run.sqlite' --time A-B" in html.unescape(make_page(path).text)
 
 
 def test_tables_count_all_events(merged: Page) -> None:
