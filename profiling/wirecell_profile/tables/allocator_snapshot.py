@@ -22,7 +22,7 @@ from ..output import Result, columns
 Block = dict[str, Any]
 Owner = tuple[str | None, str | None]  # function, and line of its source
 
-LARGEST = 20  # blocks shown
+MAX_BLOCKS = 20  # blocks shown
 NOBODY: Owner = (None, None)  # no stack was recorded
 EARLIER: Owner = ("before the history", None)
 # Change of a level by an entry of the history. Sizes of allocations are those requested.
@@ -191,7 +191,7 @@ def blocks(found: Iterable[Device]) -> Result:
     rows.sort(key=lambda row: (-row[0], row[1:3]))
     return Result(
         columns("Size (B), Device, Address, State, Allocated by, Source"),
-        _required(rows[:LARGEST], "no block is in use"),
+        _required(rows[:MAX_BLOCKS], "no block is in use"),
     )
 
 
