@@ -123,6 +123,17 @@ def test_no_history_is_not_zero(tmp_path: Path, capsys: pytest.CaptureFixture[st
     assert found["missing"] == {"at-peak": "the snapshot has no history of allocations"}
 
 
+def test_a_history_that_does_not_fit_the_blocks(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The history allocates 600 bytes and frees none, but 40 are allocated at its end."""
+    content = {
+        "segments": [segment(0, block(0x10, 64, "active_allocated", requested=40))],
+        "device_traces": [[entry("alloc", 0x10, 300), entry("alloc", 0x200, 300)]],
+    }
+    found = tables(written(tmp_path, content), capsys)
+    assert found["missing"] == {"at-peak": "the history does not fit the blocks"}
+    assert set(found["tables"]) == {"devices", "blocks"}
+
+
 def test_an_offset_in_a_library_is_no_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     frame = {"name": "spng::A", "filename": "/lib/libWireCellSpng.so", "line": 3313386}
     used = block(0x10, 512, "active_allocated") | {"frames": [frame]}

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import html
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +16,7 @@ from wirecell_profile.html.timeline import make_timeline
 from wirecell_profile.model.profile import Profile
 from wirecell_profile.model.selection import Scope
 
-STEPS, MOST = 2_000, 30_000
+STEPS, MAX_BARS = 2_000, 30_000
 EVENTS = STEPS * (RANGES + CALLS + KERNELS)
 
 
@@ -29,22 +30,22 @@ def big(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def merged(big: Path) -> Page:
-    """Make its page with at most about MOST bars."""
+    """Make its page with at most about MAX_BARS bars."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(page_module, "make_timeline", lambda scope: make_timeline(scope, MOST))
+        patch.setattr(page_module, "make_timeline", lambda scope: make_timeline(scope, MAX_BARS))
         return make_page(big)
 
 
 def test_a_page_has_a_bounded_count_of_bars_and_bytes(merged: Page) -> None:
     assert EVENTS == 186_000
-    assert MOST // 3 < merged.about["events"] <= MOST
+    assert MAX_BARS // 3 < merged.about["events"] <= MAX_BARS
     assert merged.path.stat().st_size < 900_000  # the page without data has 100 kB
 
 
 def test_every_event_is_in_one_bar(big: Path, merged: Page) -> None:
     """Counts and times of the bars add up to those of the events; the page states how many are merged."""
     with Profile.open(big) as profile:
-        timeline = make_timeline(Scope(profile), MOST)
+        timeline = make_timeline(Scope(profile), MAX_BARS)
         whole = make_timeline(Scope(profile))
     assert whole.merging is None and whole.bars == EVENTS
     assert sum(int(row.count.sum()) for row in timeline.rows) == EVENTS
@@ -58,6 +59,13 @@ def test_every_event_is_in_one_bar(big: Path, merged: Page) -> None:
             assert (row.start[mine][1:] >= (row.start + row.duration)[mine][:-1]).all()
     assert f"{timeline.merged:,} events of at most" in merged.text
     assert timeline.merged > EVENTS // 2
+
+
+def test_the_command_for_a_part_quotes_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "my run.sqlite"
+    write_profile(path, 20 * RANGES)
+    monkeypatch.setattr(page_module, "make_timeline", lambda scope: make_timeline(scope, 300))
+    assert "wirecell-profile html 'my run.sqlite' --time A-B" in html.unescape(make_page(path).text)
 
 
 def test_tables_count_all_events(merged: Page) -> None:

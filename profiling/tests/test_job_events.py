@@ -136,6 +136,8 @@ def test_processes_with_one_pid(tmp_path: Path) -> None:
         assert [row[1] for row in latencies(profile)] == ["100 of VM 1"] * 2 + ["100 of VM 2"] * 2 + [None]
         threads = [int(thread) for thread in np.unique(profile.node_calls.thread)]
         assert [trace_pid(profile, thread) for thread in threads] == [(1 << 24) + 100, (2 << 24) + 100]
+        with pytest.raises(UsageError, match="several processes.*\n.*\n.*in 100 of VM 1 and 100 of VM 2\n"):
+            latencies(profile, events=(2, 2), process=100)
     with Profile.open(files[0]) as profile:
         assert trace_pid(profile, int(profile.node_calls.thread[0])) == 100
 

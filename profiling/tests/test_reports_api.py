@@ -22,6 +22,27 @@ def test_statistics_of_a_sum(profile_file) -> None:
     ]
 
 
+def test_equal_totals_are_in_the_order_of_the_ids(profile_file) -> None:
+    with profile_file.writing() as file:
+        for name in ("zeta", "alpha"):
+            file.string(name)
+        file.call("alpha", 0, 10)
+        file.call("zeta", 20, 30)
+    assert rows(profile_file.scope(), "cuda_api_sum", "Name") == [["zeta"], ["alpha"]]
+
+
+def test_equal_totals_of_openmp_are_by_table_and_id(profile_file) -> None:
+    with profile_file.writing() as file:
+        ids = [file.string(name) for name in ("zeta", "alpha", "last")]
+        for kind, order in (("PARALLEL", (2,)), ("WAIT", (2, 1, 0))):
+            for i in order:
+                file.row(
+                    f"OPENMP_EVENT_KIND_{kind}", start=0, end=10, nameId=ids[i], globalTid=file.thread(1)
+                )
+    names = [name for (name,) in rows(profile_file.scope(), "openmp_sum", "Name")]
+    assert names == ["last", "zeta", "alpha", "last"]
+
+
 def test_median_of_an_even_number_and_rounding(profile_file) -> None:
     """1, 2: mean and median 1.5. 1, 1, 1, 2: mean 1.25, shown 1.3 as SQL rounds halves."""
     with profile_file.writing() as file:
@@ -53,6 +74,24 @@ def test_api_trace(profile_file) -> None:
         ["10", "20", "cudaFree", "0", "3", "100", "1", "", ""],
         ["50", "10", "cudaMalloc", "2", "4", "100", "7", "20", "worker"],
     ]
+
+
+def test_unknown_priority_of_a_thread(profile_file) -> None:
+    with profile_file.writing() as file:
+        file.thread_name("worker", 7, priority=None)
+        file.call("cudaMalloc_v3020", 50, 60, tid=7)
+        file.row(
+            "VULKAN_API",
+            start=0,
+            end=5,
+            eventClass=53,
+            globalTid=file.thread(7),
+            correlationId=1,
+            nameId=file.string("vkQueueSubmit"),
+            contextId=1,
+        )
+    for name in ("cuda_api_trace", "vulkan_api_trace"):
+        assert rows(profile_file.scope(), name, "T-Pri", "Thread Name") == [["", "worker"]]
 
 
 def test_libraries_by_domain(profile_file) -> None:

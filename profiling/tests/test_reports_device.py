@@ -73,6 +73,65 @@ def test_memory_by_time_and_size(profile_file) -> None:
     ]
 
 
+def test_sets_of_unknown_size(profile_file) -> None:
+    """The set of unknown size is left out."""
+    with profile_file.writing() as file:
+        memory(file)
+        file.memset(800, 900, file.call("cudaMemsetAsync_v3020", 80, 90), size=None)
+    assert rows(profile_file.scope(), "cuda_gpu_mem_size_sum", "Total (MB)", "Count", "Operation")[2:] == [
+        ["0.250", "1", "[CUDA memset]"]
+    ]
+
+
+def test_kernels_of_unknown_grid(profile_file) -> None:
+    with profile_file.writing() as file:
+        file.launch("kernel", (0, 10), (20, 30), grid=(None, 1, 1))
+        file.launch("kernel", (40, 50), (60, 80), grid=(5, 1, 1))
+    scope = profile_file.scope()
+    assert rows(scope, "cuda_gpu_kern_gb_sum", "GridXYZ", "BlockXYZ") == [
+        ["   5    1    1", "  32    1    1"],
+        ["", "  32    1    1"],
+    ]
+    assert rows(scope, "cuda_kern_exec_trace", "GridXYZ") == [[""], ["   5    1    1"]]
+
+
+def migrations_and_faults(file, *sizes: tuple[int | None, int | None]) -> None:
+    """Write migrations to the device of (bytes, address), one to the host and a fault on each side."""
+    for start, (size, address) in enumerate(sizes):
+        file.copy(100 * start, 100 * start + 50, start, size=size, kind=11, virtualAddress=address)
+    file.copy(900, 950, 99, size=1_000_000, kind=12, virtualAddress=0x30)
+    file.row("CUDA_UM_CPU_PAGE_FAULT_EVENTS", start=1, globalPid=file.thread(0), address=0x20)
+    file.row(
+        "CUDA_UM_GPU_PAGE_FAULT_EVENTS", start=1, globalPid=file.thread(0), address=0x20, numberOfPageFaults=3
+    )
+
+
+def test_migrations_of_unknown_size_or_address(profile_file) -> None:
+    with profile_file.writing() as file:
+        migrations_and_faults(file, (2_000_000, 0x10), (None, 0x10), (500_000, None))
+    scope = profile_file.scope()
+    assert rows(scope, "um_total_sum") == [["2.500", "1.000", "1", "3", "0x10", "0x30"]]
+    sizes = dict(rows(scope, "um_sum", "Virtual Address", "HtoD Migration size (MB)"))
+    assert sizes == {"0x10": "2.000", "": "0.500", "0x30": "", "0x20": ""}
+
+
+def test_source_lines_of_openacc(profile_file) -> None:
+    """The line, and the file, are left out if the file does not have them."""
+    with profile_file.writing() as file:
+        for line, source in ((7, "a.f90"), (None, "a.f90"), (7, None)):
+            file.row(
+                "CUPTI_ACTIVITY_KIND_OPENACC_DATA",
+                start=0,
+                end=10,
+                nameId=file.string("Enter Data"),
+                globalTid=file.thread(1),
+                lineNo=line,
+                srcFile=source and file.string(source),
+            )
+    names = [row[0] for row in rows(profile_file.scope(), "openacc_sum", "Name")]
+    assert names == ["Enter Data", "Enter Data@a.f90", "Enter Data@a.f90:7"]
+
+
 def test_device_and_host_together(profile_file) -> None:
     """Kernels 100 ns, memory 500 ns, API 6 + 40 ns."""
     with profile_file.writing() as file:

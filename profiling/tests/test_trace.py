@@ -97,6 +97,29 @@ def test_everything_else_is_there(recorded, tmp_path) -> None:
     assert json.load(path.open())["otherData"]["commit"] == "abc"
 
 
+@pytest.mark.parametrize("kind", ["call", "system_call", "mark"])
+def test_processes_with_one_pid_are_kept_apart(profile_file, tmp_path, kind: str) -> None:
+    """As in a merge of containers; each has an event of one kind only."""
+    with profile_file.writing() as file:
+        for file.vm in (1, 2):
+            if kind == "mark":
+                file.mark("here", 5)
+            else:
+                getattr(file, kind)("name", 0, 10)
+        file.range("elsewhere", 0, 10, pid=7)
+    path = tmp_path / "a.json"
+    assert main(["trace", str(profile_file.path), "-o", str(path)]) == 0
+    pids = {event["pid"] for event in load(path) if event["name"] in ("here", "name")}
+    assert len(pids) == 2
+
+
+def test_processes_with_operations_have_a_title(profile_file) -> None:
+    with profile_file.writing() as file:
+        for file.vm in (1, 2):
+            file.kernel("k", 0, 10, 1)
+    assert sorted(profile_file.profile().process_titles.values()) == ["100 of VM 1", "100 of VM 2"]
+
+
 def test_a_selection(recorded, tmp_path) -> None:
     profile_file, base = recorded
     path = tmp_path / "a.json"

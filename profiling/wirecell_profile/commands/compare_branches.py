@@ -46,8 +46,8 @@ DEFAULT_JOB = "-c cfg/pipeline.jsonnet -A threads=1"
 DEFAULT_INPUT = "data/tracks10-adc.tar.bz2"
 DEFAULT_EVENTS = 7
 DEFAULT_CONFIGURE = "--with-nvtx"
-# Copies an event with the checkout's own tool, because the first event is warm-up and more are needed.
-LONGEST_PADDING = 4096  # bytes of environment, which shift the stack; varied so that memory layout does not appear as a difference
+# Bytes of environment, which shift the stack; varied so that memory layout does not appear as a difference.
+MAX_PADDING = 4096
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -259,7 +259,7 @@ class Plan:
         self._builds, self._jobs = builds, jobs
         self._generator = np.random.default_rng(seed)
         self._order = block_order(runs, self._generator)
-        self._padding = self._generator.integers(0, LONGEST_PADDING, len(self._order)).tolist()
+        self._padding = self._generator.integers(0, MAX_PADDING, len(self._order)).tolist()
         state = {
             "jobs": jobs,
             "seed": seed,

@@ -37,7 +37,7 @@ SNAPSHOT_TABLES: dict[str, tuple[str, Callable[[list[allocator_snapshot.Device]]
         "requested memory at the peak, by the function that allocated it",
         allocator_snapshot.at_peak,
     ),
-    "blocks": (f"{allocator_snapshot.LARGEST} largest blocks in use", allocator_snapshot.blocks),
+    "blocks": (f"{allocator_snapshot.MAX_BLOCKS} largest blocks in use", allocator_snapshot.blocks),
 }
 NEXT = "compute-sanitizer --tool memcheck --leak-check full PROGRAM"
 

@@ -6,6 +6,8 @@ The page is self-contained. Data that the file lacks are listed as missing, neve
 
 from __future__ import annotations
 
+import shlex
+
 from ..model.selection import Scope
 from ..model.window import find_window
 from ..palette import PALETTE
@@ -42,7 +44,7 @@ def html_page(scope: Scope) -> str:
         title=overview.title(scope.profile),
         subtitle=overview.subtitle(scope, window),
         tiles=overview.tiles(scope, window, tables),
-        file=scope.profile.path.name,
+        file=shlex.quote(scope.profile.path.name),
         timeline=timeline,
         legend=_legend(timeline),
         charts=overview.charts(scope, window, tables),

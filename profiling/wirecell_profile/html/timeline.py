@@ -95,20 +95,20 @@ class Merging:
     tile: int
 
     @classmethod
-    def of(cls, sets: list[HostEvents | Operations], most: int) -> Merging | None:
-        """Return the rule under which a third of `most` events stay separate; None for at most that many."""
+    def of(cls, sets: list[HostEvents | Operations], max_bars: int) -> Merging | None:
+        """Return the rule under which a third of `max_bars` events stay separate; None for at most that many."""
         sets = [events for events in sets if len(events)]
         count = sum(map(len, sets))
-        if count <= most:
+        if count <= max_bars:
             return None
-        rank = count - most // 3 - 1
+        rank = count - max_bars // 3 - 1
         longest = int(np.partition(np.concatenate([events.duration for events in sets]), rank)[rank])
         extent = max(int(events.end.max()) for events in sets) - min(
             int(events.start.min()) for events in sets
         )
         tracks_of = (events.thread if isinstance(events, HostEvents) else events.stream for events in sets)
         tracks = DEPTH * sum(len(np.unique(track)) for track in tracks_of)
-        return cls(longest, extent * tracks // (most // 3) + 1)
+        return cls(longest, extent * tracks // (max_bars // 3) + 1)
 
     def first(self, row: Row) -> np.ndarray:
         """Return the first of the bars that become one, for each."""
@@ -235,8 +235,8 @@ def spare_colour(name: str) -> str:
     return SPARE[zlib.crc32(name.encode()) % len(SPARE)]
 
 
-def make_timeline(scope: Scope, most: int = MAX_EVENTS) -> Timeline:
-    """Make all rows for which the profile has events, with at most about `most` bars."""
+def make_timeline(scope: Scope, max_bars: int = MAX_EVENTS) -> Timeline:
+    """Make all rows for which the profile has events, with at most about `max_bars` bars."""
     kinds = [
         ("ranges", "range_rows"),
         ("marks", "mark_rows"),
@@ -244,7 +244,7 @@ def make_timeline(scope: Scope, most: int = MAX_EVENTS) -> Timeline:
         ("system_calls", "system_call_rows"),
         ("operations", "operation_rows"),
     ]
-    timeline = Timeline(Merging.of([_taken(scope, *kind)[0] for kind in kinds], most))
+    timeline = Timeline(Merging.of([_taken(scope, *kind)[0] for kind in kinds], max_bars))
     _host_rows(timeline, scope)
     _device_rows(timeline, scope)
     busy = {row.group for row in timeline.rows if row.kind != SYSTEM}

@@ -301,8 +301,9 @@ class Profile:
 
     @cached_property
     def thread_priorities(self) -> dict[int, int]:
-        """globalTid -> priority of the thread."""
-        return self._column("ThreadNames", "globalTid", lambda table: table.integers("priority").tolist())
+        """globalTid -> priority of the thread, for the threads with a known one."""
+        known = self._column("ThreadNames", "globalTid", lambda table: table.integers("priority").tolist())
+        return {thread: priority for thread, priority in known.items() if priority != NULL}
 
     @cached_property
     def process_names(self) -> dict[int, str]:
@@ -312,12 +313,19 @@ class Profile:
 
     @cached_property
     def process_titles(self) -> dict[int, str]:
-        """process_of(id) of each process with node calls or ranges -> its pid; also its VM part if several
-        have this pid, as in a merge of containers."""
-        threads = [self.or_empty("ranges").thread]
+        """process_of(id) of each process with events -> its pid; also its VM part if several have this pid, as
+        in a merge of containers."""
+        hosts = (
+            self.or_empty("ranges"),
+            self.or_empty("marks"),
+            self.or_empty("calls"),
+            self.or_empty("system_calls"),
+        )
+        threads = [host.thread for host in hosts]
         if self.has("SPNG_CALL"):
             threads.append(self.node_calls.thread)
-        distinct = np.unique(identity.process_of(np.concatenate(threads))).tolist()
+        processes = [identity.process_of(np.concatenate(threads)), self.or_empty("operations").process]
+        distinct = np.unique(np.concatenate(processes)).tolist()
         pids = [process & identity.MASK for process in distinct]
         return {
             process: str(pid) if pids.count(pid) == 1 else f"{pid} of VM {process >> identity.THREAD_BITS}"

@@ -21,7 +21,7 @@ import numpy as np
 
 from ..errors import MissingData, UsageError
 from .events import HostEvents, Ranges
-from .identity import lookup, pid_of
+from .identity import lookup, pid_of, process_of
 from .nesting import nest
 from .nodes import NodeProjection
 from .profile import Profile
@@ -277,16 +277,28 @@ class Scope:
             if self.selection.process is not None:
                 during &= pid_of(calls.thread) == self.selection.process
             if not during.any():
-                processes = sorted(set(self.profile.process_titles.values()))
                 raise UsageError(
                     "no such event in the profile",
                     "--event",
                     f"{first}-{last}"
                     + (f" of process {self.selection.process}" if self.selection.process is not None else ""),
-                    hint=f"the file has events of the processes {', '.join(processes)}",
+                    hint=f"the file has events of the processes {', '.join(self._titles(calls.thread))}",
+                )
+            titles = self._titles(calls.thread[during])
+            if self.selection.process is not None and len(titles) > 1:
+                raise UsageError(
+                    "several processes with these events have this pid",
+                    "--event",
+                    f"{self.selection.process}:{first}-{last}, which is in {' and '.join(titles)}",
+                    hint="give the file of one process instead of the merged file",
                 )
             mask &= during
         return np.flatnonzero(mask)
+
+    def _titles(self, threads: np.ndarray) -> list[str]:
+        """Return the titles of the processes of these threads."""
+        processes = np.unique(process_of(threads)).tolist()
+        return sorted(self.profile.process_titles[process] for process in processes)
 
     @cached_property
     def _chosen_intervals(self) -> HostEvents:

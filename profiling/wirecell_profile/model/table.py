@@ -178,11 +178,18 @@ class Table:
         return self._database.read(query, lambda rows: label(map(itemgetter(0), rows)))
 
     def strings(self, column: str) -> Labels:
-        """Return a column of ids of StringIds as strings. Rows whose id is not in StringIds have no string."""
+        """Return a column of ids of StringIds as strings, with codes in the order of the ids.
+
+        Rows whose id is not in StringIds have no string.
+        """
         identifiers = self.integers(column)
         groups = group(identifiers)
-        meant = label(self._strings.get(identifier) for identifier in identifiers[groups.first].tolist())
-        return Labels(meant.codes[groups.of_row], meant.names)
+        distinct = identifiers[groups.first]
+        order = np.argsort(distinct)
+        meant = label(self._strings.get(identifier) for identifier in distinct[order].tolist())
+        codes = np.empty_like(meant.codes)
+        codes[order] = meant.codes
+        return Labels(codes[groups.of_row], meant.names)
 
     def _values(self, column: str) -> list:
         if not self._has_values(column):

@@ -9,7 +9,6 @@ from ..model.events import Calls
 from ..model.grouping import group
 from ..model.identity import pid_of, tid_of
 from ..model.selection import Scope
-from ..model.table import NULL
 from ..output import Result, columns
 from . import Report, sum_of_times
 
@@ -37,7 +36,6 @@ def cuda_api_trace(scope: Scope, _: frozenset[str]) -> Result:
     rows = []
     for i in np.argsort(calls.start, kind="stable"):
         thread = int(calls.thread[i])
-        priority = profile.thread_priorities.get(thread, NULL)
         rows.append(
             (
                 int(calls.start[i]),
@@ -47,7 +45,7 @@ def cuda_api_trace(scope: Scope, _: frozenset[str]) -> Result:
                 int(calls.correlation[i]),
                 pid_of(thread),
                 tid_of(thread),
-                None if priority == NULL else priority,
+                profile.thread_priorities.get(thread),
                 profile.thread_names.get(thread),
             )
         )

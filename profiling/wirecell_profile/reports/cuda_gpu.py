@@ -10,7 +10,7 @@ import numpy as np
 from ..model.events import KERNEL, MEMCPY, MEMSET, Operations, join_labels
 from ..model.grouping import by_total, group, summarise
 from ..model.selection import Scope
-from ..model.table import Labels, combine, label
+from ..model.table import NULL, Labels, combine, label
 from ..output import Result, columns
 from . import Report, sum_of_times
 
@@ -61,9 +61,12 @@ def _mangled(scope: Scope, operations: Operations, demangled: Labels) -> Labels:
 
 
 def grid_labels(x: np.ndarray, y: np.ndarray, z: np.ndarray) -> Labels:
-    """Return the sizes of grids or blocks as strings, each size four characters wide."""
-    sizes, codes = np.unique(np.stack([x, y, z]), axis=1, return_inverse=True)
-    return Labels(codes.reshape(-1), [f"{i:>4} {j:>4} {k:>4}" for i, j, k in sizes.T.tolist()])
+    """Return the sizes of grids or blocks as strings, each size four characters wide; none for unknown sizes."""
+    rows = np.stack([x, y, z])
+    sizes, codes = np.unique(rows, axis=1, return_inverse=True)
+    known = (rows != NULL).all(axis=0)
+    names = [f"{i:>4} {j:>4} {k:>4}" for i, j, k in sizes.T.tolist()]
+    return Labels(np.where(known, codes.reshape(-1), -1), names)
 
 
 def cuda_gpu_kern_sum(scope: Scope, options: frozenset[str]) -> Result:
@@ -119,8 +122,9 @@ def cuda_gpu_mem_time_sum(scope: Scope, _: frozenset[str]) -> Result:
 
 
 def cuda_gpu_mem_size_sum(scope: Scope, _: frozenset[str]) -> Result:
-    """Summarise the bytes of copies by direction, and of sets; 1 MB = 1e6 bytes."""
+    """Summarise the bytes of copies by direction, and of sets; 1 MB = 1e6 bytes. Unknown sizes are left out."""
     operations = memory_operations(scope)
+    operations = operations.take(operations.bytes != NULL)
     groups = group(operations.name.codes)
     summary = summarise(operations.bytes, groups.of_row, len(groups))
     rows = [

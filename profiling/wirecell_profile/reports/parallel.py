@@ -57,20 +57,32 @@ def openacc_sum(scope: Scope, _: frozenset[str]) -> Result:
             table.strings("srcFile").to_list(),
             table.integers("lineNo").tolist(),
         )
-        names.append(label(f"{name}@{file}:{line}" if file else name for name, file, line in parts))
+        names.append(label(_located(*part) for part in parts))
     return _sum_of_tables(scope, [read_host_events(table) for table in tables], names, "Num Calls")
+
+
+def _located(name: str, file: str, line: int) -> str:
+    """Return the name with the file and the line, as far as they are known."""
+    if not file:
+        return name
+    return f"{name}@{file}" if line == NULL else f"{name}@{file}:{line}"
 
 
 def _sum_of_tables(
     scope: Scope, events: list[HostEvents], names: list[Labels], count: str, by_table: bool = False
 ) -> Result:
-    """Summarise the events of several tables by name, on request separately for each table."""
+    """Summarise the events of several tables by name, on request separately for each table.
+
+    Equal totals are in the order of the names, or by table in that of the names' ids in the file.
+    """
     chosen = [scope.host_rows(part) for part in events]
     labels = join_labels([part.take(rows) for part, rows in zip(names, chosen)])
     durations = np.concatenate([part.duration[rows] for part, rows in zip(events, chosen)])
     table = np.repeat(np.arange(len(chosen)), [len(rows) for rows in chosen])
-    groups = group(labels.codes, table) if by_table else group(labels.codes)
-    return sum_of_times(durations, groups, count, {"Name": labels.text}, labels.ranks(), table)
+    if not by_table:
+        return sum_of_times(durations, group(labels.codes), count, {"Name": labels.text}, labels.ranks())
+    ids = np.concatenate([part.codes[rows] for part, rows in zip(names, chosen)])
+    return sum_of_times(durations, group(labels.codes, table), count, {"Name": labels.text}, table, ids)
 
 
 @dataclass

@@ -50,10 +50,10 @@ def _faults(scope: Scope, name: str) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _migrations(scope: Scope, direction: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return addresses, bytes and durations of the selected migrations."""
+    """Return addresses, bytes and durations of the selected migrations with a known size."""
     scope.profile.require("CUPTI_ACTIVITY_KIND_MEMCPY")
     copies, _ = chosen(scope, MEMCPY)
-    copies = copies.take(copies.copy_kind == direction)
+    copies = copies.take((copies.copy_kind == direction) & (copies.bytes != NULL))
     address = scope.profile.table("CUPTI_ACTIVITY_KIND_MEMCPY").integers("virtualAddress")[copies.row]
     return address, copies.bytes, copies.duration
 
@@ -96,8 +96,9 @@ def um_total_sum(scope: Scope, _: frozenset[str]) -> Result:
     sums = [int(part[1].sum()) if len(part[1]) else None for part in (to_device, to_host, cpu, gpu)]
     sizes = [None if size is None else size / 1e6 for size in sums[:2]]
     ends: list[str | None] = [None, None]
-    if all(len(part[0]) for part in parts):
-        addresses = np.concatenate([part[0] for part in parts])
+    known = [address[address != NULL] for address, *_ in parts]
+    if all(len(part) for part in known):
+        addresses = np.concatenate(known)
         ends = _addresses(np.array([addresses.min(), addresses.max()]))
     return Result(
         columns(

@@ -22,7 +22,7 @@ from ..output import Result, columns
 Block = dict[str, Any]
 Owner = tuple[str | None, str | None]  # function, and line of its source
 
-LARGEST = 20  # blocks shown
+MAX_BLOCKS = 20  # blocks shown
 NOBODY: Owner = (None, None)  # no stack was recorded
 EARLIER: Owner = ("before the history", None)
 # Change of a level by an entry of the history. Sizes of allocations are those requested.
@@ -65,7 +65,10 @@ class Device:
         return sum(block["requested"] for block in self.blocks() if block["state"] == "active_allocated")
 
     def held_at_peak(self) -> dict[Owner, list[int]]:
-        """Return owner -> sizes of the blocks that were allocated at the peak, of requested bytes."""
+        """Return owner -> sizes of the blocks that were allocated at the peak, of requested bytes.
+
+        Raise MissingData if the history contradicts the blocks.
+        """
         peak = self.peak(REQUESTED, self.requested())
         if peak is None:
             return {}
@@ -80,6 +83,8 @@ class Device:
         for owner, size in held.values():
             owners[owner].append(size)
         earlier = level - sum(size for _, size in held.values())
+        if earlier < 0:
+            raise MissingData("the history does not fit the blocks")
         if earlier:
             owners[EARLIER].append(earlier)
         return owners
@@ -186,7 +191,7 @@ def blocks(found: Iterable[Device]) -> Result:
     rows.sort(key=lambda row: (-row[0], row[1:3]))
     return Result(
         columns("Size (B), Device, Address, State, Allocated by, Source"),
-        _required(rows[:LARGEST], "no block is in use"),
+        _required(rows[:MAX_BLOCKS], "no block is in use"),
     )
 
 
