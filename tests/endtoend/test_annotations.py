@@ -121,7 +121,11 @@ def test_scheduling_is_in_its_own_domain(recorded: list[tuple]) -> None:
 
 @pytest.mark.parametrize(
     "level, domains",
-    [("0", set()), ("1", {"spng", "spng.sched"}), ("4", {"spng", "spng.sched", "spng.io", "spng.torch"})],
+    [
+        ("0", set()),
+        ("1", {"spng", "spng.sched", "spng.startup"}),
+        ("4", {"spng", "spng.sched", "spng.startup", "spng.io", "spng.torch"}),
+    ],
 )
 def test_levels(level: str, domains: set[str], site: Site, tmp_path: Path) -> None:
     if not has_recorder():

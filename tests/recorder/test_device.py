@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from wirecell_profile.model.nodes import NodeProjection
+from wirecell_profile.model.nodes import NodeProjection, capturing_nodes
 from wirecell_profile.model.profile import Profile
 from wirecell_profile.model.projection import Projection
 
@@ -233,8 +233,8 @@ class TestRows:
 
 class TestAttribution:
     def test_the_analysis_finds_the_node_of_each_kernel(self, full: Run) -> None:
-        """Kernels are attributed by correlation, by the call that captured a graph's node, and a copy by the
-        call around its launch.
+        """Kernels are attributed by correlation, those of a CUDA graph to the call that launched it, and a copy by
+        the call around its launch. The node that captured a kernel of a graph is known besides.
         """
         with Profile.open(full.path) as profile:
             nodes = NodeProjection(profile, profile.node_calls, Projection.of(profile))
@@ -243,9 +243,11 @@ class TestAttribution:
                 operations.name.text(row): nodes.calls.node.text(call) if call >= 0 else None
                 for row, call in enumerate(nodes.call_of_operation.tolist())
             }
+            captured = capturing_nodes(profile, operations).to_list()
         assert found["void at::native::copy<float, 4>(int)"] == "SPNGDecon:u"
         assert found["regular_fft"] == "SPNGDecon:u"
-        assert found["captured"] == "SPNGDecon:u"
+        assert found["captured"] == "SPNGDNNROI"
+        assert dict(zip(operations.name.to_list(), captured))["captured"] == "SPNGDecon:u"
         assert found["elsewhere"] == "SPNGDNNROI"
         assert found["[CUDA memcpy Host-to-Device]"] == "SPNGDecon:u"
 
