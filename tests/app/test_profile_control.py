@@ -205,6 +205,10 @@ class TestWindow:
         assert events[0] > 0 and events[-1] < EVENTS - 1
         assert events == list(range(events[0], events[-1] + 1))
         check_whole_events(Recorded(tmp_path / "run.sqlite"))
+        phases = [
+            each for each in Recorded(tmp_path / "run.sqlite").ranges() if each.name.startswith("prepare ")
+        ]
+        assert not phases, "the start-up, before the first request"
         assert timing["run"]["events"] == EVENTS
 
     @staticmethod
