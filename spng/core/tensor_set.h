@@ -3,6 +3,8 @@
 // The data on an edge of the graph: an immutable, shared set of named tensors with axes, units and channels.
 // Nothing is copied at a node boundary, and no node writes into an input tensor.
 
+#include "spng/core/sparse_samples.h"
+
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
@@ -36,15 +38,28 @@ struct ReadoutWindow {
     bool operator==(const ReadoutWindow&) const = default;
 };
 
+/// Findings about the input that come back from a device together with the result of the event.
+class InputFindings {
+public:
+    virtual ~InputFindings() = default;
+
+    /// Return the channel masks that were found. Thread-safe. Call only after the event's copies to the host are
+    /// complete (AsynchronousOutput).
+    /// @throws Error(Input) if the event is to be rejected (wire-cell --strict)
+    virtual ChannelMasks masks() const = 0;
+};
+
 /// Properties of the event as a whole. Travels with every set that is derived from the event.
 struct EventInfo {
-    std::uint64_t index = 0;             ///< in the job, from 0; the payload of every NVTX range
-    int ident = 0;                       ///< id of the event in the file
-    double start = 0;                    ///< time of tick 0 [ns]
-    double tick = 0;                     ///< sampling period [ns]
-    int first_tick = 0;                  ///< the file's tbin: ticks between `start` and the first sample
-    std::int64_t ticks = 0;              ///< samples per channel
-    ChannelMasks masks;                  ///< of the input, and those found while checking it
+    std::uint64_t index = 0; ///< in the job, from 0; the payload of every NVTX range
+    int ident = 0;           ///< id of the event in the file
+    double start = 0;        ///< time of tick 0 [ns]
+    double tick = 0;         ///< sampling period [ns]
+    int first_tick = 0;      ///< the file's tbin: ticks between `start` and the first sample
+    std::int64_t ticks = 0;  ///< samples per channel
+    ChannelMasks masks;      ///< of the input, and those found while checking it
+    /// Masks that are still to be added to `masks`; null if there are none.
+    std::shared_ptr<const InputFindings> findings;
     std::optional<ReadoutWindow> window; ///< empty if the event is a whole readout
 };
 
@@ -67,11 +82,23 @@ struct ChannelTable {
 
 enum class Domain { time, frequency };
 
+/// The ROIs of rows whose samples were compacted: row r of `data` begins with its samples inside the ROIs, one
+/// after the other; what follows them is undefined. All samples outside of the ROIs are 0.
+struct CompactedRows {
+    at::Tensor mask;         ///< (view, channel, word) int64, packed by pack_ticks: slices inside ROIs
+    std::int64_t factor = 1; ///< ticks in a slice of the mask; the last slice may have fewer
+};
+
 struct NamedTensor {
     std::string name; ///< unique in its set
+    /// (view, channel, sample) in general; (channel, tick) in frames. Undefined if `sparse` is set.
     at::Tensor data;
-    std::vector<Axis> axes; ///< one for each dimension of data
-    std::string unit;       ///< of the values: "ADC", "electrons", "" for masks
+    /// Samples in a row of a packed mask; `data` is then (view, channel, word) int64 (bit_ticks.h). 0: not packed.
+    std::int64_t packed_samples = 0;
+    std::optional<CompactedRows> compacted;      ///< only on a device
+    std::shared_ptr<const SparseSamples> sparse; ///< only in frames on the host
+    std::vector<Axis> axes;                      ///< one for each dimension of data
+    std::string unit;                            ///< of the values: "ADC", "electrons", "" for masks
     Domain domain = Domain::time;
     std::shared_ptr<const ChannelTable> channels; ///< null only where rows are not channels of a detector
     at::Tensor summary;  ///< optional (view, channel): one value per channel, such as its noise RMS

@@ -59,6 +59,11 @@ public:
 class AsynchronousOutput {
 public:
     virtual ~AsynchronousOutput() = default;
+
+    /// Complete an output when its copies are done. Engines call it once for each output that has a next node, in
+    /// the thread that calls that node, and pass on what it returns. It may wait for the device again.
+    /// @throws Error, as the node itself
+    virtual TensorSetPtr arrived(const TensorSetPtr& output) const { return output; }
 };
 
 } // namespace spng

@@ -3,11 +3,13 @@
 // One event, with the content of a frame file.
 
 #include "spng/core/notes.h"
+#include "spng/core/sparse_samples.h"
 #include "spng/core/tensor_set.h"
 
 #include <ATen/core/Tensor.h>
 
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -16,13 +18,16 @@ namespace spng {
 
 /// The waveforms of one tag. Sample t of a row was taken at start_ns + (first_tick + t) * tick_ns.
 struct TaggedTraces {
-    std::string tag;    ///< may be empty, hold underscores, or be "*"
-    at::Tensor samples; ///< (channel, tick) on the host, C contiguous, int16 or float32; ADC or electrons
+    std::string tag; ///< may be empty, hold underscores, or be "*"
+    /// (channel, tick) on the host, C contiguous, int16 or float32; ADC or electrons. Undefined if `sparse` is set.
+    at::Tensor samples;
     std::vector<int> channels;         ///< channel id of each row, all different
     double start_ns = 0;               ///< [ns]
     double tick_ns = 0;                ///< sampling period [ns], above 0
     int first_tick = 0;                ///< "tbin": ticks between start_ns and the first sample
     std::optional<at::Tensor> summary; ///< (channel) float64: one value per row, such as its RMS
+    /// The samples in another form; null: `samples` has them.
+    std::shared_ptr<const SparseSamples> sparse{};
 };
 
 struct Frame {

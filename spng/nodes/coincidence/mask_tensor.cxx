@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "spng/nodes/coincidence/mask_tensor.h"
+
+#include "spng/nodes/coincidence/bit_ticks.h"
+
+namespace spng {
+
+std::int64_t mask_samples(const NamedTensor& mask) {
+    return mask.packed_samples > 0 ? mask.packed_samples : mask.data.size(-1);
+}
+
+at::Tensor packed_mask(const NamedTensor& mask) {
+    return mask.packed_samples > 0 ? mask.data : pack_ticks(mask.data);
+}
+
+at::Tensor unpacked_mask(const NamedTensor& mask) {
+    return mask.packed_samples > 0 ? unpack_ticks(mask.data, mask.packed_samples) : mask.data;
+}
+
+} // namespace spng
