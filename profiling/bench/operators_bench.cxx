@@ -71,8 +71,9 @@ void pack_coincidence_products_unpack(benchmark::State& state) {
     neighbours[799][1] = -1;
     for (auto _ : state) {
         const auto packed = spng::pack_ticks(mask);
-        const auto crossing = spng::or_neighbours(spng::coincidence(packed, table), neighbours);
-        const auto products = spng::multi_plane(packed.narrow(0, 0, 800), crossing, slices, {2, 3});
+        const auto crossing = spng::coincidence(packed, table);
+        const auto products =
+            spng::multi_plane(packed.narrow(0, 0, 800), crossing, slices, {2, 3}, neighbours);
         benchmark::DoNotOptimize(spng::unpack_ticks(products, slices));
     }
 }

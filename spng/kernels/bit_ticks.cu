@@ -31,32 +31,63 @@ SPNG_KERNEL unpack_ticks(const Word* __restrict__ packed, Index rows, Index tick
     }
 }
 
-/// Pack x > pedestal + factor rms + nominal, with the CPU's order of operations. Rows that are not good give
-/// 0.
+/// Pack x > pedestal + factor rms + nominal for several levels of several images, with the CPU's order of
+/// operations. A block packs all levels of one row of one image, so that each sample is read once. Rows that
+/// are not good give 0.
+/// @param rms, pedestals  0: none
+/// @param image_of_level  of the `count` levels
 template <class Real>
-SPNG_DEVICE void pack_above(const Real* waveforms, Index rows, Index row_stride, Index ticks, const Real* rms,
-                            Real factor, const Real* pedestal, Real nominal, const bool* good, Word* packed) {
-    pack_words(rows, ticks, packed, [=](Index row) {
+SPNG_DEVICE void
+pack_levels(const List<const Real*, max_images>& images, const List<Index, max_images>& row_strides,
+            const List<const Real*, max_images>& rms, const List<const Real*, max_images>& pedestals,
+            const bool* good, int image_count, Index rows, Index ticks,
+            const List<int, max_levels>& image_of_level, const List<Real, max_levels>& factors,
+            const List<Real, max_levels>& nominals, int count, Word* packed) {
+    const Index words = words_for(ticks);
+    for (Index item = blockIdx.x; item < rows * image_count; item += gridDim.x) {
+        const int image = static_cast<int>(item / rows);
+        const Index row = item % rows;
         const bool wanted = good == nullptr || good[row];
-        Real threshold = rms[row] * factor;
-        if (pedestal != nullptr) {
-            threshold = threshold + pedestal[row];
+        const Real unit = rms.at[image] == nullptr ? Real{0} : rms.at[image][row];
+        const Real zero = pedestals.at[image] == nullptr ? Real{0} : pedestals.at[image][row];
+        const bool is_raised = pedestals.at[image] != nullptr;
+        const Real* samples = images.at[image] + row * row_strides.at[image];
+        for (Index word = warp_index(); word < words; word += block_warps) {
+            const Index first = word * word_bits + lane_index();
+            const Index second = first + warp_threads;
+            const bool has_first = wanted && first < ticks;
+            const bool has_second = wanted && second < ticks;
+            const Real low = has_first ? samples[first] : Real{0};
+            const Real high = has_second ? samples[second] : Real{0};
+            for (int level = 0; level < count; ++level) {
+                if (image_of_level.at[level] == image) {
+                    Real threshold = unit * factors.at[level];
+                    if (is_raised) {
+                        threshold = threshold + zero;
+                    }
+                    threshold = threshold + nominals.at[level];
+                    const Word flags =
+                        word_of_flags(has_first && low > threshold, has_second && high > threshold);
+                    if (lane_index() == 0) {
+                        packed[(level * rows + row) * words + word] = flags;
+                    }
+                }
+            }
         }
-        threshold = threshold + nominal;
-        const Real* samples = waveforms + row * row_stride;
-        return [=](Index tick) { return wanted && samples[tick] > threshold; };
-    });
+    }
 }
 
-#define SPNG_PACK_ABOVE(suffix, Real)                                                                        \
-    SPNG_KERNEL pack_above_##suffix(const Real* __restrict__ waveforms, Index rows, Index row_stride,        \
-                                    Index ticks, const Real* __restrict__ rms, Real factor,                  \
-                                    const Real* __restrict__ pedestal, Real nominal,                         \
-                                    const bool* __restrict__ good, Word* __restrict__ packed) {              \
-        pack_above(waveforms, rows, row_stride, ticks, rms, factor, pedestal, nominal, good, packed);        \
+#define SPNG_PACK_LEVELS(suffix, Real)                                                                       \
+    SPNG_KERNEL pack_levels_##suffix(                                                                        \
+        List<const Real*, max_images> images, List<Index, max_images> row_strides,                           \
+        List<const Real*, max_images> rms, List<const Real*, max_images> pedestals, const bool* good,        \
+        int image_count, Index rows, Index ticks, List<int, max_levels> image_of_level,                      \
+        List<Real, max_levels> factors, List<Real, max_levels> nominals, int count, Word* packed) {          \
+        pack_levels(images, row_strides, rms, pedestals, good, image_count, rows, ticks, image_of_level,     \
+                    factors, nominals, count, packed);                                                       \
     }
 
-SPNG_PACK_ABOVE(float32, float)
-SPNG_PACK_ABOVE(float64, double)
+SPNG_PACK_LEVELS(float32, float)
+SPNG_PACK_LEVELS(float64, double)
 
 } // namespace spng::kernels

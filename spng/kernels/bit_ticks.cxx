@@ -4,7 +4,11 @@
 #include "spng/kernels/operators.h"
 #include "spng/kernels/rows.h"
 
+#include <ATen/core/List.h>
 #include <ATen/ops/empty.h>
+
+#include <map>
+#include <vector>
 
 namespace spng::kernels {
 
@@ -16,17 +20,44 @@ at::Tensor with_last_size(const at::Tensor& like, std::int64_t size, at::ScalarT
     return at::empty(shape, like.options().dtype(type));
 }
 
-const bool* flags_of(const at::Tensor& flags) {
-    return flags.defined() ? flags.const_data_ptr<bool>() : nullptr;
+template <class Real>
+const Real* data_of(const at::Tensor& values) {
+    return values.defined() ? values.const_data_ptr<Real>() : nullptr;
 }
 
+/// Some of the levels, and the images for them.
+struct LevelPart {
+    std::vector<at::Tensor> rows, rms, pedestals;
+    std::vector<int> image_of_level;
+    std::size_t first_level = 0;
+};
+
 template <class Real>
-void pack_above(const char* kernel, const at::Tensor& rows, const at::Tensor& rms, double factor,
-                const at::Tensor& pedestal, double nominal, const at::Tensor& good, at::Tensor& packed) {
-    launch(kernel, packed.device(), blocks_for(rows.size(0), 1), 0, rows.const_data_ptr<Real>(), rows.size(0),
-           rows.stride(0), rows.size(1), rms.const_data_ptr<Real>(), static_cast<Real>(factor),
-           pedestal.defined() ? pedestal.const_data_ptr<Real>() : nullptr, static_cast<Real>(nominal),
-           flags_of(good), packed.mutable_data_ptr<std::int64_t>());
+void pack_levels(const char* kernel, const LevelPart& part, const at::Tensor& good,
+                 at::ArrayRef<double> factors, at::ArrayRef<double> nominals, at::Tensor& packed) {
+    List<const Real*, max_images> images{}, rms{}, pedestals{};
+    List<std::int64_t, max_images> strides{};
+    for (std::size_t i = 0; i < part.rows.size(); ++i) {
+        images.at[i] = part.rows[i].const_data_ptr<Real>();
+        strides.at[i] = part.rows[i].stride(0);
+        rms.at[i] = data_of<Real>(part.rms[i]);
+        pedestals.at[i] = data_of<Real>(part.pedestals[i]);
+    }
+    List<int, max_levels> image_of_level{};
+    List<Real, max_levels> factor{}, nominal{};
+    for (std::size_t i = 0; i < part.image_of_level.size(); ++i) {
+        image_of_level.at[i] = part.image_of_level[i];
+        factor.at[i] = static_cast<Real>(factors[part.first_level + i]);
+        nominal.at[i] = static_cast<Real>(nominals[part.first_level + i]);
+    }
+    const at::Tensor& first = part.rows.front();
+    const auto image_count = static_cast<std::int64_t>(part.rows.size());
+    at::Tensor levels = packed.narrow(0, static_cast<std::int64_t>(part.first_level),
+                                      static_cast<std::int64_t>(part.image_of_level.size()));
+    launch(kernel, packed.device(), blocks_for(first.size(0) * image_count, 1), 0, images, strides, rms,
+           pedestals, data_of<bool>(good), static_cast<int>(image_count), first.size(0), first.size(1),
+           image_of_level, factor, nominal, static_cast<int>(part.image_of_level.size()),
+           levels.mutable_data_ptr<std::int64_t>());
 }
 
 } // namespace
@@ -54,19 +85,46 @@ at::Tensor unpack_ticks(const at::Tensor& words, std::int64_t ticks) {
     return mask;
 }
 
-at::Tensor pack_above(const at::Tensor& waveform, const at::Tensor& rms, double factor,
-                      const std::optional<at::Tensor>& pedestal, double nominal,
-                      const std::optional<at::Tensor>& good) {
-    at::Tensor packed = with_last_size(waveform, words_for(waveform.size(-1)), at::kLong);
-    if (packed.numel() > 0) {
-        const at::Tensor rows = rows_in_place(waveform);
-        const at::Tensor noise = rms.contiguous();
-        const at::Tensor zero = pedestal ? pedestal->contiguous() : at::Tensor();
-        const at::Tensor flags = good ? good->contiguous() : at::Tensor();
-        waveform.scalar_type() == at::kFloat
-            ? pack_above<float>("pack_above_float32", rows, noise, factor, zero, nominal, flags, packed)
-            : pack_above<double>("pack_above_float64", rows, noise, factor, zero, nominal, flags, packed);
+at::Tensor pack_levels(at::TensorList images, const c10::List<std::optional<at::Tensor>>& rms,
+                       const c10::List<std::optional<at::Tensor>>& pedestals,
+                       const std::optional<at::Tensor>& good, at::IntArrayRef image_of_level,
+                       at::ArrayRef<double> factors, at::ArrayRef<double> nominals) {
+    auto shape = images[0].sizes().vec();
+    shape.back() = words_for(shape.back());
+    shape.insert(shape.begin(), static_cast<std::int64_t>(image_of_level.size()));
+    at::Tensor packed = at::empty(shape, images[0].options().dtype(at::kLong));
+    if (packed.numel() == 0) {
+        return packed;
     }
+    const at::Tensor flags = good ? good->contiguous() : at::Tensor();
+    const auto contiguous = [](const std::optional<at::Tensor>& values) {
+        return values ? values->contiguous() : at::Tensor();
+    };
+    LevelPart part;
+    std::map<std::int64_t, int> known; // index in the list of images -> in the part
+    const auto finish = [&] {
+        images[0].scalar_type() == at::kFloat
+            ? pack_levels<float>("pack_levels_float32", part, flags, factors, nominals, packed)
+            : pack_levels<double>("pack_levels_float64", part, flags, factors, nominals, packed);
+    };
+    for (std::size_t level = 0; level < image_of_level.size(); ++level) {
+        const auto image = image_of_level[level];
+        if (part.image_of_level.size() == max_levels ||
+            (known.size() == max_images && !known.contains(image))) {
+            finish();
+            part = LevelPart{};
+            part.first_level = level;
+            known.clear();
+        }
+        const auto [entry, is_new] = known.try_emplace(image, static_cast<int>(known.size()));
+        if (is_new) {
+            part.rows.push_back(rows_in_place(images[image]));
+            part.rms.push_back(contiguous(rms.get(image)));
+            part.pedestals.push_back(contiguous(pedestals.get(image)));
+        }
+        part.image_of_level.push_back(entry->second);
+    }
+    finish();
     return packed;
 }
 

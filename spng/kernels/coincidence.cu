@@ -73,37 +73,30 @@ SPNG_KERNEL coincidence(const Word* __restrict__ packed, Index words, const int*
     }
 }
 
-SPNG_KERNEL or_neighbours(const Word* __restrict__ packed, Index rows, Index words,
-                          const int* __restrict__ neighbours, Index max_neighbours,
-                          Word* __restrict__ widened) {
-    for (Index row = first_row_of_warp(); row < rows; row += rows_of_grid()) {
-        for (Index word = lane_index(); word < words; word += warp_threads) {
-            Word mine = packed[row * words + word];
-            for (Index slot = 0; slot < max_neighbours; ++slot) {
-                const Index other = neighbours[row * max_neighbours + slot];
-                if (other >= 0) {
-                    mine |= packed[other * words + word];
-                }
-            }
-            widened[row * words + word] = mine;
-        }
-    }
-}
-
 /// Compute products of mask and crossing. Bit 0 of a product's code selects the mask (1) or its complement
 /// (0), bit 1 the crossing or its complement.
-/// @param products  `count` codes of two bits, the first one in the low bits
-SPNG_KERNEL multi_plane(const Word* __restrict__ mask, const Word* __restrict__ crossing, Index rows,
-                        Index ticks, int products, int count, Word* __restrict__ result) {
+/// @param neighbours  (row, slot): rows whose crossings are added; negative: none
+/// @param products    `count` codes of two bits, the first one in the low bits
+SPNG_KERNEL multi_plane(const Word* __restrict__ mask, const Word* __restrict__ crossing,
+                        const int* __restrict__ neighbours, Index slots, Index rows, Index ticks,
+                        int products, int count, Word* __restrict__ result) {
     const Index words = words_for(ticks);
     for (Index row = first_row_of_warp(); row < rows; row += rows_of_grid()) {
         for (Index word = lane_index(); word < words; word += warp_threads) {
             const Index i = row * words + word;
             const Word inside = bits_of_row(word, ticks);
+            const Word own = mask[i];
+            Word others = crossing[i];
+            for (Index slot = 0; slot < slots; ++slot) {
+                const Index other = neighbours[row * slots + slot];
+                if (other >= 0) {
+                    others |= crossing[other * words + word];
+                }
+            }
             for (int k = 0; k < count; ++k) {
                 const int product = products >> (2 * k) & 3;
-                const Word left = product & 1 ? mask[i] : ~mask[i];
-                const Word right = product & 2 ? crossing[i] : ~crossing[i];
+                const Word left = product & 1 ? own : ~own;
+                const Word right = product & 2 ? others : ~others;
                 result[k * rows * words + i] = left & right & inside;
             }
         }

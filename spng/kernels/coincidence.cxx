@@ -5,7 +5,6 @@
 #include "spng/kernels/operators.h"
 
 #include <ATen/ops/empty.h>
-#include <ATen/ops/empty_like.h>
 
 namespace spng::kernels {
 
@@ -38,19 +37,8 @@ at::Tensor coincidence(const at::Tensor& packed, const at::Tensor& offsets, cons
     return crossing;
 }
 
-at::Tensor or_neighbours(const at::Tensor& packed, const at::Tensor& neighbours) {
-    const at::Tensor input = packed.contiguous();
-    const at::Tensor table = neighbours.contiguous();
-    at::Tensor widened = at::empty_like(input);
-    if (widened.numel() > 0) {
-        launch("or_neighbours", packed.device(), blocks_for(packed.size(0), warps_of_block), 0,
-               input.const_data_ptr<std::int64_t>(), packed.size(0), packed.size(1),
-               table.const_data_ptr<std::int32_t>(), table.size(1), widened.mutable_data_ptr<std::int64_t>());
-    }
-    return widened;
-}
-
-at::Tensor multi_plane(const at::Tensor& mask, const at::Tensor& crossing, std::int64_t ticks,
+at::Tensor multi_plane(const at::Tensor& mask, const at::Tensor& crossing,
+                       const std::optional<at::Tensor>& neighbours, std::int64_t ticks,
                        at::IntArrayRef products) {
     const auto count = static_cast<std::int64_t>(products.size());
     at::Tensor result = at::empty({count, mask.size(0), mask.size(1)}, mask.options());
@@ -65,9 +53,12 @@ at::Tensor multi_plane(const at::Tensor& mask, const at::Tensor& crossing, std::
     }
     const at::Tensor own = mask.contiguous();
     const at::Tensor others = crossing.contiguous();
+    const at::Tensor table = neighbours ? neighbours->contiguous() : at::Tensor();
     launch("multi_plane", mask.device(), blocks_for(mask.size(0), warps_of_block), 0,
-           own.const_data_ptr<std::int64_t>(), others.const_data_ptr<std::int64_t>(), mask.size(0), ticks,
-           coded, static_cast<int>(count), result.mutable_data_ptr<std::int64_t>());
+           own.const_data_ptr<std::int64_t>(), others.const_data_ptr<std::int64_t>(),
+           table.defined() ? table.const_data_ptr<std::int32_t>() : nullptr,
+           table.defined() ? table.size(1) : std::int64_t{0}, mask.size(0), ticks, coded,
+           static_cast<int>(count), result.mutable_data_ptr<std::int64_t>());
     return result;
 }
 

@@ -114,6 +114,49 @@ SPNG_DEVICE void plain_rms(const Real* waveforms, Index rows, Index row_stride, 
     }
 }
 
+/// A block limits the noise of one view. The wanted rank among the positive RMS is one among all RMS, since those
+/// that are not positive are at the ends of their order (NaN at either one).
+template <class Real>
+SPNG_DEVICE void capped_noise(const Real* low, const Real* median, const Real* rms, Index views,
+                              Index channels, Real cap, Real* capped_median, Real* capped_rms) {
+    using Keys = OrderedKey<Real>;
+    SharedMemory memory;
+    BlockReduction reduce(memory);
+    for (Index view = blockIdx.x; view < views; view += gridDim.x) {
+        const Index first = view * channels;
+        unsigned counts[2] = {0, 0}; // positive; lower in order
+        for (Index channel = threadIdx.x; channel < channels; channel += block_threads) {
+            const Real value = rms[first + channel];
+            counts[0] += value > 0;
+            counts[1] += Keys::of(value) <= Keys::of(Real{0});
+        }
+        reduce(counts, Add{});
+        const Index ranks[] = {counts[0] == 0 ? 0 : counts[1] + (counts[0] - 1) / 2};
+        Real typical[1];
+        select_samples(RowView<Real>(rms + first), channels, ranks, reduce, typical);
+        const Real limit = typical[0] * cap;
+        for (Index channel = threadIdx.x; channel < channels; channel += block_threads) {
+            const Index i = first + channel;
+            const Real value = rms[i];
+            // As fmin(): a NaN gives the other value.
+            const Real limited = counts[0] == 0 || value <= limit || limit != limit ? value : limit;
+            const Real highest = low[i] + limited;
+            // As minimum(): a NaN gives NaN.
+            capped_median[i] = median[i] < highest || median[i] != median[i] ? median[i] : highest;
+            capped_rms[i] = limited;
+        }
+    }
+}
+
+#define SPNG_CAPPED_NOISE(suffix, Real)                                                                      \
+    SPNG_KERNEL capped_noise_##suffix(const Real* low, const Real* median, const Real* rms, Index views,     \
+                                      Index channels, Real cap, Real* capped_median, Real* capped_rms) {     \
+        capped_noise(low, median, rms, views, channels, cap, capped_median, capped_rms);                     \
+    }
+
+SPNG_CAPPED_NOISE(float32, float)
+SPNG_CAPPED_NOISE(float64, double)
+
 /// @param is_staged  a constant in the kernel of short rows, which makes reading faster
 #define SPNG_ROBUST_NOISE(name, Reduction, Real, is_staged)                                                  \
     SPNG_KERNEL name(const Real* waveforms, Index rows, Index row_stride, Index ticks, Index tick_stride,    \

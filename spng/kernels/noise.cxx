@@ -5,6 +5,7 @@
 #include "spng/nodes/roi/robust_rms.h"
 
 #include <ATen/ops/empty.h>
+#include <ATen/ops/empty_like.h>
 #include <ATen/ops/zeros.h>
 
 namespace spng::kernels {
@@ -43,6 +44,15 @@ void plain_rms(const char* kernel, const Rows& rows, at::Tensor& rms) {
            static_cast<int>(rows.staged), rms.mutable_data_ptr<Real>());
 }
 
+template <class Real>
+void capped_noise(const char* kernel, const at::Tensor& low, const at::Tensor& median, const at::Tensor& rms,
+                  double cap, at::Tensor& capped_median, at::Tensor& capped_rms) {
+    launch(kernel, rms.device(), blocks_for(rms.size(0), 1), reduction_bytes, low.const_data_ptr<Real>(),
+           median.const_data_ptr<Real>(), rms.const_data_ptr<Real>(), rms.size(0), rms.size(1),
+           static_cast<Real>(cap), capped_median.mutable_data_ptr<Real>(),
+           capped_rms.mutable_data_ptr<Real>());
+}
+
 } // namespace
 
 std::tuple<at::Tensor, at::Tensor, at::Tensor> robust_noise(const at::Tensor& waveforms, double cut) {
@@ -59,6 +69,16 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor> robust_noise(const at::Tensor& wa
                                    low, median, rms);
     }
     return {low, median, rms};
+}
+
+std::tuple<at::Tensor, at::Tensor> capped_noise(const at::Tensor& low, const at::Tensor& median,
+                                                const at::Tensor& rms, double cap) {
+    const at::Tensor lowest = low.contiguous(), middle = median.contiguous(), noise = rms.contiguous();
+    at::Tensor capped_median = at::empty_like(middle), capped_rms = at::empty_like(noise);
+    rms.scalar_type() == at::kFloat
+        ? capped_noise<float>("capped_noise_float32", lowest, middle, noise, cap, capped_median, capped_rms)
+        : capped_noise<double>("capped_noise_float64", lowest, middle, noise, cap, capped_median, capped_rms);
+    return {capped_median, capped_rms};
 }
 
 at::Tensor plain_rms(const at::Tensor& waveforms) {

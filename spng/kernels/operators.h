@@ -5,6 +5,7 @@
 // results and errors, and their functions have checked the arguments. Nothing here waits for the device or
 // copies from the host, and only LibTorch allocates, so all of it can be captured in a CUDA graph.
 
+#include <ATen/core/List.h>
 #include <ATen/core/Tensor.h>
 
 #include <optional>
@@ -18,34 +19,42 @@ at::Tensor subtract_baseline_and_pad(const at::Tensor& waveforms, std::int64_t p
 
 // spng/nodes/roi/robust_rms.h. Sums of float32 waveforms are in float32 with a carried rounding error.
 std::tuple<at::Tensor, at::Tensor, at::Tensor> robust_noise(const at::Tensor& waveforms, double cut);
+std::tuple<at::Tensor, at::Tensor> capped_noise(const at::Tensor& low, const at::Tensor& median,
+                                                const at::Tensor& rms, double cap);
 at::Tensor plain_rms(const at::Tensor& waveforms);
 
 // spng/nodes/coincidence/bit_ticks.h
 at::Tensor pack_ticks(const at::Tensor& mask);
-at::Tensor pack_above(const at::Tensor& waveform, const at::Tensor& rms, double factor,
-                      const std::optional<at::Tensor>& pedestal, double nominal,
-                      const std::optional<at::Tensor>& good);
+at::Tensor pack_levels(at::TensorList images, const c10::List<std::optional<at::Tensor>>& rms,
+                       const c10::List<std::optional<at::Tensor>>& pedestals,
+                       const std::optional<at::Tensor>& good, at::IntArrayRef image_of_level,
+                       at::ArrayRef<double> factors, at::ArrayRef<double> nominals);
 at::Tensor unpack_ticks(const at::Tensor& words, std::int64_t ticks);
 
 // spng/nodes/coincidence/coincidence.h
 at::Tensor coincidence(const at::Tensor& packed, const at::Tensor& offsets, const at::Tensor& pairs,
                        std::int64_t max_cells);
-at::Tensor or_neighbours(const at::Tensor& packed, const at::Tensor& neighbours);
-at::Tensor multi_plane(const at::Tensor& mask, const at::Tensor& crossing, std::int64_t ticks,
+at::Tensor multi_plane(const at::Tensor& mask, const at::Tensor& crossing,
+                       const std::optional<at::Tensor>& neighbours, std::int64_t ticks,
                        at::IntArrayRef products);
 
 // spng/nodes/roi/region_growth.h
-at::Tensor grow_regions(const at::Tensor& seeds, const at::Tensor& level, std::int64_t ticks,
-                        std::int64_t pad_before, std::int64_t pad_after);
-at::Tensor confirmed_runs(const at::Tensor& runs, const at::Tensor& confirmed, const at::Tensor& lone,
-                          std::int64_t ticks, double fraction);
+at::Tensor find_regions(const at::Tensor& levels, at::TensorList confirmed, std::int64_t ticks,
+                        at::IntArrayRef seeds, at::IntArrayRef lone, at::IntArrayRef grow,
+                        at::ArrayRef<double> fractions, std::int64_t always, std::int64_t beside, bool cyclic,
+                        std::int64_t pad);
 
 // spng/nodes/roi/rebaseline.h
 at::Tensor apply_regions_linear(const at::Tensor& signal, const at::Tensor& mask, std::int64_t factor);
 at::Tensor apply_regions_restored(const at::Tensor& signal, const at::Tensor& mask, std::int64_t factor);
 
 // spng/nodes/roi/long_pulses.h
+at::Tensor sum_of_neighbours(const at::Tensor& waveform, bool cyclic);
 at::Tensor clipped_running_sum(const at::Tensor& waveform, const at::Tensor& pedestal, const at::Tensor& rms,
-                               double clip, std::int64_t samples);
+                               double clip, at::IntArrayRef samples);
+
+// spng/nodes/dnn/roi_features.h
+at::Tensor stack_features(at::TensorList images, std::int64_t ticks, double scale, double offset,
+                          const std::optional<at::Tensor>& divisor);
 
 } // namespace spng::kernels

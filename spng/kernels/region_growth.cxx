@@ -1,44 +1,56 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "spng/core/bit_words.h"
+#include "spng/nodes/roi/region_growth.h"
 #include "spng/kernels/launch.h"
 #include "spng/kernels/operators.h"
 
 #include <ATen/ops/empty.h>
 
 #include <algorithm>
+#include <array>
 
 namespace spng::kernels {
 
-at::Tensor grow_regions(const at::Tensor& seeds, const at::Tensor& level, std::int64_t ticks,
-                        std::int64_t pad_before, std::int64_t pad_after) {
-    at::Tensor regions = at::empty(seeds.sizes(), seeds.options());
-    if (regions.numel() > 0) {
-        const at::Tensor seed = seeds.contiguous();
-        const at::Tensor open = level.contiguous();
-        const std::int64_t rows = seeds.numel() / words_for(ticks);
-        // Padding longer than the row has no further effect, and must not overflow.
-        launch("grow_regions", seeds.device(), blocks_for(rows, warps_of_block), 0,
-               seed.const_data_ptr<std::int64_t>(), open.const_data_ptr<std::int64_t>(), rows, ticks,
-               std::min(pad_before, ticks), std::min(pad_after, ticks),
-               regions.mutable_data_ptr<std::int64_t>());
+at::Tensor find_regions(const at::Tensor& levels, at::TensorList confirmed, std::int64_t ticks,
+                        at::IntArrayRef seeds, at::IntArrayRef lone, at::IntArrayRef grow,
+                        at::ArrayRef<double> fractions, std::int64_t always, std::int64_t beside, bool cyclic,
+                        std::int64_t pad) {
+    if (seeds.size() > max_passes || confirmed.size() > 2) {
+        return find_regions_by_parts(levels, confirmed, ticks, seeds, lone, grow, fractions, always, beside,
+                                     cyclic, pad);
+    }
+    const at::Tensor input = levels.contiguous();
+    const auto shape = levels.sizes().slice(1);
+    at::Tensor regions = at::empty(shape, levels.options());
+    if (regions.numel() == 0) {
+        return regions;
+    }
+    at::Tensor runs = at::empty(shape, levels.options());
+    at::Tensor core = beside >= 0 ? at::empty(shape, levels.options()) : at::Tensor();
+    std::array<at::Tensor, 2> masks;
+    std::transform(confirmed.begin(), confirmed.end(), masks.begin(),
+                   [](const at::Tensor& mask) { return mask.contiguous(); });
+    const std::int64_t* sure = confirmed.empty() ? nullptr : masks[0].const_data_ptr<std::int64_t>();
+    const std::int64_t* second = confirmed.size() < 2 ? nullptr : masks[1].const_data_ptr<std::int64_t>();
+    List<std::int64_t, max_passes> seed_sets{}, lone_sets{}, grow_levels{};
+    List<double, max_passes> shares{};
+    std::copy(seeds.begin(), seeds.end(), seed_sets.at);
+    std::copy(lone.begin(), lone.end(), lone_sets.at);
+    std::copy(grow.begin(), grow.end(), grow_levels.at);
+    std::copy(fractions.begin(), fractions.end(), shares.at);
+    const std::int64_t rows = shape[0] * shape[1];
+    const std::int64_t widened = std::min(pad, ticks); // longer padding has no further effect
+    auto* out = regions.mutable_data_ptr<std::int64_t>();
+    launch("grow_regions", levels.device(), blocks_for(rows, warps_of_block), 0,
+           input.const_data_ptr<std::int64_t>(), sure, second, rows, ticks, seed_sets, lone_sets, grow_levels,
+           shares, static_cast<int>(seeds.size()), always, widened, runs.mutable_data_ptr<std::int64_t>(),
+           core.defined() ? core.mutable_data_ptr<std::int64_t>() : nullptr, out);
+    if (core.defined()) {
+        const at::Tensor level = input.select(0, beside);
+        launch("join_neighbours", levels.device(), blocks_for(rows, warps_of_block), 0,
+               core.const_data_ptr<std::int64_t>(), level.const_data_ptr<std::int64_t>(), sure, second, rows,
+               shape[1], ticks, static_cast<int>(cyclic), widened, out);
     }
     return regions;
-}
-
-at::Tensor confirmed_runs(const at::Tensor& runs, const at::Tensor& confirmed, const at::Tensor& lone,
-                          std::int64_t ticks, double fraction) {
-    at::Tensor kept = at::empty(runs.sizes(), runs.options());
-    if (kept.numel() > 0) {
-        const at::Tensor run = runs.contiguous();
-        const at::Tensor sure = confirmed.contiguous();
-        const at::Tensor alone = lone.contiguous();
-        const std::int64_t rows = runs.numel() / words_for(ticks);
-        launch("confirmed_runs", runs.device(), blocks_for(rows, warps_of_block), 0,
-               run.const_data_ptr<std::int64_t>(), sure.const_data_ptr<std::int64_t>(),
-               alone.const_data_ptr<std::int64_t>(), rows, ticks, fraction,
-               kept.mutable_data_ptr<std::int64_t>());
-    }
-    return kept;
 }
 
 } // namespace spng::kernels

@@ -14,6 +14,25 @@ constexpr unsigned block_warps = block_threads / warp_threads;
 constexpr unsigned reduction_values = 3;
 constexpr unsigned reduction_words = 2 * reduction_values * block_warps;
 
+/// Values as one parameter of a kernel.
+template <class T, int Size>
+struct List {
+    T at[Size];
+};
+
+/// pack_levels: images and levels of a launch.
+constexpr int max_images = 8;
+constexpr int max_levels = 32;
+
+/// grow_regions: passes of a launch.
+constexpr int max_passes = 8;
+
+/// clipped_running_sum: lengths of a launch.
+constexpr int max_lengths = 8;
+
+/// stack_features: features of a launch.
+constexpr int max_features = 8;
+
 /// clipped_running_sum: results per thread, and per block.
 constexpr int results_of_thread = 7;
 constexpr int tile_ticks = results_of_thread * static_cast<int>(block_threads);

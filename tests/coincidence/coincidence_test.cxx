@@ -12,6 +12,7 @@
 #include <ATen/ops/randint.h>
 #include <ATen/ops/tensor.h>
 #include <ATen/ops/zeros.h>
+#include <ATen/ops/zeros_like.h>
 #include <gtest/gtest.h>
 
 #include <vector>
@@ -60,6 +61,14 @@ TEST(Coincidence, CrossingsOfAHandMadePlane) {
     EXPECT_TRUE(unpack_ticks(composite_of(packed, table), 6).equal(expected));
 }
 
+at::Tensor products_by_composite(const at::Tensor& mask, const at::Tensor& crossing,
+                                 const std::optional<at::Tensor>& neighbours, std::int64_t ticks,
+                                 at::IntArrayRef products) {
+    return call_composite<at::Tensor, const at::Tensor&, const at::Tensor&, const std::optional<at::Tensor>&,
+                          std::int64_t, at::IntArrayRef>("spng::multi_plane", mask, crossing, neighbours,
+                                                         ticks, products);
+}
+
 TEST(Coincidence, TheFourProductsOfAHandMadeMask) {
     const auto mask = pack_ticks(mask_of({"xx..x"}));
     const auto crossing = pack_ticks(mask_of({"x.x.x"}));
@@ -85,8 +94,7 @@ TEST(Coincidence, ProductsAreTheirDefinitionsOnAnyLength) {
         EXPECT_TRUE(products[2].equal(mask.logical_and(crossing.logical_not())));
         EXPECT_TRUE(products[3].equal(mask.logical_or(crossing).logical_not()));
         const auto composite =
-            call_composite<at::Tensor, const at::Tensor&, const at::Tensor&, std::int64_t, at::IntArrayRef>(
-                "spng::multi_plane", pack_ticks(mask), pack_ticks(crossing), ticks, all);
+            products_by_composite(pack_ticks(mask), pack_ticks(crossing), {}, ticks, all);
         EXPECT_TRUE(composite.equal(packed));
     }
 }
@@ -143,10 +151,11 @@ TEST(Coincidence, NeighboursAddTheirTicks) {
     // A chain of three and a row on its own; row 1 has two neighbours.
     const auto neighbours = int32_tensor({1, -1, 0, 2, -1, 1, -1, -1}, {4, 2});
     const auto expected = mask_of({"xx...", "xxx..", ".xx..", "...x."});
-    EXPECT_TRUE(unpack_ticks(or_neighbours(packed, neighbours), 5).equal(expected));
-    const auto composite = call_composite<at::Tensor, const at::Tensor&, const at::Tensor&>(
-        "spng::or_neighbours", packed, neighbours);
-    EXPECT_TRUE(unpack_ticks(composite, 5).equal(expected));
+    // MP2 of an empty mask is the crossing.
+    const auto none = at::zeros_like(packed);
+    EXPECT_TRUE(unpack_ticks(multi_plane(none, packed, 5, {2}, neighbours)[0], 5).equal(expected));
+    EXPECT_TRUE(
+        unpack_ticks(products_by_composite(none, packed, neighbours, 5, {2})[0], 5).equal(expected));
     EXPECT_TRUE(unpack_ticks(packed, 5).equal(mask_of({"x....", ".x...", "..x..", "...x."})))
         << "input was written";
 }
@@ -198,7 +207,8 @@ TEST(Coincidence, MasksThatDoNotFitAreRejected) {
     EXPECT_THROW(coincidence(at::zeros({3, 1}, at::kLong), table), Error);
     EXPECT_THROW(coincidence(at::zeros({2, 1}, at::kInt), table), Error);
     const auto words = at::zeros({2, 1}, at::kLong);
-    EXPECT_THROW(or_neighbours(words, at::zeros({3, 1}, at::kInt)), Error);
+    EXPECT_THROW(multi_plane(words, words, 10, {3}, at::zeros({3, 1}, at::kInt)), Error);
+    EXPECT_THROW(multi_plane(words, words, 10, {3}, at::zeros({2, 1}, at::kLong)), Error);
     EXPECT_THROW(multi_plane(words, at::zeros({1, 1}, at::kLong), 10, {3}), Error);
     EXPECT_THROW(multi_plane(words, words, 65, {3}), Error);
     EXPECT_THROW(multi_plane(words, words, 10, {4}), Error);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spng/nodes/dnn/dnnroi.h"
 
+#include "spng/nodes/coincidence/bit_ticks.h"
+#include "spng/nodes/coincidence/mask_tensor.h"
 #include "tests/dnn/script_model.h"
 #include "tests/support/components.h"
 #include "tests/support/paths.h"
@@ -55,7 +57,8 @@ protected:
         mp2.data = mask_of({0, 0, 1, 1, 0, 0, 1, 1, 1, 1, 1, 1}, {1, 3, 4});
         NamedTensor mp3 = mp2;
         mp3.name = "mp3";
-        mp3.data = mask_of({0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1}, {1, 3, 4});
+        mp3.data = pack_ticks(mask_of({0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1}, {1, 3, 4}));
+        mp3.packed_samples = 4; // mp2 is not packed: both are accepted
         return {std::make_shared<const TensorSet>(event, std::vector{image}),
                 std::make_shared<const TensorSet>(event, std::vector{mp2, mp3})};
     }
@@ -76,7 +79,7 @@ TEST_F(DNNROITest, RegionsOfAWeightedSum) {
     const auto out = run(node(), inputs());
     const NamedTensor& regions = out->only();
     EXPECT_EQ(regions.name, "roi");
-    EXPECT_TRUE(at::equal(regions.data, expected)) << regions.data;
+    EXPECT_TRUE(at::equal(unpacked_mask(regions), expected)) << unpacked_mask(regions);
     EXPECT_EQ(regions.unit, "");
     EXPECT_EQ(regions.axes.back().period, 2000);
     EXPECT_EQ(regions.notes,
@@ -87,7 +90,7 @@ TEST_F(DNNROITest, FeaturesGoInTheOrderOfTheService) {
     test::save_weighted_sum(file(), 0.5, 0.25, 1, R"({"inputs": ["mp3", "mp2", "loose"]})");
     const auto expected = mask_of({0, 1, 0, 1, 0, 1, 1, 0, 0, 0, 0, 0}, {1, 3, 4});
     const auto out = run(node(json::object(), {{"features", {"mp3", "mp2", "loose"}}}), inputs());
-    EXPECT_TRUE(at::equal(out->only().data, expected)) << out->only().data;
+    EXPECT_TRUE(at::equal(unpacked_mask(out->only()), expected));
 }
 
 TEST_F(DNNROITest, ScaleOffsetThresholdAndNames) {
@@ -98,7 +101,7 @@ TEST_F(DNNROITest, ScaleOffsetThresholdAndNames) {
                          {"output", "regions"},
                          {"probability", "score"}});
     const auto out = run(scaled, inputs());
-    EXPECT_TRUE(at::equal(out->at("regions").data, mask_of({1, 1, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0}, {1, 3, 4})));
+    EXPECT_TRUE(at::equal(unpacked_mask(out->at("regions")), mask_of({1, 1, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0}, {1, 3, 4})));
     const auto& score = out->at("score");
     EXPECT_NEAR(score.data[0][0][1].item<double>(), 2.504, 1e-6);
     EXPECT_NEAR(score.data[0][1][3].item<double>(), -3.5, 1e-6);

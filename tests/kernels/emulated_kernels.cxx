@@ -13,9 +13,22 @@ namespace spng::emulation {
 namespace {
 
 template <class Type>
+struct ParameterOf {
+    using Value = Type;
+    static constexpr std::size_t values = 1;
+};
+template <class Type, int size>
+struct ParameterOf<kernels::List<Type, size>> {
+    using Value = Type;
+    static constexpr std::size_t values = size;
+};
+
+template <class Type>
 constexpr Parameter parameter_of() {
-    static_assert(sizeof(Type) <= sizeof(std::uint64_t));
-    return {sizeof(Type), std::is_pointer_v<Type>, std::is_const_v<std::remove_pointer_t<Type>>};
+    using Value = typename ParameterOf<Type>::Value;
+    static_assert(sizeof(Value) <= sizeof(std::uint64_t));
+    return {sizeof(Value), ParameterOf<Type>::values, std::is_pointer_v<Value>,
+            std::is_const_v<std::remove_pointer_t<Value>>};
 }
 
 template <auto kernel, class... Parameters, std::size_t... index>
@@ -43,15 +56,16 @@ const std::map<std::string, EmulatedKernel>& emulated_kernels() {
         KERNEL(subtract_baseline_float64_float64),
         KERNEL(pack_ticks),
         KERNEL(unpack_ticks),
-        KERNEL(pack_above_float32),
-        KERNEL(pack_above_float64),
+        KERNEL(pack_levels_float32),
+        KERNEL(pack_levels_float64),
         KERNEL(coincidence),
-        KERNEL(or_neighbours),
         KERNEL(multi_plane),
         KERNEL(robust_noise_float32),
         KERNEL(robust_noise_float64),
         KERNEL(robust_noise_of_short_rows_float32),
         KERNEL(robust_noise_of_short_rows_float64),
+        KERNEL(capped_noise_float32),
+        KERNEL(capped_noise_float64),
         KERNEL(plain_rms_float32),
         KERNEL(plain_rms_float64),
         KERNEL(apply_regions_linear_float32),
@@ -59,9 +73,13 @@ const std::map<std::string, EmulatedKernel>& emulated_kernels() {
         KERNEL(apply_regions_restored_float32),
         KERNEL(apply_regions_restored_float64),
         KERNEL(grow_regions),
-        KERNEL(confirmed_runs),
+        KERNEL(join_neighbours),
         KERNEL(clipped_running_sum_float32),
         KERNEL(clipped_running_sum_float64),
+        KERNEL(sum_of_neighbours_float32),
+        KERNEL(sum_of_neighbours_float64),
+        KERNEL(stack_features_float32),
+        KERNEL(stack_features_float64),
     };
 #undef KERNEL
     return kernels_by_name;

@@ -12,9 +12,11 @@
 
 namespace spng::emulation {
 
+/// A parameter with one value, or a list of values of one type.
 struct Parameter {
-    std::size_t bytes;
+    std::size_t value_bytes, values;
     bool is_pointer, is_const; ///< of a pointer: what it points to
+    std::size_t bytes() const { return value_bytes * values; }
 };
 
 /// A kernel that the emulator can run.

@@ -143,6 +143,35 @@ TEST(NoiseKernel, NothingToDo) {
     EXPECT_TRUE(kernels::plain_rms(at::zeros({3, 1})).equal(at::zeros({3})));
 }
 
+TEST(CappedNoiseKernel, IsTheCpusToTheByte) {
+    at::manual_seed(12);
+    constexpr double none = std::numeric_limits<double>::quiet_NaN();
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    for (const auto type : {at::kFloat, at::kDouble}) {
+        for (const std::int64_t channels : {1, 2, 3, 480, 1001}) {
+            at::Tensor rms = at::randn({5, channels}, type).abs().mul(100);
+            rms[1].slice(0, 0, channels, 2).fill_(0);
+            rms[2].fill_(0);
+            rms[3].slice(0, 0, channels, 3).fill_(none);
+            rms[3].slice(0, 1, channels, 3).fill_(infinity);
+            rms[4].fill_(none);
+            const at::Tensor low = at::randn({5, channels}, type).mul(100);
+            const at::Tensor median = low + at::randn({5, channels}, type).abs().mul(100);
+            for (const double cap : {0.7, 3.0}) {
+                const ChannelNoise expected = capped_noise({low, median, rms}, cap);
+                for (const bool is_rms : {false, true}) {
+                    const at::Tensor seen = emulated([&] {
+                        const auto capped = kernels::capped_noise(low, median, rms, cap);
+                        return is_rms ? std::get<1>(capped) : std::get<0>(capped);
+                    });
+                    EXPECT_TRUE(seen.nan_to_num(-1).equal((is_rms ? expected.rms : expected.median).nan_to_num(-1)))
+                        << channels << " channels, cap " << cap;
+                }
+            }
+        }
+    }
+}
+
 TEST(NoiseKernel, PlainRms) {
     at::manual_seed(5);
     for (const std::int64_t ticks : {2, 3, 64, 1025, 6000}) {

@@ -12,6 +12,7 @@
 #include <ATen/ops/ones.h>
 #include <ATen/ops/rand.h>
 #include <ATen/ops/randint.h>
+#include <ATen/ops/stack.h>
 #include <ATen/ops/tensor.h>
 #include <ATen/ops/zeros.h>
 
@@ -41,31 +42,96 @@ TEST(PackedKernel, PackAndUnpack) {
     EXPECT_EQ(kernels::unpack_ticks(at::zeros({3, 0}, at::kLong), 0).numel(), 0);
 }
 
-TEST(PackedKernel, Above) {
+/// Call an operator's CUDA function with the arguments of the public one.
+at::Tensor levels_by_kernel(const std::vector<LevelImage>& images, const std::vector<Level>& levels,
+                            const std::optional<at::Tensor>& good) {
+    std::vector<at::Tensor> waveforms;
+    c10::List<std::optional<at::Tensor>> rms, pedestals;
+    for (const LevelImage& image : images) {
+        waveforms.push_back(image.waveform);
+        rms.push_back(image.rms);
+        pedestals.push_back(image.pedestal);
+    }
+    std::vector<std::int64_t> image_of_level;
+    std::vector<double> factors, nominals;
+    for (const Level& level : levels) {
+        image_of_level.push_back(level.image);
+        factors.push_back(level.factor);
+        nominals.push_back(level.nominal);
+    }
+    return emulated([&] {
+        return kernels::pack_levels(waveforms, rms, pedestals, good, image_of_level, factors, nominals);
+    });
+}
+
+TEST(PackedKernel, Levels) {
     at::manual_seed(2);
     for (const auto type : {at::kFloat, at::kDouble}) {
         for (const std::int64_t ticks : {1, 63, 64, 65, 1500}) {
             const at::Tensor waveform = at::rand({2, 5, ticks + 20}, type).narrow(2, 10, ticks);
             // Thresholds with ties: sample and threshold are multiples of an eighth.
             const at::Tensor coarse = (waveform * 8).round() / 8;
-            Threshold threshold{.rms = (at::rand({2, 5}, type) * 8).round() / 8, .factor = 0.5};
-            const auto check = [&](const at::Tensor& samples) {
-                const at::Tensor seen = emulated([&] {
-                    return kernels::pack_above(samples, threshold.rms, threshold.factor, threshold.pedestal,
-                                               threshold.nominal, threshold.good);
-                });
-                EXPECT_TRUE(same_bytes(seen, pack_above(samples, threshold))) << ticks;
-            };
-            check(waveform);
-            check(coarse);
-            threshold.pedestal = at::rand({2, 5}, type) - 0.3;
-            threshold.nominal = 0.1;
-            threshold.factor = 0.7;
-            threshold.good = random_mask(0.6, {2, 5});
-            check(waveform);
-            check(waveform.transpose(0, 1).contiguous().transpose(0, 1));
+            const at::Tensor unit = (at::rand({2, 5}, type) * 8).round() / 8;
+            const std::vector<LevelImage> images{
+                {.waveform = waveform, .rms = unit},
+                {.waveform = coarse, .rms = unit, .pedestal = at::rand({2, 5}, type) - 0.3},
+                {.waveform = coarse.transpose(0, 1).contiguous().transpose(0, 1)}};
+            const std::vector<Level> levels{
+                {0, 0.5}, {1, 0.7, 0.1}, {0, 1}, {2, 3, 0.5}, {1, -1}, {1, 0.5}};
+            for (const auto& good : {std::optional<at::Tensor>(), std::optional(random_mask(0.6, {2, 5}))}) {
+                EXPECT_TRUE(
+                    same_bytes(levels_by_kernel(images, levels, good), pack_levels(images, levels, good)))
+                    << ticks;
+            }
         }
     }
+}
+
+TEST(PackedKernel, MoreLevelsAndImagesThanOneLaunchTakes) {
+    at::manual_seed(8);
+    std::vector<LevelImage> images;
+    std::vector<Level> levels;
+    for (std::int64_t i = 0; i < 11; ++i) {
+        images.push_back({.waveform = at::rand({3, 70}), .rms = at::rand({3})});
+        for (int k = 0; k < 7; ++k) {
+            levels.push_back({(5 * i + k) % (i + 1), 0.1 * k, 0.1});
+        }
+    }
+    EXPECT_TRUE(same_bytes(levels_by_kernel(images, levels, {}), pack_levels(images, levels)));
+    EXPECT_EQ(levels_by_kernel({{.waveform = at::zeros({3, 0})}}, {{0, 1}}, {}).numel(), 0);
+}
+
+at::Tensor regions_by_kernel(const at::Tensor& levels, const std::vector<at::Tensor>& confirmed,
+                             const RegionRule& rule, std::int64_t ticks) {
+    std::vector<std::int64_t> seeds, lone, grow;
+    std::vector<double> fractions;
+    for (const RegionPass& pass : rule.passes) {
+        seeds.push_back(static_cast<std::int64_t>(pass.seeds));
+        lone.push_back(static_cast<std::int64_t>(pass.lone));
+        grow.push_back(pass.grow);
+        fractions.push_back(pass.confirmed_fraction);
+    }
+    return emulated([&] {
+        return kernels::find_regions(levels, confirmed, ticks, seeds, lone, grow, fractions,
+                                     static_cast<std::int64_t>(rule.always), rule.beside, rule.cyclic,
+                                     rule.pad);
+    });
+}
+
+/// Compare with the CPU's operator.
+void expect_regions(const at::Tensor& levels, const std::vector<at::Tensor>& confirmed,
+                    const RegionRule& rule, std::int64_t ticks) {
+    EXPECT_TRUE(same_bytes(regions_by_kernel(levels, confirmed, rule, ticks),
+                           find_regions(levels, confirmed, rule, ticks)))
+        << ticks << " ticks, " << rule.passes.size() << " passes, padding " << rule.pad;
+}
+
+at::Tensor random_levels(std::initializer_list<double> densities, at::IntArrayRef rows, std::int64_t ticks) {
+    std::vector<at::Tensor> levels;
+    for (const double density : densities) {
+        levels.push_back(pack_ticks(random_mask(density, {rows[0], rows[1], ticks})));
+    }
+    return at::stack(levels);
 }
 
 TEST(PackedKernel, RegionsGrow) {
@@ -73,15 +139,9 @@ TEST(PackedKernel, RegionsGrow) {
     for (const std::int64_t ticks : {1, 2, 63, 64, 65, 127, 128, 1500, 2047, 2048, 2049, 6000, 6001}) {
         for (const auto& [seed_density, level_density] :
              {std::pair{0.0, 0.5}, {0.01, 0.9}, {0.02, 0.99}, {0.3, 0.3}, {1.0, 1.0}, {0.001, 1.0}}) {
-            const at::Tensor seeds = pack_ticks(random_mask(seed_density, {5, ticks}));
-            const at::Tensor level = pack_ticks(random_mask(level_density, {5, ticks}));
-            for (const auto& [before, after] :
-                 {std::pair{0, 0}, {1, 1}, {3, 70}, {64, 0}, {2500, 63}, {0, 100000}}) {
-                const at::Tensor seen =
-                    emulated([&] { return kernels::grow_regions(seeds, level, ticks, before, after); });
-                const at::Tensor expected = grow_packed_regions(seeds, level, ticks, before, after);
-                EXPECT_TRUE(same_bytes(seen, expected))
-                    << ticks << ' ' << seed_density << ' ' << level_density << ' ' << before << ' ' << after;
+            const at::Tensor levels = random_levels({seed_density, level_density}, {1, 5}, ticks);
+            for (const std::int64_t pad : {0, 1, 63, 64, 70, 2500, 100000}) {
+                expect_regions(levels, {}, {.passes = {{.seeds = 1, .grow = 1}}, .pad = pad}, ticks);
             }
         }
     }
@@ -93,16 +153,11 @@ TEST(PackedKernel, RunsAcrossTheBordersOfWordsAndWarps) {
     for (const std::int64_t border : {64, 2048, 4096}) {
         for (const std::int64_t begin : {border - 64, border - 63, border - 1, border}) {
             for (const std::int64_t length : {1, 2, 64, 65, 100}) {
-                at::Tensor level = at::zeros({2, ticks}, at::kBool);
-                level.narrow(1, begin, length).fill_(true);
-                at::Tensor seeds = at::zeros({2, ticks}, at::kBool);
-                seeds[0][begin] = true;
-                seeds[1][begin + length - 1] = true;
-                const at::Tensor seed = pack_ticks(seeds), open = pack_ticks(level);
-                const at::Tensor seen =
-                    emulated([&] { return kernels::grow_regions(seed, open, ticks, 1, 2); });
-                EXPECT_TRUE(same_bytes(seen, grow_packed_regions(seed, open, ticks, 1, 2)))
-                    << begin << ' ' << length;
+                at::Tensor masks = at::zeros({2, 1, 2, ticks}, at::kBool);
+                masks[1].narrow(2, begin, length).fill_(true);
+                masks[0][0][0][begin] = true;
+                masks[0][0][1][begin + length - 1] = true;
+                expect_regions(pack_ticks(masks), {}, {.passes = {{.seeds = 1, .grow = 1}}, .pad = 2}, ticks);
             }
         }
     }
@@ -118,16 +173,43 @@ TEST(PackedKernel, RunsAreConfirmed) {
                                                     {0.9, 0.25},
                                                     {0.5, 0.0},
                                                     {0.5, 1.0}}) {
-            const at::Tensor runs = pack_ticks(random_mask(run_density, {5, ticks}));
-            const at::Tensor sure = pack_ticks(random_mask(0.5, {5, ticks}));
-            const at::Tensor lone = pack_ticks(random_mask(0.01, {5, ticks}));
-            const double part = fraction;
-            const at::Tensor seen =
-                emulated([&] { return kernels::confirmed_runs(runs, sure, lone, ticks, part); });
-            EXPECT_TRUE(same_bytes(seen, confirmed_runs(runs, sure, lone, ticks, part)))
-                << ticks << ' ' << run_density << ' ' << fraction;
+            const at::Tensor levels = random_levels({run_density, 0.01, run_density}, {1, 5}, ticks);
+            const at::Tensor sure = random_levels({0.3, 0.3}, {1, 5}, ticks);
+            for (const LevelSet lone : {0, 2}) {
+                const RegionPass pass{.seeds = 1, .lone = lone, .grow = 2, .confirmed_fraction = fraction};
+                expect_regions(levels, {sure[0], sure[1]}, {.passes = {pass}}, ticks);
+                expect_regions(levels, {sure[0]}, {.passes = {pass}}, ticks);
+            }
         }
     }
+}
+
+TEST(PackedKernel, RegionsOfSeveralPassesAndNeighbours) {
+    at::manual_seed(9);
+    for (const std::int64_t ticks : {1, 65, 1500, 2100}) {
+        for (const std::int64_t channels : {1, 2, 9}) {
+            const at::Tensor levels = random_levels({0.02, 0.002, 0.6, 0.02, 0.9, 0.5}, {2, channels}, ticks);
+            const at::Tensor sure = random_levels({0.3, 0.3}, {2, channels}, ticks);
+            const RegionPass by_seed{.seeds = 1, .lone = 2, .grow = 2};
+            const RegionPass by_run{.seeds = 9, .lone = 2, .grow = 4, .confirmed_fraction = 0.4};
+            for (const bool cyclic : {false, true}) {
+                const std::vector<at::Tensor> confirmed{sure[0], sure[1]};
+                for (const std::int64_t pad : {0, 1}) {
+                    expect_regions(levels, confirmed,
+                                   {.passes = {by_seed, by_run}, .beside = 5, .cyclic = cyclic, .pad = pad},
+                                   ticks);
+                    expect_regions(levels, confirmed,
+                                   {.passes = {by_run, by_seed}, .beside = 5, .cyclic = cyclic, .pad = pad},
+                                   ticks);
+                }
+            }
+            expect_regions(levels, {}, {.passes = {by_seed, by_run}, .always = 2, .pad = 3}, ticks);
+            expect_regions(levels, {}, {.always = 10}, ticks);
+            expect_regions(levels, {}, {}, ticks);
+            expect_regions(levels, {}, {.passes = std::vector<RegionPass>(9, by_seed)}, ticks);
+        }
+    }
+    expect_regions(at::zeros({1, 2, 3, 0}, at::kLong), {}, {.passes = {{.seeds = 1}}}, 0);
 }
 
 /// Return cells of random channels; target 1 has none.
@@ -149,9 +231,6 @@ TEST(PackedKernel, Coincidence) {
         const at::Tensor seen = emulated(
             [&] { return kernels::coincidence(packed, table.offsets, table.pairs, table.max_cells); });
         EXPECT_TRUE(same_bytes(seen, coincidence(packed, table))) << words;
-        const at::Tensor neighbours = at::randint(-1, 40, {40, 3}, at::kInt);
-        EXPECT_TRUE(same_bytes(emulated([&] { return kernels::or_neighbours(packed, neighbours); }),
-                               or_neighbours(packed, neighbours)));
     }
     // Tables and masks at an odd offset in memory.
     const CoincidenceTable table = random_table(5, 12, 9);
@@ -177,8 +256,12 @@ TEST(PackedKernel, ProductsOfPlanes) {
         for (const std::vector<std::int64_t>& products :
              {std::vector<std::int64_t>{2, 3}, {0, 1, 2, 3}, {1}, {}}) {
             const at::Tensor seen =
-                emulated([&] { return kernels::multi_plane(mask, crossing, ticks, products); });
+                emulated([&] { return kernels::multi_plane(mask, crossing, {}, ticks, products); });
             EXPECT_TRUE(same_bytes(seen, multi_plane(mask, crossing, ticks, products))) << ticks;
+            const at::Tensor neighbours = at::randint(-1, 9, {9, 3}, at::kInt);
+            const at::Tensor wider =
+                emulated([&] { return kernels::multi_plane(mask, crossing, neighbours, ticks, products); });
+            EXPECT_TRUE(same_bytes(wider, multi_plane(mask, crossing, ticks, products, neighbours))) << ticks;
         }
     }
 }

@@ -2,6 +2,8 @@
 // Kernels of the rebaseline and of running sums.
 
 #include "spng/kernels/operators.h"
+#include "spng/nodes/coincidence/bit_ticks.h"
+#include "spng/nodes/dnn/roi_features.h"
 #include "spng/nodes/roi/long_pulses.h"
 #include "spng/nodes/roi/rebaseline.h"
 #include "tests/kernels/kernel_checks.h"
@@ -159,37 +161,89 @@ TEST(RebaselineKernel, NothingToDo) {
 
 TEST(RunningSumKernel, AgreesWithTheCpu) {
     at::manual_seed(5);
+    const std::vector<std::int64_t> samples{1, 3, 51, 17};
     for (const std::int64_t ticks : {1, 6, 7, 63, 64, 1500, 1791, 1792, 1793, 6001}) {
-        for (const std::int64_t samples : {1, 3, 17, 51}) {
-            const at::Tensor waveform = at::randn({2, ticks}) * 200 + 30;
-            const at::Tensor pedestal = at::tensor({25.f, 31.f}, at::kFloat);
-            const at::Tensor rms = at::tensor({190.f, 0.f}, at::kFloat);
-            const at::Tensor seen =
-                emulated([&] { return kernels::clipped_running_sum(waveform, pedestal, rms, 4.0, samples); });
-            const at::Tensor expected = clipped_running_sum(waveform, pedestal, rms, 4.0, samples);
-            // Up to 51 summands of at most 4, each addition rounds at 2^-24 of the sum; the RMS of a sum is 1
-            // to 7.
-            EXPECT_LE((seen - expected).abs().max().item<double>(), 3e-5) << ticks << ' ' << samples;
-            EXPECT_TRUE(seen[1].equal(at::zeros({ticks})));
-        }
+        const at::Tensor waveform = at::randn({2, ticks}) * 200 + 30;
+        const at::Tensor pedestal = at::tensor({25.f, 31.f}, at::kFloat);
+        const at::Tensor rms = at::tensor({190.f, 0.f}, at::kFloat);
+        const at::Tensor seen =
+            emulated([&] { return kernels::clipped_running_sum(waveform, pedestal, rms, 4.0, samples); });
+        const at::Tensor expected = clipped_running_sum(waveform, pedestal, rms, 4.0, samples);
+        // Up to 51 summands of at most 4, each addition rounds at 2^-24 of the sum; the RMS of a sum is 1
+        // to 7.
+        EXPECT_LE((seen - expected).abs().max().item<double>(), 3e-5) << ticks;
+        EXPECT_TRUE(seen.select(1, 1).equal(at::zeros({4, ticks})));
     }
     const at::Tensor waveform = at::randn({2, 700}, at::kDouble);
     const at::Tensor zero = at::zeros({2}, at::kDouble), one = at::ones({2}, at::kDouble);
     const at::Tensor seen =
-        emulated([&] { return kernels::clipped_running_sum(waveform, zero, one, 3.0, 51); });
-    EXPECT_LE((seen - clipped_running_sum(waveform, zero, one, 3.0, 51)).abs().max().item<double>(), 1e-12);
+        emulated([&] { return kernels::clipped_running_sum(waveform, zero, one, 3.0, {51}); });
+    EXPECT_LE((seen - clipped_running_sum(waveform, zero, one, 3.0, {51})).abs().max().item<double>(), 1e-12);
 }
 
 TEST(RunningSumKernel, SumsTooLongForSharedMemory) {
     at::manual_seed(6);
     const at::Tensor waveform = at::randn({1, 300});
     const at::Tensor zero = at::zeros({1}), one = at::ones({1});
-    for (const std::int64_t samples : {301, 10497, 10499}) {
+    for (const std::int64_t longest : {301, 8705, 8707}) {
+        const std::vector<std::int64_t> samples{longest, 5};
         const at::Tensor seen =
             emulated([&] { return kernels::clipped_running_sum(waveform, zero, one, 2.0, samples); });
         EXPECT_LE((seen - clipped_running_sum(waveform, zero, one, 2.0, samples)).abs().max().item<double>(),
                   1e-4);
     }
+}
+
+TEST(RunningSumKernel, MoreLengthsThanOneLaunchTakes) {
+    at::manual_seed(7);
+    const at::Tensor waveform = at::randn({2, 90});
+    const at::Tensor zero = at::zeros({2}), one = at::ones({2});
+    const std::vector<std::int64_t> samples{1, 3, 5, 7, 9, 11, 13, 15, 17, 19};
+    const at::Tensor seen =
+        emulated([&] { return kernels::clipped_running_sum(waveform, zero, one, 2.0, samples); });
+    EXPECT_LE((seen - clipped_running_sum(waveform, zero, one, 2.0, samples)).abs().max().item<double>(),
+              1e-5);
+}
+
+TEST(SumOfNeighboursKernel, IsTheCpusToTheByte) {
+    at::manual_seed(8);
+    for (const auto type : {at::kFloat, at::kDouble}) {
+        for (const std::int64_t channels : {1, 2, 3, 7}) {
+            for (const bool cyclic : {false, true}) {
+                const at::Tensor waveform = at::randn({2, channels, 300}, type);
+                const at::Tensor seen =
+                    emulated([&] { return kernels::sum_of_neighbours(waveform, cyclic); });
+                EXPECT_TRUE(same_bytes(seen, sum_of_neighbours(waveform, cyclic))) << channels;
+            }
+        }
+    }
+    EXPECT_EQ(kernels::sum_of_neighbours(at::zeros({2, 0, 5}), true).numel(), 0);
+}
+
+TEST(FeaturesKernel, IsTheCpusToTheByte) {
+    at::manual_seed(9);
+    for (const std::int64_t ticks : {1, 63, 64, 65, 1500}) {
+        const at::Tensor mask = pack_ticks(at::rand({2, 5, ticks}) < 0.4);
+        for (const auto type : {at::kFloat, at::kDouble}) {
+            const at::Tensor charge =
+                at::randn({2, 5, ticks + 6}, at::kDouble).mul(4000).to(type).narrow(2, 3, ticks);
+            const at::Tensor divisor = at::rand({2, 5}, type) + 1;
+            for (const auto& unit : {std::optional<at::Tensor>(), std::optional(divisor)}) {
+                for (const double offset : {0.0, 0.25}) {
+                    const std::vector<at::Tensor> images{mask, charge, mask};
+                    const at::Tensor seen = emulated([&] {
+                        return kernels::stack_features(images, ticks, 1.0 / 4000, offset, unit);
+                    });
+                    EXPECT_TRUE(same_bytes(
+                        seen, stack_features(images, ticks, 1.0 / 4000, offset, unit.value_or(at::Tensor()))))
+                        << ticks;
+                }
+            }
+        }
+    }
+    // Types that one kernel does not take.
+    const std::vector<at::Tensor> mixed{at::rand({1, 2, 9}), at::rand({1, 2, 9}, at::kDouble)};
+    EXPECT_TRUE(same_bytes(kernels::stack_features(mixed, 9, 0.5, 0, {}), stack_features(mixed, 9, 0.5, 0)));
 }
 
 } // namespace

@@ -101,9 +101,9 @@ TEST_F(CompositionMemory, Waveforms) {
     const auto zero = at::zeros({rows}), one = at::ones({rows});
     const auto sums = composed("running sum", [&] {
         return call_composite<at::Tensor, const at::Tensor&, const at::Tensor&, const at::Tensor&, double,
-                              std::int64_t>("spng::clipped_running_sum", signal, zero, one, 3, 51);
+                              at::IntArrayRef>("spng::clipped_running_sum", signal, zero, one, 3, {51});
     });
-    EXPECT_TRUE(sums.allclose(clipped_running_sum(signal, zero, one, 3, 51), 1e-5, 1e-5));
+    EXPECT_TRUE(sums.allclose(clipped_running_sum(signal, zero, one, 3, {51}), 1e-5, 1e-5));
 }
 
 TEST_F(CompositionMemory, Noise) {

@@ -17,17 +17,18 @@ namespace {
 TORCH_LIBRARY_IMPL(spng, CUDA, library) {
     library.impl("subtract_baseline_and_pad", subtract_baseline_and_pad);
     library.impl("robust_noise", robust_noise);
+    library.impl("capped_noise", capped_noise);
     library.impl("plain_rms", plain_rms);
     library.impl("pack_ticks", pack_ticks);
-    library.impl("pack_above", pack_above);
+    library.impl("pack_levels", pack_levels);
     library.impl("unpack_ticks", unpack_ticks);
     library.impl("coincidence", coincidence);
-    library.impl("or_neighbours", or_neighbours);
     library.impl("multi_plane", multi_plane);
-    library.impl("grow_regions", grow_regions);
-    library.impl("confirmed_runs", confirmed_runs);
+    library.impl("find_regions", find_regions);
     library.impl("apply_regions_linear", apply_regions_linear);
     library.impl("apply_regions_restored", apply_regions_restored);
+    library.impl("sum_of_neighbours", sum_of_neighbours);
+    library.impl("stack_features", stack_features);
     library.impl("clipped_running_sum", clipped_running_sum);
 }
 

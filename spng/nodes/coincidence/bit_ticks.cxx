@@ -8,12 +8,15 @@
 #include "spng/core/tensor_checks.h"
 
 #include <ATen/Parallel.h>
+#include <ATen/core/List.h>
 #include <ATen/ops/arange.h>
 #include <ATen/ops/constant_pad_nd.h>
 #include <ATen/ops/empty.h>
+#include <ATen/ops/zeros.h>
 #include <torch/library.h>
 
 #include <algorithm>
+#include <string>
 
 namespace spng {
 
@@ -74,72 +77,112 @@ SPNG_MULTIVERSION void compare_row(const Sample* row, std::int64_t ticks, Sample
     }
 }
 
+using OptionalTensors = c10::List<std::optional<at::Tensor>>;
+
 /// Round after each operation to the type of the samples, so that the result agrees with the composite and
 /// the CUDA kernel. This is not a SPNG_MULTIVERSION function, because the compiler would fuse the operations
 /// there.
 template <class Sample>
-Sample threshold_of_row(Sample rms, double factor, const Sample* pedestal, double nominal) {
-    Sample threshold = rms * static_cast<Sample>(factor);
+Sample threshold_of_row(const Sample* rms, double factor, const Sample* pedestal, double nominal) {
+    Sample threshold = rms ? *rms * static_cast<Sample>(factor) : Sample{0};
     if (pedestal) {
         threshold += *pedestal;
     }
     return threshold + static_cast<Sample>(nominal);
 }
 
-template <class Sample>
-void compare_rows(const at::Tensor& rows, const at::Tensor& rms, double factor, const at::Tensor& pedestal,
-                  double nominal, const bool* good, at::Tensor& packed) {
-    const std::int64_t ticks = rows.size(1);
-    const std::int64_t words = words_for(ticks);
-    const std::int64_t stride = rows.stride(0);
-    const auto* from = rows.const_data_ptr<Sample>();
-    const auto* unit = rms.const_data_ptr<Sample>();
-    const auto* zero = pedestal.defined() ? pedestal.const_data_ptr<Sample>() : nullptr;
-    auto* to = reinterpret_cast<std::uint64_t*>(packed.mutable_data_ptr<std::int64_t>());
-    at::parallel_for(0, rows.size(0), row_grain, [&](std::int64_t begin, std::int64_t end) {
-        for (std::int64_t row = begin; row < end; ++row) {
-            if (good && !good[row]) {
-                std::fill_n(to + row * words, words, 0);
-                continue;
-            }
-            const Sample level = threshold_of_row(unit[row], factor, zero ? zero + row : nullptr, nominal);
-            compare_row(from + row * stride, ticks, level, to + row * words);
-        }
-    });
+/// The rows of an image, with adjacent ticks.
+struct ImageRows {
+    at::Tensor rows, rms, pedestal; ///< the last two may be undefined
+};
+
+ImageRows rows_of_image(const at::Tensor& image, const std::optional<at::Tensor>& rms,
+                        const std::optional<at::Tensor>& pedestal) {
+    // Rows of a crop in time have a constant stride, so reshape() returns a view.
+    const at::Tensor rows = image.reshape({-1, image.size(-1)});
+    const auto contiguous = [](const std::optional<at::Tensor>& values) {
+        return values ? values->contiguous() : at::Tensor();
+    };
+    return {rows.size(1) > 1 && rows.stride(1) != 1 ? rows.contiguous() : rows, contiguous(rms),
+            contiguous(pedestal)};
 }
 
-at::Tensor pack_above_cpu(const at::Tensor& waveform, const at::Tensor& rms, double factor,
-                          const std::optional<at::Tensor>& pedestal, double nominal,
-                          const std::optional<at::Tensor>& good) {
-    auto shape = waveform.sizes().vec();
-    shape.back() = words_for(waveform.size(-1));
-    auto packed = at::empty(shape, waveform.options().dtype(at::kLong));
+template <class Sample>
+void compare_rows(const ImageRows& image, double factor, double nominal, const bool* good, std::int64_t begin,
+                  std::int64_t end, std::uint64_t* to) {
+    const std::int64_t ticks = image.rows.size(1);
+    const std::int64_t words = words_for(ticks);
+    const std::int64_t stride = image.rows.stride(0);
+    const auto* from = image.rows.const_data_ptr<Sample>();
+    const auto* unit = image.rms.defined() ? image.rms.const_data_ptr<Sample>() : nullptr;
+    const auto* zero = image.pedestal.defined() ? image.pedestal.const_data_ptr<Sample>() : nullptr;
+    for (std::int64_t row = begin; row < end; ++row) {
+        if (good && !good[row]) {
+            std::fill_n(to + row * words, words, 0);
+            continue;
+        }
+        const Sample level =
+            threshold_of_row(unit ? unit + row : nullptr, factor, zero ? zero + row : nullptr, nominal);
+        compare_row(from + row * stride, ticks, level, to + row * words);
+    }
+}
+
+at::Tensor empty_levels(at::TensorList images, std::size_t levels) {
+    auto shape = images[0].sizes().vec();
+    shape.back() = words_for(shape.back());
+    shape.insert(shape.begin(), static_cast<std::int64_t>(levels));
+    return at::empty(shape, images[0].options().dtype(at::kLong));
+}
+
+at::Tensor pack_levels_cpu(at::TensorList images, const OptionalTensors& rms,
+                           const OptionalTensors& pedestals, const std::optional<at::Tensor>& good,
+                           at::IntArrayRef image_of_level, at::ArrayRef<double> factors,
+                           at::ArrayRef<double> nominals) {
+    at::Tensor packed = empty_levels(images, image_of_level.size());
     if (packed.numel() == 0) {
         return packed;
     }
-    // Rows of a crop in time have a constant stride, so reshape() returns a view.
-    at::Tensor rows = waveform.reshape({-1, waveform.size(-1)});
-    rows = rows.size(1) > 1 && rows.stride(1) != 1 ? rows.contiguous() : rows;
-    const at::Tensor noise = rms.contiguous();
-    const at::Tensor zero = pedestal ? pedestal->contiguous() : at::Tensor();
+    std::vector<ImageRows> rows;
+    for (std::size_t i = 0; i < images.size(); ++i) {
+        rows.push_back(rows_of_image(images[i], rms.get(i), pedestals.get(i)));
+    }
     const at::Tensor flags = good ? good->contiguous() : at::Tensor();
-    const auto compare = waveform.scalar_type() == at::kFloat ? compare_rows<float> : compare_rows<double>;
-    compare(rows, noise, factor, zero, nominal, good ? flags.const_data_ptr<bool>() : nullptr, packed);
+    const bool* wanted = good ? flags.const_data_ptr<bool>() : nullptr;
+    const auto compare = images[0].scalar_type() == at::kFloat ? compare_rows<float> : compare_rows<double>;
+    auto* to = reinterpret_cast<std::uint64_t*>(packed.mutable_data_ptr<std::int64_t>());
+    // A few rows of all images at a time, which stay in the cache for all their levels.
+    at::parallel_for(0, rows[0].rows.size(0), row_grain, [&](std::int64_t begin, std::int64_t end) {
+        for (std::int64_t row = begin; row < end; ++row) {
+            for (std::size_t level = 0; level < image_of_level.size(); ++level) {
+                compare(rows[image_of_level[level]], factors[level], nominals[level], wanted, row, row + 1,
+                        to + static_cast<std::int64_t>(level) * packed.stride(0));
+            }
+        }
+    });
     return packed;
 }
 
-at::Tensor pack_above_composite(const at::Tensor& waveform, const at::Tensor& rms, double factor,
-                                const std::optional<at::Tensor>& pedestal, double nominal,
-                                const std::optional<at::Tensor>& good) {
-    at::Tensor threshold = rms.mul(factor);
-    if (pedestal) {
-        threshold = threshold.add(*pedestal);
+at::Tensor pack_levels_composite(at::TensorList images, const OptionalTensors& rms,
+                                 const OptionalTensors& pedestals, const std::optional<at::Tensor>& good,
+                                 at::IntArrayRef image_of_level, at::ArrayRef<double> factors,
+                                 at::ArrayRef<double> nominals) {
+    at::Tensor packed = empty_levels(images, image_of_level.size());
+    for (std::size_t level = 0; level < image_of_level.size(); ++level) {
+        const auto image = image_of_level[level];
+        const std::optional<at::Tensor> unit = rms.get(image), zero = pedestals.get(image);
+        at::Tensor threshold =
+            unit ? unit->mul(factors[level])
+                 : at::zeros(packed.sizes().slice(1, packed.dim() - 2), images[0].options());
+        if (zero) {
+            threshold = threshold.add(*zero);
+        }
+        at::Tensor above = images[image].gt(threshold.add(nominals[level]).unsqueeze(-1));
+        if (good) {
+            above = above.logical_and(good->unsqueeze(-1));
+        }
+        packed.select(0, static_cast<std::int64_t>(level)).copy_(pack_ticks(above));
     }
-    at::Tensor above = waveform.gt(threshold.add(nominal).unsqueeze(-1));
-    if (good) {
-        above = above.logical_and(good->unsqueeze(-1));
-    }
-    return pack_ticks(above);
+    return packed;
 }
 
 at::Tensor bit_indices(const at::Tensor& like) {
@@ -201,24 +244,45 @@ at::Tensor pack_ticks(const at::Tensor& mask) {
     return operation.call(mask);
 }
 
-at::Tensor pack_above(const at::Tensor& waveform, const Threshold& threshold) {
-    require_tensor(is_real(waveform) && waveform.dim() >= 1, "pack_above", "waveform", waveform,
+at::Tensor pack_levels(const std::vector<LevelImage>& images, const std::vector<Level>& levels,
+                       const std::optional<at::Tensor>& good) {
+    require_argument(!images.empty(), "pack_levels", "images", 0, "at least one image");
+    const at::Tensor& first = images.front().waveform;
+    require_tensor(is_real(first) && first.dim() >= 1, "pack_levels", "image", first,
                    "float32 or float64 (..., row, tick)");
-    const auto require_one_per_row = [&](const char* name, const at::Tensor& seen, at::ScalarType type) {
-        require_tensor(seen.defined() && seen.scalar_type() == type &&
-                           seen.sizes() == waveform.sizes().slice(0, waveform.dim() - 1),
-                       "pack_above", name, seen, "one for each row of " + describe_tensor(waveform));
+    const auto require_one_per_row = [&](const char* name, const std::optional<at::Tensor>& seen,
+                                         at::ScalarType type) {
+        require_tensor(!seen || (seen->defined() && seen->scalar_type() == type &&
+                                 seen->sizes() == first.sizes().slice(0, first.dim() - 1)),
+                       "pack_levels", name, seen ? *seen : at::Tensor(),
+                       "one for each row of " + describe_tensor(first));
     };
-    require_one_per_row("RMS", threshold.rms, waveform.scalar_type());
-    if (threshold.pedestal) {
-        require_one_per_row("pedestal", *threshold.pedestal, waveform.scalar_type());
+    std::vector<at::Tensor> waveforms;
+    OptionalTensors rms, pedestals;
+    for (const LevelImage& image : images) {
+        require_tensor(image.waveform.defined() && image.waveform.scalar_type() == first.scalar_type() &&
+                           image.waveform.sizes() == first.sizes(),
+                       "pack_levels", "image", image.waveform,
+                       "shape and type of the first, " + describe_tensor(first));
+        require_one_per_row("RMS", image.rms, first.scalar_type());
+        require_one_per_row("pedestal", image.pedestal, first.scalar_type());
+        waveforms.push_back(image.waveform);
+        rms.push_back(image.rms);
+        pedestals.push_back(image.pedestal);
     }
-    if (threshold.good) {
-        require_one_per_row("mask of good rows", *threshold.good, at::kBool);
+    require_one_per_row("mask of good rows", good, at::kBool);
+    std::vector<std::int64_t> image_of_level;
+    std::vector<double> factors, nominals;
+    for (const Level& level : levels) {
+        require_argument(level.image >= 0 && level.image < static_cast<std::int64_t>(images.size()),
+                         "pack_levels", "image of a level", level.image,
+                         "0 to " + std::to_string(images.size() - 1));
+        image_of_level.push_back(level.image);
+        factors.push_back(level.factor);
+        nominals.push_back(level.nominal);
     }
-    static const auto operation = find_operator<decltype(pack_above_cpu)>("spng::pack_above");
-    return operation.call(waveform, threshold.rms, threshold.factor, threshold.pedestal, threshold.nominal,
-                          threshold.good);
+    static const auto operation = find_operator<decltype(pack_levels_cpu)>("spng::pack_levels");
+    return operation.call(waveforms, rms, pedestals, good, image_of_level, factors, nominals);
 }
 
 at::Tensor unpack_ticks(const at::Tensor& words, std::int64_t ticks) {
@@ -234,20 +298,20 @@ at::Tensor unpack_ticks(const at::Tensor& words, std::int64_t ticks) {
 
 TORCH_LIBRARY_FRAGMENT(spng, library) {
     library.def("pack_ticks(Tensor mask) -> Tensor");
-    library.def("pack_above(Tensor waveform, Tensor rms, float factor, Tensor? pedestal, float nominal, "
-                "Tensor? good) -> Tensor");
+    library.def("pack_levels(Tensor[] images, Tensor?[] rms, Tensor?[] pedestals, Tensor? good, "
+                "int[] image_of_level, float[] factors, float[] nominals) -> Tensor");
     library.def("unpack_ticks(Tensor words, int ticks) -> Tensor");
 }
 
 TORCH_LIBRARY_IMPL(spng, CPU, library) {
     library.impl("pack_ticks", pack_ticks_cpu);
-    library.impl("pack_above", pack_above_cpu);
+    library.impl("pack_levels", pack_levels_cpu);
     library.impl("unpack_ticks", unpack_ticks_cpu);
 }
 
 TORCH_LIBRARY_IMPL(spng, CompositeExplicitAutograd, library) {
     library.impl("pack_ticks", pack_ticks_composite);
-    library.impl("pack_above", pack_above_composite);
+    library.impl("pack_levels", pack_levels_composite);
     library.impl("unpack_ticks", unpack_ticks_composite);
 }
 

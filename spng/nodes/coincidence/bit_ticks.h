@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 namespace spng {
 
@@ -18,24 +19,31 @@ namespace spng {
 /// One operator call: spng::pack_ticks.
 at::Tensor pack_ticks(const at::Tensor& mask);
 
-/// Threshold of each row: (factor rms + pedestal) + nominal, computed in the type of the waveform.
-struct Threshold {
-    /// (..., row), type of the waveform
-    at::Tensor rms = {};
-    double factor = 1;
-    /// Shape and type of `rms`; empty: 0.
-    std::optional<at::Tensor> pedestal = {};
-    double nominal = 0;
-    /// (..., row) bool: all other rows have no sample above the threshold; empty: all rows are good.
-    std::optional<at::Tensor> good = {};
+/// Rows with the noise that is the unit of their thresholds.
+struct LevelImage {
+    /// (..., row, tick) float32 or float64; rows need not be adjacent in memory
+    at::Tensor waveform;
+    /// (..., row), type of the waveform; empty: 0
+    std::optional<at::Tensor> rms = {};
+    std::optional<at::Tensor> pedestal = {}; ///< as `rms`
 };
 
-/// Compare and pack in one pass: bit t is set where waveform(row, t) is above the row's threshold.
-/// @param waveform  (..., row, tick) float32 or float64; rows need not be adjacent in memory
-/// @return (..., row, ceil(tick / 64)) int64
-/// @throws Error(Internal) if shapes or types differ
-/// One operator call: spng::pack_above.
-at::Tensor pack_above(const at::Tensor& waveform, const Threshold& threshold);
+/// A threshold for each row of an image: (factor rms + pedestal) + nominal, computed in the type of the waveform.
+struct Level {
+    std::int64_t image = 0; ///< index in the list of images
+    double factor = 0;
+    double nominal = 0;
+};
+
+/// Compare images with thresholds and pack the results, in one pass over each image: bit t is set where
+/// waveform(row, t) is above the threshold of the row.
+/// @param images  at least one, all of one shape and type
+/// @param good    (..., row) bool: all other rows have no sample above a threshold; empty: all rows are good
+/// @return (level, ..., row, ceil(tick / 64)) int64
+/// @throws Error(Internal) if shapes or types differ, or if a level has an image that is not in the list
+/// One operator call: spng::pack_levels.
+at::Tensor pack_levels(const std::vector<LevelImage>& images, const std::vector<Level>& levels,
+                       const std::optional<at::Tensor>& good = {});
 
 /// Unpack a mask; inverse of pack_ticks.
 /// @param words  (..., row, ceil(ticks / 64)) int64

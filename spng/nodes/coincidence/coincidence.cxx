@@ -79,7 +79,8 @@ at::Tensor coincidence_cpu(const at::Tensor& packed, const at::Tensor& offsets, 
     return crossing;
 }
 
-at::Tensor or_neighbours_cpu(const at::Tensor& packed, const at::Tensor& neighbours) {
+/// Return the OR of each row with the rows of its neighbours.
+at::Tensor or_neighbours(const at::Tensor& packed, const at::Tensor& neighbours) {
     const auto input = packed.contiguous();
     const auto table = neighbours.contiguous();
     const std::int64_t rows = packed.size(0);
@@ -102,10 +103,11 @@ at::Tensor or_neighbours_cpu(const at::Tensor& packed, const at::Tensor& neighbo
     return widened;
 }
 
-at::Tensor multi_plane_cpu(const at::Tensor& mask, const at::Tensor& crossing, std::int64_t ticks,
+at::Tensor multi_plane_cpu(const at::Tensor& mask, const at::Tensor& crossing,
+                           const std::optional<at::Tensor>& neighbours, std::int64_t ticks,
                            at::IntArrayRef products) {
     const auto own = mask.contiguous();
-    const auto others = crossing.contiguous();
+    const auto others = neighbours ? or_neighbours(crossing, *neighbours) : crossing.contiguous();
     const std::int64_t rows = mask.size(0);
     const std::int64_t words = mask.size(1);
     auto result = at::empty({static_cast<std::int64_t>(products.size()), rows, words}, mask.options());
@@ -169,45 +171,38 @@ at::Tensor coincidence(const at::Tensor& packed, const CoincidenceTable& table) 
     return operation.call(packed, table.offsets, table.pairs, table.max_cells);
 }
 
-at::Tensor or_neighbours(const at::Tensor& packed, const at::Tensor& neighbours) {
-    require_tensor(is_packed(packed), "or_neighbours", "packed mask", packed, "int64 (row, word)");
-    require_tensor(neighbours.defined() && neighbours.scalar_type() == at::kInt && neighbours.dim() == 2 &&
-                       neighbours.size(0) == packed.size(0),
-                   "or_neighbours", "table of neighbours", neighbours,
-                   "int32 (" + std::to_string(packed.size(0)) + ", k)");
-    static const auto operation = find_operator<decltype(or_neighbours_cpu)>("spng::or_neighbours");
-    return operation.call(packed, neighbours);
-}
-
 at::Tensor multi_plane(const at::Tensor& mask, const at::Tensor& crossing, std::int64_t ticks,
-                       const std::vector<std::int64_t>& products) {
+                       const std::vector<std::int64_t>& products,
+                       const std::optional<at::Tensor>& neighbours) {
     require_argument(ticks >= 0, "multi_plane", "number of ticks", ticks, "0 or more");
     require_tensor(is_packed(mask) && mask.size(1) == words_for(ticks), "multi_plane", "packed mask", mask,
                    "int64 (target, " + std::to_string(words_for(ticks)) + ")");
     require_tensor(is_packed(crossing) && crossing.sizes() == mask.sizes(), "multi_plane", "crossing",
                    crossing, "the shape of the mask, " + describe_tensor(mask));
+    require_tensor(!neighbours || (neighbours->defined() && neighbours->scalar_type() == at::kInt &&
+                                   neighbours->dim() == 2 && neighbours->size(0) == mask.size(0)),
+                   "multi_plane", "table of neighbours", neighbours ? *neighbours : at::Tensor(),
+                   "int32 (" + std::to_string(mask.size(0)) + ", k)");
     for (const std::int64_t product : products) {
         require_argument(product >= 0 && product <= 3, "multi_plane", "product", product, "0, 1, 2 or 3");
     }
     static const auto operation = find_operator<decltype(multi_plane_cpu)>("spng::multi_plane");
-    return operation.call(mask, crossing, ticks, products);
+    return operation.call(mask, crossing, neighbours, ticks, products);
 }
 
 TORCH_LIBRARY_FRAGMENT(spng, library) {
     library.def("coincidence(Tensor packed, Tensor offsets, Tensor pairs, int max_cells) -> Tensor");
-    library.def("or_neighbours(Tensor packed, Tensor neighbours) -> Tensor");
-    library.def("multi_plane(Tensor mask, Tensor crossing, int ticks, int[] products) -> Tensor");
+    library.def("multi_plane(Tensor mask, Tensor crossing, Tensor? neighbours, int ticks, int[] products) "
+                "-> Tensor");
 }
 
 TORCH_LIBRARY_IMPL(spng, CPU, library) {
     library.impl("coincidence", coincidence_cpu);
-    library.impl("or_neighbours", or_neighbours_cpu);
     library.impl("multi_plane", multi_plane_cpu);
 }
 
 TORCH_LIBRARY_IMPL(spng, CompositeExplicitAutograd, library) {
     library.impl("coincidence", coincidence_composite);
-    library.impl("or_neighbours", or_neighbours_composite);
     library.impl("multi_plane", multi_plane_composite);
 }
 

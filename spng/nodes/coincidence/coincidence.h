@@ -10,6 +10,7 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace spng {
@@ -39,24 +40,18 @@ CoincidenceTable make_coincidence_table(const at::Tensor& offsets, const at::Ten
 /// One operator call: spng::coincidence.
 at::Tensor coincidence(const at::Tensor& packed, const CoincidenceTable& table);
 
-/// Return the OR of each row with the rows of its neighbours, as a tolerance of neighbouring wires.
-/// @param packed      (row, word) int64
-/// @param neighbours  (row, k) int32 row indices; negative: no neighbour. The indices are not checked at each
-///                    call.
-/// @return (row, word) int64
-/// @throws Error(Internal) if a shape or type is wrong
-/// One operator call: spng::or_neighbours.
-at::Tensor or_neighbours(const at::Tensor& packed, const at::Tensor& neighbours);
-
 /// Return the products MPn defined at the top of this file.
-/// @param mask      (target, word) int64, mask of the target plane
-/// @param crossing  (target, word) int64, X, or X with its neighbours
-/// @param ticks     length of a row; later bits are 0 in every product
-/// @param products  values of n, 0 to 3, in the order of the result
+/// @param mask        (target, word) int64, mask of the target plane
+/// @param crossing    (target, word) int64, X
+/// @param ticks       length of a row; later bits are 0 in every product
+/// @param products    values of n, 0 to 3, in the order of the result
+/// @param neighbours  (target, k) int32 rows whose X is added to that of the row, as a tolerance of neighbouring
+///                    wires; negative: no neighbour. The rows are not checked at each call. Empty: none.
 /// @return (product, target, word) int64
 /// @throws Error(Internal) if the shapes differ or do not fit `ticks`, or for another product
 /// One operator call: spng::multi_plane.
 at::Tensor multi_plane(const at::Tensor& mask, const at::Tensor& crossing, std::int64_t ticks,
-                       const std::vector<std::int64_t>& products);
+                       const std::vector<std::int64_t>& products,
+                       const std::optional<at::Tensor>& neighbours = {});
 
 } // namespace spng

@@ -26,6 +26,16 @@ at::Tensor with_zero_row(const at::Tensor& packed) {
     return at::constant_pad_nd(packed, {0, 0, 0, 1});
 }
 
+at::Tensor or_neighbours(const at::Tensor& packed, const at::Tensor& neighbours) {
+    const auto rows = with_zero_row(packed);
+    const auto row = at::where(neighbours.ge(0), neighbours, packed.size(0));
+    auto widened = packed.clone();
+    for (std::int64_t slot = 0; slot < neighbours.size(1); ++slot) {
+        widened = at::bitwise_or(widened, rows.index_select(0, row.select(1, slot)));
+    }
+    return widened;
+}
+
 } // namespace
 
 at::Tensor coincidence_composite(const at::Tensor& packed, const at::Tensor& offsets, const at::Tensor& pairs,
@@ -67,25 +77,17 @@ at::Tensor coincidence_by_slots(const at::Tensor& packed, const at::Tensor& offs
     return crossing;
 }
 
-at::Tensor or_neighbours_composite(const at::Tensor& packed, const at::Tensor& neighbours) {
-    const auto rows = with_zero_row(packed);
-    const auto row = at::where(neighbours.ge(0), neighbours, packed.size(0));
-    auto widened = packed.clone();
-    for (std::int64_t slot = 0; slot < neighbours.size(1); ++slot) {
-        widened = at::bitwise_or(widened, rows.index_select(0, row.select(1, slot)));
-    }
-    return widened;
-}
-
-at::Tensor multi_plane_composite(const at::Tensor& mask, const at::Tensor& crossing, std::int64_t ticks,
+at::Tensor multi_plane_composite(const at::Tensor& mask, const at::Tensor& crossing,
+                                 const std::optional<at::Tensor>& neighbours, std::int64_t ticks,
                                  at::IntArrayRef products) {
     if (products.empty()) {
         return at::zeros({0, mask.size(0), mask.size(1)}, mask.options());
     }
+    const at::Tensor others = neighbours ? or_neighbours(crossing, *neighbours) : crossing;
     std::vector<at::Tensor> results;
     for (const std::int64_t product : products) {
         const auto left = product & 1 ? mask : at::bitwise_not(mask);
-        const auto right = product & 2 ? crossing : at::bitwise_not(crossing);
+        const auto right = product & 2 ? others : at::bitwise_not(others);
         results.push_back(at::bitwise_and(left, right));
     }
     auto stacked = at::stack(results);

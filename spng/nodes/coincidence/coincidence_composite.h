@@ -7,6 +7,7 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <optional>
 
 namespace spng {
 
@@ -17,8 +18,8 @@ at::Tensor coincidence_composite(const at::Tensor& packed, const at::Tensor& off
 /// @param slots  power of two
 at::Tensor coincidence_by_slots(const at::Tensor& packed, const at::Tensor& offsets, const at::Tensor& pairs,
                                 std::int64_t max_cells, std::int64_t slots);
-at::Tensor or_neighbours_composite(const at::Tensor& packed, const at::Tensor& neighbours);
-at::Tensor multi_plane_composite(const at::Tensor& mask, const at::Tensor& crossing, std::int64_t ticks,
+at::Tensor multi_plane_composite(const at::Tensor& mask, const at::Tensor& crossing,
+                                 const std::optional<at::Tensor>& neighbours, std::int64_t ticks,
                                  at::IntArrayRef products);
 
 } // namespace spng

@@ -3,14 +3,18 @@
 
 #include "WireCellSpng/TorchnvTools.h"
 #include "spng/core/notes.h"
+#include "spng/core/tensor_checks.h"
 #include "spng/detector/view_groups.h"
 #include "spng/device/context.h"
 #include "spng/graph/memory_rule.h"
 #include "spng/nodes/coincidence/bit_ticks.h"
 #include "spng/nodes/coincidence/group_crossings.h"
+#include "spng/nodes/coincidence/mask_tensor.h"
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/cat.h>
+#include <ATen/ops/ones.h>
+#include <ATen/ops/where.h>
 
 #include <algorithm>
 
@@ -20,11 +24,14 @@ namespace {
 /// The products are for one of the groups. Use the largest group as the worst case.
 std::vector<PlannedSet> plan_memory(const NoTileMPCoincidenceConfig&, PlannedCall& call) {
     PlannedTensor target = call.inputs.at(0).at(0);
+    std::int64_t bytes = 0;
     for (const auto& set : call.inputs) {
         target = set.at(0).samples() > target.samples() ? set.at(0) : target;
+        bytes += planned_mask(call, set.at(0)).block->bytes();
     }
-    const auto working = call.scratch(MemoryUse::masks, target.samples());
-    return {{call.make(target, MemoryUse::masks, 1), call.make(target, MemoryUse::masks, 1)}};
+    // The masks of all groups, those with dead channels, and the crossings.
+    const auto working = call.scratch(MemoryUse::masks, 3 * bytes);
+    return {{planned_mask(call, target), planned_mask(call, target)}};
 }
 
 const Registration<NoTileMPCoincidence> registration{
@@ -85,17 +92,20 @@ void NoTileMPCoincidence::prepare_node(Environment& environment) {
     m_neighbours = crossings.neighbours.to(context().device());
 }
 
-at::Tensor NoTileMPCoincidence::packed(const NamedTensor& tensor, double threshold, bool dead_is_hit) const {
-    at::Tensor mask = tensor.data.scalar_type() == at::kBool ? tensor.data : tensor.data >= threshold;
-    if (dead_is_hit) {
-        mask = mask | tensor.channels->good.logical_not().unsqueeze(-1);
+at::Tensor NoTileMPCoincidence::packed(const NamedTensor& tensor, double threshold, bool dead_is_hit) {
+    const std::int64_t ticks = mask_samples(tensor);
+    at::Tensor mask = is_real(tensor.data) ? pack_ticks(tensor.data >= threshold) : packed_mask(tensor);
+    if (dead_is_hit && mask.numel() > 0) {
+        const at::Tensor hit = m_full_rows.get(ticks, context().device(),
+                                               [&] { return pack_ticks(at::ones({ticks}, at::kBool)); });
+        mask = at::where(tensor.channels->good.unsqueeze(-1), mask, hit);
     }
-    return pack_ticks(mask).flatten(0, 1);
+    return mask.flatten(0, 1);
 }
 
 Ports NoTileMPCoincidence::process(const Ports& inputs) {
     const NamedTensor& target = inputs[m_target]->only();
-    const std::int64_t ticks = target.data.size(2);
+    const std::int64_t ticks = mask_samples(target);
     std::vector<at::Tensor> masks;
     at::Tensor target_mask;
     {
@@ -103,19 +113,18 @@ Ports NoTileMPCoincidence::process(const Ports& inputs) {
         for (std::size_t port = 0; port < inputs.size(); ++port) {
             masks.push_back(packed(inputs[port]->only(), config().aux_threshold, config().dead_is_hit));
         }
-        const bool same = target.data.scalar_type() == at::kBool && !config().dead_is_hit;
+        const bool same = !is_real(target.data) && !config().dead_is_hit;
         target_mask = same ? masks[m_target] : packed(target, config().target_threshold, false);
     }
     at::Tensor crossing;
     {
         NVTX_SCOPED_RANGE("NoTileMPCoincidence::gather_channels");
-        crossing = coincidence(at::cat(masks), m_table);
-        if (config().wire_tolerance > 0) {
-            crossing = or_neighbours(crossing, m_neighbours);
-        }
+        crossing = coincidence(masks.size() == 1 ? masks.front() : at::cat(masks), m_table);
     }
-    NVTX_SCOPED_RANGE("NoTileMPCoincidence::unpack");
-    const at::Tensor products = unpack_ticks(multi_plane(target_mask, crossing, ticks, m_products), ticks);
+    NVTX_SCOPED_RANGE("NoTileMPCoincidence::products");
+    const at::Tensor products =
+        multi_plane(target_mask, crossing, ticks, m_products,
+                    config().wire_tolerance > 0 ? std::optional(m_neighbours) : std::nullopt);
     Notes notes;
     for (const auto& set : inputs) {
         merge_notes(notes, set->only().notes);
@@ -124,7 +133,9 @@ Ports NoTileMPCoincidence::process(const Ports& inputs) {
     for (std::size_t i = 0; i < m_products.size(); ++i) {
         NamedTensor product;
         product.name = config().products[i];
-        product.data = products[static_cast<std::int64_t>(i)].view(target.data.sizes());
+        product.data = products[static_cast<std::int64_t>(i)].view(
+            {target.data.size(0), target.data.size(1), products.size(2)});
+        product.packed_samples = ticks;
         product.axes = target.axes;
         product.channels = target.channels;
         product.notes = notes;

@@ -4,6 +4,7 @@
 // group. The group may hold views of several anodes; each channel is compared with the planes of its own
 // anode.
 
+#include "spng/device/memory/tensors_by_length.h"
 #include "spng/graph/node.h"
 #include "spng/nodes/coincidence/coincidence.h"
 
@@ -44,8 +45,8 @@ struct NoTileMPCoincidenceConfig {
     }
 };
 
-/// In: for each group bool ROIs (view, channel, tick), or waveforms to which the thresholds apply.
-/// Out: products, each bool (view, channel, tick) of the target group.
+/// In: for each group ROIs, a mask (view, channel, tick) packed or not, or waveforms to which the thresholds
+/// apply. Out: products, each a packed mask (view, channel, tick) of the target group.
 class NoTileMPCoincidence : public NodeWith<NoTileMPCoincidenceConfig> {
 public:
     std::vector<std::string> input_ports() const override { return config().input_groups; }
@@ -57,7 +58,7 @@ protected:
 
 private:
     /// Return the packed masks (row, word) of a tensor.
-    at::Tensor packed(const NamedTensor& tensor, double threshold, bool dead_is_hit) const;
+    at::Tensor packed(const NamedTensor& tensor, double threshold, bool dead_is_hit);
 
     /// @throws Error(Configuration) if a group with views of the target's anodes is not an input
     void require_groups_of_anodes(const ViewGroups& groups) const;
@@ -66,6 +67,7 @@ private:
     std::vector<std::int64_t> m_products;
     CoincidenceTable m_table;
     at::Tensor m_neighbours;
+    TensorsByLength m_full_rows; ///< packed rows with all samples set
 };
 
 } // namespace spng

@@ -3,9 +3,11 @@
 
 #include "WireCellSpng/TorchnvTools.h"
 #include "spng/core/notes.h"
+#include "spng/core/tensor_checks.h"
 #include "spng/device/context.h"
 #include "spng/graph/memory_rule.h"
 #include "spng/instrument/meter/unmeasured.h"
+#include "spng/nodes/coincidence/mask_tensor.h"
 #include "spng/nodes/dnn/roi_features.h"
 
 #include <ATen/ops/tensor.h>
@@ -28,7 +30,7 @@ std::vector<PlannedSet> plan_memory(const DNNROIConfig&, PlannedCall& call) {
     const auto features = call.scratch(MemoryUse::network, network_features * 4 * image.samples());
     { const auto layers = call.scratch(MemoryUse::network, forward); }
     const auto probability = call.scratch(MemoryUse::network, 4 * image.samples());
-    return {{call.make(image, MemoryUse::masks, 1)}};
+    return {{planned_mask(call, image)}};
 }
 
 const Registration<DNNROI> registration{{.type = "SPNGDNNROI",
@@ -130,9 +132,11 @@ Ports DNNROI::process(const Ports& inputs) {
         NVTX_SCOPED_RANGE("DNNROI::stack");
         std::vector<at::Tensor> images;
         for (const auto& feature : features) {
-            images.push_back(both->at(feature).data);
+            const NamedTensor& tensor = both->at(feature);
+            images.push_back(is_real(tensor.data) ? tensor.data : packed_mask(tensor));
         }
-        stacked = stack_features(images, config().input_scale, config().input_offset, divisor_for(image));
+        stacked = stack_features(images, mask_samples(image), config().input_scale, config().input_offset,
+                                 divisor_for(image));
     }
     const at::Tensor probability = m_service->forward(stacked);
     NamedTensor regions = image;
@@ -145,11 +149,13 @@ Ports DNNROI::process(const Ports& inputs) {
         NVTX_SCOPED_RANGE("DNNROI::threshold");
         regions.data = probable_regions(probability, config().mask_threshold,
                                         image.channels ? image.channels->good : at::Tensor{});
+        regions.packed_samples = probability.size(2);
     }
     std::vector tensors{regions};
     if (!config().probability.empty()) {
         regions.name = config().probability;
         regions.data = probability;
+        regions.packed_samples = 0;
         tensors.push_back(std::move(regions));
     }
     return {std::make_shared<const TensorSet>(both->event_ptr(), std::move(tensors))};

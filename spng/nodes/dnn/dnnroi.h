@@ -42,8 +42,8 @@ struct DNNROIConfig {
     }
 };
 
-/// In: the features of the service, in either set, each (view, channel, tick) at the sampling of the network.
-/// Out: ROIs, bool (view, channel, tick): the samples of good channels with an output above the threshold.
+/// In: the features of the service, in either set, each (view, channel, tick) at the sampling of the network,
+/// masks packed or not. Out: ROIs, a packed mask (view, channel, tick): the samples of good channels with an output above the threshold.
 /// Notes identify the model.
 ///
 /// If the model file gives the noise of its training, the first feature must have its RMS as summary

@@ -1,52 +1,84 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spng/nodes/dnn/roi_features.h"
 
+#include "spng/core/bit_words.h"
+#include "spng/core/find_operator.h"
 #include "spng/core/tensor_checks.h"
+#include "spng/nodes/coincidence/bit_ticks.h"
 
 #include <ATen/ops/div.h>
 #include <ATen/ops/empty.h>
-#include <ATen/ops/gt.h>
+#include <torch/library.h>
+
+#include <optional>
+#include <string>
 
 namespace spng {
 
-at::Tensor stack_features(const std::vector<at::Tensor>& images, double scale, double offset,
-                          const at::Tensor& divisor) {
-    require_argument(!images.empty(), "stack_features", "images", 0, "at least one image");
-    const at::Tensor& first = images.front();
-    for (const at::Tensor& image : images) {
-        require_tensor((is_real(image) || is_mask(image)) && image.dim() == 3 &&
-                           image.sizes() == first.sizes(),
-                       "stack_features", "images", image,
-                       "float or bool (view, channel, tick) of the sizes of " + describe_tensor(first));
-    }
-    require_tensor(!divisor.defined() || (is_real(divisor) && divisor.sizes() == first.sizes().slice(0, 2)),
-                   "stack_features", "divisor", divisor, "float (view, channel) of the images, or undefined");
+at::Tensor stack_features_by_parts(at::TensorList images, std::int64_t ticks, double scale, double offset,
+                                   const std::optional<at::Tensor>& divisor) {
+    const at::Tensor& first = images[0];
     at::Tensor stacked =
-        at::empty({first.size(0), static_cast<std::int64_t>(images.size()), first.size(1), first.size(2)},
+        at::empty({first.size(0), static_cast<std::int64_t>(images.size()), first.size(1), ticks},
                   first.options().dtype(at::kFloat));
     for (std::size_t i = 0; i < images.size(); ++i) {
         at::Tensor feature = stacked.select(1, static_cast<std::int64_t>(i));
-        if (is_real(images[i]) && divisor.defined()) {
-            at::div_out(feature, images[i], divisor.unsqueeze(-1)); // instead of a copy
+        if (!is_real(images[i])) {
+            feature.copy_(unpack_ticks(images[i], ticks));
+            continue;
+        }
+        if (divisor) {
+            at::div_out(feature, images[i], divisor->unsqueeze(-1)); // instead of a copy
         } else {
             feature.copy_(images[i]);
         }
-        if (is_real(images[i])) {
-            feature.mul_(scale);
-            if (offset != 0) {
-                feature.add_(offset);
-            }
+        feature.mul_(scale);
+        if (offset != 0) {
+            feature.add_(offset);
         }
     }
     return stacked;
 }
 
+at::Tensor stack_features(const std::vector<at::Tensor>& images, std::int64_t ticks, double scale,
+                          double offset, const at::Tensor& divisor) {
+    const char* name = "stack_features";
+    require_argument(!images.empty(), name, "images", 0, "at least one image");
+    require_argument(ticks >= 0, name, "number of ticks", ticks, "0 or more");
+    const at::Tensor& first = images.front();
+    for (const at::Tensor& image : images) {
+        const bool is_packed = image.defined() && image.scalar_type() == at::kLong;
+        require_tensor((is_real(image) || is_packed) && image.dim() == 3 && same_rows(image, first) &&
+                           image.size(2) == (is_packed ? words_for(ticks) : ticks),
+                       name, "images", image,
+                       "float (view, channel, " + std::to_string(ticks) +
+                           ") or packed, with the channels of " + describe_tensor(first));
+    }
+    require_tensor(!divisor.defined() || (is_real(divisor) && divisor.sizes() == first.sizes().slice(0, 2)),
+                   name, "divisor", divisor, "float (view, channel) of the images, or undefined");
+    static const auto operation = find_operator<decltype(stack_features_by_parts)>("spng::stack_features");
+    return operation.call(images, ticks, scale, offset,
+                          divisor.defined() ? std::optional(divisor) : std::nullopt);
+}
+
 at::Tensor probable_regions(const at::Tensor& probability, double threshold, const at::Tensor& good) {
     require_tensor(is_real(probability) && probability.dim() == 3, "probable_regions", "probability",
                    probability, "float (view, channel, tick)");
-    at::Tensor regions = at::empty(probability.sizes(), probability.options().dtype(at::kBool));
-    at::gt_out(regions, probability, threshold);
-    return good.defined() ? regions.logical_and_(good.unsqueeze(-1)) : regions;
+    return pack_levels({{.waveform = probability}}, {{.nominal = threshold}},
+                       good.defined() ? std::optional(good) : std::nullopt)[0];
+}
+
+TORCH_LIBRARY_FRAGMENT(spng, library) {
+    library.def(
+        "stack_features(Tensor[] images, int ticks, float scale, float offset, Tensor? divisor) -> Tensor");
+}
+
+TORCH_LIBRARY_IMPL(spng, CPU, library) {
+    library.impl("stack_features", stack_features_by_parts);
+}
+
+TORCH_LIBRARY_IMPL(spng, CompositeExplicitAutograd, library) {
+    library.impl("stack_features", stack_features_by_parts);
 }
 
 } // namespace spng

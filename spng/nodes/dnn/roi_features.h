@@ -4,24 +4,31 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <optional>
 #include <vector>
 
 namespace spng {
 
 /// Stack the feature images of a network. Charge images become image / divisor * scale + offset. Masks become
 /// 0 and 1 and are not scaled, as in the training.
-/// @param images   (view, channel, tick) of equal sizes on one device, real [electrons] or bool, in the order
-///                 of the network's feature axis
+/// @param images   (view, channel, tick) of equal sizes on one device, real [electrons], or packed masks (view,
+///                 channel, word) int64, in the order of the network's feature axis
+/// @param ticks    of each image
 /// @param divisor  (view, channel), see input_noise.h; undefined: 1
 /// @return (view, feature, channel, tick) float32
 /// @throws Error(Internal) if the sizes differ
-at::Tensor stack_features(const std::vector<at::Tensor>& images, double scale, double offset,
-                          const at::Tensor& divisor = {});
+/// One operator call: spng::stack_features.
+at::Tensor stack_features(const std::vector<at::Tensor>& images, std::int64_t ticks, double scale,
+                          double offset, const at::Tensor& divisor = {});
+
+/// The operator, composed of ATen operations for any types. Call stack_features() instead.
+at::Tensor stack_features_by_parts(at::TensorList images, std::int64_t ticks, double scale, double offset,
+                                   const std::optional<at::Tensor>& divisor);
 
 /// Return the samples of good channels whose probability is above the threshold.
 /// @param probability  (view, channel, tick)
 /// @param good         (view, channel) bool; undefined: all channels are good
-/// @return (view, channel, tick) bool, contiguous
+/// @return (view, channel, word) int64, packed
 at::Tensor probable_regions(const at::Tensor& probability, double threshold, const at::Tensor& good);
 
 } // namespace spng

@@ -6,6 +6,7 @@
 #include "spng/detector/view_groups.h"
 #include "spng/device/host_copy.h"
 #include "spng/graph/memory_rule.h"
+#include "spng/nodes/coincidence/mask_tensor.h"
 
 #include <ATen/ops/ones.h>
 #include <ATen/ops/tensor.h>
@@ -86,16 +87,18 @@ void TorchTensorSetToFrameFanin::prepare_node(Environment& environment) {
 
 std::vector<NamedTensor> TorchTensorSetToFrameFanin::parts_in(const Rows& rows,
                                                               const NamedTensor& tensor) const {
+    NamedTensor whole = tensor;
+    whole.data = unpacked_mask(tensor);
     if (!is_split()) {
-        return {tensor};
+        return {whole};
     }
     // All channels of a view belong to one anode, so testing the first one is enough.
     std::vector<NamedTensor> parts;
-    for (std::int64_t view = 0; view < tensor.data.size(0); ++view) {
+    for (std::int64_t view = 0; view < whole.data.size(0); ++view) {
         const at::Tensor ids = tensor.channels->ids.narrow(0, view, 1);
         if (contains(rows.channels, *ids.const_data_ptr<std::int32_t>())) {
-            NamedTensor part = tensor;
-            part.data = tensor.data.narrow(0, view, 1);
+            NamedTensor part = whole;
+            part.data = whole.data.narrow(0, view, 1);
             part.summary = tensor.summary.defined() ? tensor.summary.narrow(0, view, 1) : at::Tensor{};
             auto channels = std::make_shared<ChannelTable>();
             channels->ids = ids;

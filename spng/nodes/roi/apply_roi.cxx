@@ -3,6 +3,7 @@
 
 #include "WireCellSpng/TorchnvTools.h"
 #include "spng/graph/memory_rule.h"
+#include "spng/nodes/coincidence/mask_tensor.h"
 #include "spng/nodes/roi/rebaseline.h"
 
 #include <cmath>
@@ -44,8 +45,9 @@ Ports ApplyROI::process(const Ports& inputs) {
         signal.summary = inputs[2]->only().summary;
     }
     NVTX_SCOPED_RANGE("ApplyROI::rebaseline");
-    signal.data = config().baseline == "linear" ? apply_regions_linear(waveform.data, regions.data, factor)
-                                                : apply_regions_restored(waveform.data, regions.data, factor);
+    const at::Tensor mask = unpacked_mask(regions);
+    signal.data = config().baseline == "linear" ? apply_regions_linear(waveform.data, mask, factor)
+                                                : apply_regions_restored(waveform.data, mask, factor);
     signal.axes = waveform.axes;
     signal.unit = waveform.unit;
     signal.channels = waveform.channels;

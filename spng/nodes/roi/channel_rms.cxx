@@ -4,14 +4,6 @@
 #include "WireCellSpng/TorchnvTools.h"
 #include "spng/graph/memory_rule.h"
 
-#include <ATen/TensorOperators.h>
-#include <ATen/ops/fmin.h>
-#include <ATen/ops/minimum.h>
-#include <ATen/ops/nanmedian.h>
-#include <ATen/ops/where.h>
-
-#include <limits>
-
 namespace spng {
 namespace {
 
@@ -33,15 +25,6 @@ const Registration<ChannelRMS> registration{{.type = "SPNGChannelRMS",
 
 } // namespace
 
-ChannelNoise capped(const ChannelNoise& noise, double cap) {
-    const double none = std::numeric_limits<double>::quiet_NaN();
-    const at::Tensor typical =
-        std::get<0>(at::nanmedian(at::where(noise.rms > 0, noise.rms, none), -1, /*keepdim=*/true));
-    // The limit of a view without any noise is NaN, which fmin() ignores and minimum() would propagate.
-    const at::Tensor rms = at::fmin(noise.rms, typical * cap);
-    return {noise.low, at::minimum(noise.median, noise.low + rms), rms};
-}
-
 Ports ChannelRMS::process(const Ports& inputs) {
     NVTX_SCOPED_RANGE("ChannelRMS::rms");
     std::vector<NamedTensor> tensors = inputs[0]->tensors();
@@ -50,7 +33,7 @@ Ports ChannelRMS::process(const Ports& inputs) {
         if (config().rms == "robust") {
             ChannelNoise noise = robust_noise(measured, config().cut);
             if (config().cap > 0) {
-                noise = capped(noise, config().cap);
+                noise = capped_noise(noise, config().cap);
             }
             tensor.summary = noise.rms;
             tensor.pedestal = noise.median;

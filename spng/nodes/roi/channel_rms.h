@@ -31,12 +31,6 @@ struct ChannelRMSConfig {
     }
 };
 
-/// Limit the noise of channels that are covered by a track along the drift for most of the readout. Otherwise
-/// their RMS would hide the track. The RMS is limited to cap times the lower median RMS of the channels of
-/// the view with an RMS above 0, and the median to low + RMS.
-/// @param noise  each (view, channel)
-ChannelNoise capped(const ChannelNoise& noise, double cap);
-
 /// In: waveforms (view, channel, tick). Out: the same tensors, not copied, with the RMS (view, channel) of
 /// each channel as summary and, with "robust", the median as pedestal. Formulas in robust_rms.h.
 class ChannelRMS : public NodeWith<ChannelRMSConfig> {

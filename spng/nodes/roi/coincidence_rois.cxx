@@ -3,18 +3,17 @@
 
 #include "WireCellSpng/TorchnvTools.h"
 #include "spng/graph/memory_rule.h"
-#include "spng/nodes/coincidence/bit_ticks.h"
+#include "spng/nodes/coincidence/mask_tensor.h"
 #include "spng/nodes/roi/region_growth.h"
-
-#include <ATen/TensorOperators.h>
 
 namespace spng {
 namespace {
 
-std::vector<PlannedSet> plan_memory(const CoincidenceROIsConfig&, PlannedCall& call) {
-    const PlannedTensor& image = call.inputs.at(0).at(0);
-    const auto working = call.scratch(MemoryUse::masks, image.samples() / 2);
-    return std::vector<PlannedSet>(call.outputs, {call.make(image, MemoryUse::masks, 1)});
+std::vector<PlannedSet> plan_memory(const CoincidenceROIsConfig& config, PlannedCall& call) {
+    const PlannedTensor regions = planned_mask(call, call.inputs.at(0).at(0));
+    const auto working =
+        call.scratch(MemoryUse::masks, regions.block->bytes() * working_masks(config.passes, true));
+    return std::vector<PlannedSet>(call.outputs, {regions});
 }
 
 const Registration<CoincidenceROIs> registration{
@@ -29,25 +28,23 @@ const Registration<CoincidenceROIs> registration{
 
 Ports CoincidenceROIs::process(const Ports& inputs) {
     NVTX_SCOPED_RANGE("CoincidenceROIs::grow");
-    const TensorSet& images = *inputs[0];
-    const at::Tensor confirmed =
-        pack_ticks(inputs[1]->at("mp2").data) | pack_ticks(inputs[1]->at("mp3").data);
-    const NamedTensor& neighbour_image = images.at(config().neighbour_image);
-    at::Tensor mask;
+    const NamedTensor& image = inputs[0]->at(config().neighbour_image);
+    ImageLevels levels(*inputs[0]);
+    RegionRule rule;
     for (const auto& pass : config().passes) {
-        const at::Tensor core =
-            grown_seeds(images, pass, config().seed_rms_factor, config().lone_seed_rms_factor,
-                        config().grow_rms_factor, confirmed);
-        if (mask.defined()) {
-            mask = mask | core;
-        } else {
-            const at::Tensor beside = with_neighbours(core, config().cyclic) & confirmed;
-            mask = core | (beside & above(neighbour_image, config().neighbour_rms_factor));
-        }
+        rule.passes.push_back(region_pass(levels, pass,
+                                          {.seed = config().seed_rms_factor,
+                                           .lone = config().lone_seed_rms_factor,
+                                           .grow = config().grow_rms_factor}));
     }
-    mask = grow_packed_regions(mask, mask, neighbour_image.data.size(2), config().pad, config().pad);
-    return {std::make_shared<const TensorSet>(
-        inputs[0]->event_ptr(), std::vector{regions_like(neighbour_image, config().output, mask)})};
+    rule.beside = levels.add(image.name, config().neighbour_rms_factor);
+    rule.cyclic = config().cyclic;
+    rule.pad = config().pad;
+    const at::Tensor mask =
+        find_regions(levels.packed(), {packed_mask(inputs[1]->at("mp2")), packed_mask(inputs[1]->at("mp3"))},
+                     rule, image.data.size(2));
+    return {std::make_shared<const TensorSet>(inputs[0]->event_ptr(),
+                                              std::vector{regions_like(image, config().output, mask)})};
 }
 
 } // namespace spng

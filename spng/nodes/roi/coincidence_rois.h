@@ -45,7 +45,7 @@ struct CoincidenceROIsConfig {
 };
 
 /// In: port 0: ROI images (view, channel, tick) with the RMS of their channels; port 1: mp2 and mp3 of the
-/// same channels. Out: ROIs, bool (view, channel, tick).
+/// same channels. Out: ROIs, a packed mask (view, channel, tick).
 class CoincidenceROIs : public NodeWith<CoincidenceROIsConfig> {
 protected:
     Ports process(const Ports& inputs) override;

@@ -43,14 +43,19 @@ const Registration<LongPulses> registration{
      .text = "makes ROI images in which long, weak pulses are significant",
      .memory = memory_rule<LongPulses>({.call = plan_memory})}};
 
-/// @param scaled  buffer for the row, with `half` zeros on both sides
+/// Scale and clip a row.
 template <class Sample>
-SPNG_MULTIVERSION void sum_row(const Sample* row, std::int64_t ticks, double pedestal, double rms,
-                               double clip, std::int64_t half, double* scaled, Sample* out) {
+SPNG_MULTIVERSION void scale_row(const Sample* row, std::int64_t ticks, double pedestal, double rms,
+                                 double clip, double* scaled) {
     const double scale = rms > 0 ? 1 / rms : 0;
     for (std::int64_t tick = 0; tick < ticks; ++tick) {
-        scaled[half + tick] = std::clamp((static_cast<double>(row[tick]) - pedestal) * scale, -clip, clip);
+        scaled[tick] = std::clamp((static_cast<double>(row[tick]) - pedestal) * scale, -clip, clip);
     }
+}
+
+/// @param scaled  the row, with `half` zeros on both sides
+template <class Sample>
+SPNG_MULTIVERSION void sum_row(const double* scaled, std::int64_t ticks, std::int64_t half, Sample* out) {
     double sum = 0;
     for (std::int64_t tick = 0; tick < 2 * half; ++tick) {
         sum += scaled[tick];
@@ -64,62 +69,123 @@ SPNG_MULTIVERSION void sum_row(const Sample* row, std::int64_t ticks, double ped
 
 template <class Sample>
 void sum_rows(const at::Tensor& waveform, const at::Tensor& pedestal, const at::Tensor& rms, double clip,
-              std::int64_t half, at::Tensor& result) {
+              at::IntArrayRef samples, at::Tensor& result) {
     const std::int64_t ticks = waveform.size(-1);
+    const std::int64_t max_half = *std::max_element(samples.begin(), samples.end()) / 2;
     const auto* from = waveform.const_data_ptr<Sample>();
     const auto* level = pedestal.const_data_ptr<Sample>();
     const auto* unit = rms.const_data_ptr<Sample>();
     auto* to = result.mutable_data_ptr<Sample>();
     at::parallel_for(0, waveform.numel() / ticks, 16, [&](std::int64_t begin, std::int64_t end) {
-        std::vector<double> scaled(ticks + 2 * half, 0.0);
+        std::vector<double> scaled(ticks + 2 * max_half, 0.0);
         for (std::int64_t row = begin; row < end; ++row) {
-            sum_row(from + row * ticks, ticks, level[row], unit[row], clip, half, scaled.data(),
-                    to + row * ticks);
+            scale_row(from + row * ticks, ticks, level[row], unit[row], clip, scaled.data() + max_half);
+            for (std::size_t i = 0; i < samples.size(); ++i) {
+                const std::int64_t half = samples[i] / 2;
+                sum_row(scaled.data() + max_half - half, ticks, half,
+                        to + static_cast<std::int64_t>(i) * waveform.numel() + row * ticks);
+            }
         }
     });
 }
 
+at::Tensor empty_sums(const at::Tensor& waveform, at::IntArrayRef samples) {
+    auto shape = waveform.sizes().vec();
+    shape.insert(shape.begin(), static_cast<std::int64_t>(samples.size()));
+    return at::empty(shape, waveform.options());
+}
+
 at::Tensor clipped_running_sum_cpu(const at::Tensor& waveform, const at::Tensor& pedestal,
-                                   const at::Tensor& rms, double clip, std::int64_t samples) {
+                                   const at::Tensor& rms, double clip, at::IntArrayRef samples) {
     const at::Tensor input = waveform.contiguous();
-    at::Tensor result = at::empty_like(input);
+    at::Tensor result = empty_sums(waveform, samples);
     if (result.numel() > 0) {
         const auto run = input.scalar_type() == at::kFloat ? sum_rows<float> : sum_rows<double>;
-        run(input, pedestal.contiguous(), rms.contiguous(), clip, samples / 2, result);
+        run(input, pedestal.contiguous(), rms.contiguous(), clip, samples, result);
     }
     return result;
 }
 
 at::Tensor clipped_running_sum_composite(const at::Tensor& waveform, const at::Tensor& pedestal,
-                                         const at::Tensor& rms, double clip, std::int64_t samples) {
-    at::Tensor result = at::empty(waveform.sizes(), waveform.options());
+                                         const at::Tensor& rms, double clip, at::IntArrayRef samples) {
+    at::Tensor result = empty_sums(waveform, samples);
     if (result.numel() == 0) {
         return result;
     }
     const std::int64_t ticks = waveform.size(-1);
-    const std::int64_t half = samples / 2;
     const at::Tensor rows = as_rows(waveform);
     const at::Tensor levels = pedestal.reshape({-1, 1});
     const at::Tensor units = rms.reshape({-1, 1});
-    const at::Tensor result_rows = as_rows(result);
-    const std::int64_t bytes_of_row = 6 * 8 * (ticks + samples); // six float64
-    for_row_chunks(rows.size(0), bytes_of_row, [&](std::int64_t first, std::int64_t count) {
-        const at::Tensor unit = units.narrow(0, first, count).to(at::kDouble);
-        const at::Tensor deviation =
-            rows.narrow(0, first, count).to(at::kDouble) - levels.narrow(0, first, count);
-        const at::Tensor scaled = at::where(unit > 0, deviation / unit, 0.0).clamp(-clip, clip);
-        const at::Tensor total = at::cumsum(at::constant_pad_nd(scaled, {half + 1, half}), -1);
-        result_rows.narrow(0, first, count)
-            .copy_(total.narrow(-1, samples, ticks) - total.narrow(-1, 0, ticks));
-    });
+    for (std::size_t i = 0; i < samples.size(); ++i) {
+        const std::int64_t half = samples[i] / 2;
+        const at::Tensor result_rows = as_rows(result.select(0, static_cast<std::int64_t>(i)));
+        const std::int64_t bytes_of_row = 6 * 8 * (ticks + samples[i]); // six float64
+        for_row_chunks(rows.size(0), bytes_of_row, [&](std::int64_t first, std::int64_t count) {
+            const at::Tensor unit = units.narrow(0, first, count).to(at::kDouble);
+            const at::Tensor deviation =
+                rows.narrow(0, first, count).to(at::kDouble) - levels.narrow(0, first, count);
+            const at::Tensor scaled = at::where(unit > 0, deviation / unit, 0.0).clamp(-clip, clip);
+            const at::Tensor total = at::cumsum(at::constant_pad_nd(scaled, {half + 1, half}), -1);
+            result_rows.narrow(0, first, count)
+                .copy_(total.narrow(-1, samples[i], ticks) - total.narrow(-1, 0, ticks));
+        });
+    }
     return result;
 }
 
-NamedTensor with_noise(NamedTensor image, double cut, std::int64_t stride) {
-    const ChannelNoise noise = robust_noise(image.data.slice(-1, 0, std::nullopt, stride), cut);
-    image.summary = noise.rms;
-    image.pedestal = noise.median;
-    return image;
+/// @param second, third  null if there is none
+template <class Sample>
+SPNG_MULTIVERSION void sum_of_rows(const Sample* first, const Sample* second, const Sample* third,
+                                   std::int64_t ticks, Sample* out) {
+    if (third != nullptr) {
+        for (std::int64_t tick = 0; tick < ticks; ++tick) {
+            out[tick] = first[tick] + second[tick] + third[tick];
+        }
+    } else if (second != nullptr) {
+        for (std::int64_t tick = 0; tick < ticks; ++tick) {
+            out[tick] = first[tick] + second[tick];
+        }
+    } else {
+        std::copy_n(first, ticks, out);
+    }
+}
+
+template <class Sample>
+void sums_of_neighbours(const at::Tensor& waveform, bool cyclic, at::Tensor& result) {
+    const std::int64_t last = waveform.size(1) - 1;
+    const std::int64_t ticks = waveform.size(2);
+    const auto* from = waveform.const_data_ptr<Sample>();
+    auto* to = result.mutable_data_ptr<Sample>();
+    at::parallel_for(0, waveform.size(0) * waveform.size(1), 16, [&](std::int64_t begin, std::int64_t end) {
+        for (std::int64_t row = begin; row < end; ++row) {
+            const std::int64_t channel = row % (last + 1);
+            const Sample* own = from + row * ticks;
+            const Sample* before = channel > 0 ? own - ticks : nullptr;
+            const Sample* after = channel < last ? own + ticks : nullptr;
+            const Sample* across = nullptr;
+            if (cyclic && last > 0) {
+                across = channel == 0 ? own + last * ticks : channel == last ? own - last * ticks : nullptr;
+            }
+            const Sample* second = before ? before : after;
+            const Sample* third = before && after ? after : across;
+            sum_of_rows(own, second, third, ticks, to + row * ticks);
+        }
+    });
+}
+
+at::Tensor sum_of_neighbours_cpu(const at::Tensor& waveform, bool cyclic) {
+    const at::Tensor input = waveform.contiguous();
+    at::Tensor result = at::empty_like(input);
+    if (result.numel() > 0) {
+        input.scalar_type() == at::kFloat ? sums_of_neighbours<float>(input, cyclic, result)
+                                          : sums_of_neighbours<double>(input, cyclic, result);
+    }
+    return result;
+}
+
+at::Tensor sum_of_neighbours_composite(const at::Tensor& waveform, bool cyclic) {
+    return combined_with_neighbours(waveform, cyclic,
+                                    [](at::Tensor into, const at::Tensor& from) { into.add_(from); });
 }
 
 } // namespace
@@ -127,12 +193,12 @@ NamedTensor with_noise(NamedTensor image, double cut, std::int64_t stride) {
 at::Tensor sum_of_neighbours(const at::Tensor& waveform, bool cyclic) {
     require_tensor(waveform.dim() == 3 && is_real(waveform), "sum_of_neighbours", "waveform", waveform,
                    "real (view, channel, tick)");
-    return combined_with_neighbours(waveform, cyclic,
-                                    [](at::Tensor into, const at::Tensor& from) { into.add_(from); });
+    static const auto operation = find_operator<decltype(sum_of_neighbours_cpu)>("spng::sum_of_neighbours");
+    return operation.call(waveform, cyclic);
 }
 
 at::Tensor clipped_running_sum(const at::Tensor& waveform, const at::Tensor& pedestal, const at::Tensor& rms,
-                               double clip, std::int64_t samples) {
+                               double clip, const std::vector<std::int64_t>& samples) {
     require_tensor(is_real(waveform) && waveform.dim() >= 1, "clipped_running_sum", "waveform", waveform,
                    "float32 or float64 (..., channel, tick)");
     for (const auto* each : {&pedestal, &rms}) {
@@ -141,8 +207,11 @@ at::Tensor clipped_running_sum(const at::Tensor& waveform, const at::Tensor& ped
                        "clipped_running_sum", "pedestal or RMS", *each,
                        "(..., channel), type of the waveform");
     }
-    require_argument(samples % 2 == 1 && samples > 0, "clipped_running_sum", "samples", samples,
-                     "an odd number");
+    require_argument(!samples.empty(), "clipped_running_sum", "lengths", 0, "at least one length");
+    for (const std::int64_t length : samples) {
+        require_argument(length % 2 == 1 && length > 0, "clipped_running_sum", "samples", length,
+                         "an odd number");
+    }
     static const auto operation =
         find_operator<decltype(clipped_running_sum_cpu)>("spng::clipped_running_sum");
     return operation.call(waveform, pedestal, rms, clip, samples);
@@ -157,36 +226,51 @@ void LongPulses::configured() {
 }
 
 Ports LongPulses::process(const Ports& inputs) {
+    const auto noise_of = [&](const at::Tensor& images) {
+        return robust_noise(images.slice(-1, 0, std::nullopt, config().stride), config().cut);
+    };
     NamedTensor loose = inputs[0]->only();
     {
         NVTX_SCOPED_RANGE("LongPulses::neighbours");
         loose.name = "loose";
         loose.data = sum_of_neighbours(loose.data, config().cyclic);
-        loose = with_noise(std::move(loose), config().cut, config().stride);
+        const ChannelNoise noise = noise_of(loose.data);
+        loose.summary = noise.rms;
+        loose.pedestal = noise.median;
     }
     NVTX_SCOPED_RANGE("LongPulses::running_sum");
+    const at::Tensor sums =
+        clipped_running_sum(loose.data, loose.pedestal, loose.summary, config().clip, config().samples);
+    const ChannelNoise noise = noise_of(sums);
     std::vector<NamedTensor> images;
-    for (const auto samples : config().samples) {
+    for (std::size_t i = 0; i < config().samples.size(); ++i) {
+        const auto index = static_cast<std::int64_t>(i);
         NamedTensor image = loose;
-        image.name = "long" + std::to_string(samples);
+        image.name = "long" + std::to_string(config().samples[i]);
         image.unit = "sigma";
-        image.data = clipped_running_sum(loose.data, loose.pedestal, loose.summary, config().clip, samples);
-        images.push_back(with_noise(std::move(image), config().cut, config().stride));
+        image.data = sums[index];
+        image.summary = noise.rms[index];
+        image.pedestal = noise.median[index];
+        images.push_back(std::move(image));
     }
     images.push_back(std::move(loose));
     return {std::make_shared<const TensorSet>(inputs[0]->event_ptr(), std::move(images))};
 }
 
 TORCH_LIBRARY_FRAGMENT(spng, library) {
-    library.def("clipped_running_sum(Tensor waveform, Tensor pedestal, Tensor rms, float clip, int samples) "
-                "-> Tensor");
+    library.def("sum_of_neighbours(Tensor waveform, bool cyclic) -> Tensor");
+    library.def(
+        "clipped_running_sum(Tensor waveform, Tensor pedestal, Tensor rms, float clip, int[] samples) "
+        "-> Tensor");
 }
 
 TORCH_LIBRARY_IMPL(spng, CPU, library) {
+    library.impl("sum_of_neighbours", sum_of_neighbours_cpu);
     library.impl("clipped_running_sum", clipped_running_sum_cpu);
 }
 
 TORCH_LIBRARY_IMPL(spng, CompositeExplicitAutograd, library) {
+    library.impl("sum_of_neighbours", sum_of_neighbours_composite);
     library.impl("clipped_running_sum", clipped_running_sum_composite);
 }
 

@@ -31,24 +31,27 @@ struct LongPulsesConfig {
     }
 };
 
-/// Return the sum of each channel and its two neighbours. A steep track covers several wires at once, while
-/// the slow noise of the wires is independent.
-/// @param waveform  (view, channel, tick) real
-/// @param cyclic    the last channel of a view is next to its first; otherwise the outer channels have one
-///                  neighbour
+/// Return the sum of each channel and its two neighbours, added in the order own, before, after. A steep track
+/// covers several wires at once, while the slow noise of the wires is independent.
+/// @param waveform  (view, channel, tick) float32 or float64
+/// @param cyclic    the last channel of a view is next to its first, and the sum of an outer channel ends with
+///                  the other one; otherwise the outer channels have one neighbour
+/// @return contiguous, shape and type of `waveform`
+/// @throws Error(Internal) for another shape or type
+/// One operator call: spng::sum_of_neighbours.
 at::Tensor sum_of_neighbours(const at::Tensor& waveform, bool cyclic);
 
-/// Return y_t = sum_{|j| <= (samples - 1) / 2} clamp((x_{t+j} - pedestal) / rms, -clip, clip), a matched
-/// filter for long, weak pulses. Samples beyond the ends of a row count as 0. Channels with an RMS of 0 give
-/// 0.
+/// Return y_t = sum_{|j| <= (n - 1) / 2} clamp((x_{t+j} - pedestal) / rms, -clip, clip) for each length n, a
+/// matched filter for long, weak pulses. Samples beyond the ends of a row count as 0. Channels with an RMS of 0
+/// give 0.
 /// @param waveform       (..., channel, tick) float32 or float64
 /// @param pedestal, rms  (..., channel) of the same type
-/// @param samples        length of the sum, odd
-/// @return shape and type of `waveform` [rms]
-/// @throws Error(Internal) for other shapes, other types or even `samples`
+/// @param samples        lengths of the sums, odd
+/// @return (length, ..., channel, tick), type of `waveform` [rms]
+/// @throws Error(Internal) for other shapes, other types or an even length
 /// One operator call: spng::clipped_running_sum.
 at::Tensor clipped_running_sum(const at::Tensor& waveform, const at::Tensor& pedestal, const at::Tensor& rms,
-                               double clip, std::int64_t samples);
+                               double clip, const std::vector<std::int64_t>& samples);
 
 /// In: one waveform (view, channel, tick). Out: "loose", the sum of neighbours, and for each of `samples`
 /// "long<samples>", its clipped running sum; each with its RMS as summary and its median as pedestal.

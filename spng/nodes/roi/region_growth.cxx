@@ -6,6 +6,7 @@
 #include "spng/core/row_chunks.h"
 #include "spng/core/tensor_checks.h"
 #include "spng/nodes/coincidence/bit_ticks.h"
+#include "spng/nodes/roi/neighbours.h"
 
 #include <ATen/Parallel.h>
 #include <ATen/TensorOperators.h>
@@ -15,11 +16,14 @@
 #include <ATen/ops/empty.h>
 #include <ATen/ops/where.h>
 #include <ATen/ops/zeros.h>
+#include <ATen/ops/zeros_like.h>
 #include <torch/library.h>
 
 #include <algorithm>
+#include <bit>
 #include <initializer_list>
 #include <iterator>
+#include <string>
 #include <vector>
 
 namespace spng {
@@ -180,6 +184,26 @@ at::Tensor confirmed_runs_composite(const at::Tensor& packed_runs, const at::Ten
                    });
 }
 
+/// Return the OR of the levels in the set, undefined for an empty set.
+at::Tensor or_of_levels(const at::Tensor& levels, LevelSet set) {
+    at::Tensor mask;
+    for (; set != 0; set &= set - 1) {
+        const at::Tensor level = levels.select(0, std::countr_zero(set));
+        mask = mask.defined() ? mask.bitwise_or(level) : level;
+    }
+    return mask;
+}
+
+at::Tensor or_of(const at::Tensor& left, const at::Tensor& right) {
+    return left.defined() && right.defined() ? left.bitwise_or(right) : left.defined() ? left : right;
+}
+
+/// Return the OR of each row with the rows of the neighbouring channels of its view.
+at::Tensor with_neighbours(const at::Tensor& mask, bool cyclic) {
+    return combined_with_neighbours(mask, cyclic,
+                                    [](at::Tensor into, const at::Tensor& from) { into.bitwise_or_(from); });
+}
+
 void require_packed(const char* operation, const char* name, const at::Tensor& mask, std::int64_t ticks) {
     require_tensor(mask.defined() && mask.scalar_type() == at::kLong && mask.dim() >= 1 &&
                        mask.size(-1) == words_for(ticks),
@@ -187,6 +211,43 @@ void require_packed(const char* operation, const char* name, const at::Tensor& m
 }
 
 } // namespace
+
+at::Tensor find_regions_by_parts(const at::Tensor& levels, at::TensorList confirmed, std::int64_t ticks,
+                                 at::IntArrayRef seeds, at::IntArrayRef lone, at::IntArrayRef grow,
+                                 at::ArrayRef<double> fractions, std::int64_t always, std::int64_t beside,
+                                 bool cyclic, std::int64_t pad) {
+    at::Tensor sure;
+    for (const at::Tensor& mask : confirmed) {
+        sure = or_of(sure, mask);
+    }
+    at::Tensor regions;
+    for (std::size_t pass = 0; pass < seeds.size(); ++pass) {
+        at::Tensor seed = or_of_levels(levels, static_cast<LevelSet>(seeds[pass]));
+        const at::Tensor alone = or_of_levels(levels, static_cast<LevelSet>(lone[pass]));
+        const bool by_run = sure.defined() && fractions[pass] > 0;
+        if (sure.defined() && !by_run) {
+            seed = or_of(seed.bitwise_and(sure), alone);
+        }
+        at::Tensor runs = grow_packed_regions(seed, levels.select(0, grow[pass]), ticks, 0, 0);
+        if (by_run) {
+            runs = confirmed_runs(runs, sure, alone.defined() ? alone : at::zeros_like(runs), ticks,
+                                  fractions[pass]);
+        }
+        if (pass == 0 && beside >= 0) {
+            runs = runs.bitwise_or(
+                with_neighbours(runs, cyclic).bitwise_and_(sure).bitwise_and_(levels.select(0, beside)));
+        }
+        regions = or_of(regions, runs);
+    }
+    regions = or_of(regions, or_of_levels(levels, static_cast<LevelSet>(always)));
+    if (!regions.defined()) {
+        return at::zeros(levels.sizes().slice(1), levels.options());
+    }
+    if (pad > 0) {
+        return grow_packed_regions(regions, regions, ticks, pad, pad);
+    }
+    return seeds.empty() ? regions.clone() : regions; // a level is a view of the argument
+}
 
 at::Tensor confirmed_runs(const at::Tensor& runs, const at::Tensor& confirmed, const at::Tensor& lone,
                           std::int64_t ticks, double fraction) {
@@ -224,6 +285,48 @@ at::Tensor grow_regions(const at::Tensor& seeds, const at::Tensor& level, std::i
         grow_packed_regions(pack_ticks(seeds), pack_ticks(level), ticks, pad_before, pad_after), ticks);
 }
 
+at::Tensor find_regions(const at::Tensor& levels, const std::vector<at::Tensor>& confirmed,
+                        const RegionRule& rule, std::int64_t ticks) {
+    const char* name = "find_regions";
+    require_argument(ticks >= 0, name, "number of ticks", ticks, "0 or more");
+    require_packed(name, "levels", levels, ticks);
+    require_tensor(levels.dim() == 4 && levels.size(0) <= max_level_sets, name, "levels", levels,
+                   "int64 (level, view, channel, word) with at most 63 levels");
+    for (const at::Tensor& mask : confirmed) {
+        require_tensor(mask.defined() && mask.scalar_type() == at::kLong &&
+                           mask.sizes() == levels.sizes().slice(1),
+                       name, "confirmation", mask, "the shape of a level of " + describe_tensor(levels));
+    }
+    const std::int64_t count = levels.size(0);
+    const auto require_level = [&](std::int64_t level, std::int64_t lowest) {
+        require_argument(level >= lowest && level < count, name, "level", level,
+                         std::to_string(lowest) + " to " + std::to_string(count - 1));
+    };
+    const auto require_set = [&](LevelSet set) { require_level(std::bit_width(set) - 1, -1); };
+    std::vector<std::int64_t> seeds, lone, grow;
+    std::vector<double> fractions;
+    for (const RegionPass& pass : rule.passes) {
+        require_set(pass.seeds);
+        require_set(pass.lone);
+        require_level(pass.grow, 0);
+        require_argument(pass.seeds != 0, name, "seeds of a pass", 0, "at least one level");
+        require_argument(pass.confirmed_fraction >= 0 && pass.confirmed_fraction <= 1, name,
+                         "confirmed fraction", static_cast<std::int64_t>(pass.confirmed_fraction), "0 to 1");
+        seeds.push_back(static_cast<std::int64_t>(pass.seeds));
+        lone.push_back(static_cast<std::int64_t>(pass.lone));
+        grow.push_back(pass.grow);
+        fractions.push_back(pass.confirmed_fraction);
+    }
+    require_set(rule.always);
+    require_level(rule.beside, -1);
+    require_argument(rule.beside < 0 || (!seeds.empty() && !confirmed.empty()), name, "level beside",
+                     rule.beside, "-1 without a pass or without confirmation");
+    require_argument(rule.pad >= 0, name, "padding", rule.pad, "0 or more ticks");
+    static const auto operation = find_operator<decltype(find_regions_by_parts)>("spng::find_regions");
+    return operation.call(levels, confirmed, ticks, seeds, lone, grow, fractions,
+                          static_cast<std::int64_t>(rule.always), rule.beside, rule.cyclic, rule.pad);
+}
+
 at::Tensor upsample_mask(const at::Tensor& mask, std::int64_t factor) {
     require_tensor(is_mask(mask) && mask.dim() >= 1, "upsample_mask", "mask", mask, "bool (..., tick)");
     require_argument(factor > 0, "upsample_mask", "factor", factor, "1 or more");
@@ -234,17 +337,22 @@ at::Tensor upsample_mask(const at::Tensor& mask, std::int64_t factor) {
 
 TORCH_LIBRARY_FRAGMENT(spng, library) {
     library.def(
+        "find_regions(Tensor levels, Tensor[] confirmed, int ticks, int[] seeds, int[] lone, int[] grow, "
+        "float[] fractions, int always, int beside, bool cyclic, int pad) -> Tensor");
+    library.def(
         "confirmed_runs(Tensor runs, Tensor confirmed, Tensor lone, int ticks, float fraction) -> Tensor");
     library.def(
         "grow_regions(Tensor seeds, Tensor level, int ticks, int pad_before, int pad_after) -> Tensor");
 }
 
 TORCH_LIBRARY_IMPL(spng, CPU, library) {
+    library.impl("find_regions", find_regions_by_parts);
     library.impl("confirmed_runs", confirmed_runs_cpu);
     library.impl("grow_regions", grow_regions_cpu);
 }
 
 TORCH_LIBRARY_IMPL(spng, CompositeExplicitAutograd, library) {
+    library.impl("find_regions", find_regions_by_parts);
     library.impl("confirmed_runs", confirmed_runs_composite);
     library.impl("grow_regions", grow_regions_composite);
 }

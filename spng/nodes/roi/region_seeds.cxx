@@ -2,65 +2,69 @@
 #include "spng/nodes/roi/region_seeds.h"
 
 #include "spng/core/error.h"
-#include "spng/nodes/coincidence/bit_ticks.h"
-#include "spng/nodes/roi/neighbours.h"
-#include "spng/nodes/roi/region_growth.h"
 
-#include <ATen/TensorOperators.h>
+#include <algorithm>
 
 namespace spng {
 
-at::Tensor above(const NamedTensor& image, double factor, double nominal) {
-    if (!image.summary.defined()) {
-        throw Error(ErrorKind::Internal, {.what = "an ROI image has no noise RMS",
-                                          .seen = "tensor '" + image.name + "' without summary",
-                                          .expected = "the RMS (view, channel) as summary",
-                                          .hint = "put an SPNGChannelRMS node before this one"});
+std::int64_t ImageLevels::add(const std::string& name, double factor, double nominal) {
+    const auto known = std::find(m_names.begin(), m_names.end(), name);
+    const auto index = known - m_names.begin();
+    if (known == m_names.end()) {
+        const NamedTensor& image = m_set.at(name);
+        if (!image.summary.defined()) {
+            throw Error(ErrorKind::Internal, {.what = "an ROI image has no noise RMS",
+                                              .seen = "tensor '" + image.name + "' without summary",
+                                              .expected = "the RMS (view, channel) as summary",
+                                              .hint = "put an SPNGChannelRMS node before this one"});
+        }
+        LevelImage rows{.waveform = image.data, .rms = image.summary};
+        if (image.pedestal.defined()) {
+            rows.pedestal = image.pedestal;
+        }
+        m_names.push_back(name);
+        m_images.push_back(std::move(rows));
     }
-    Threshold threshold{
-        .rms = image.summary, .factor = factor, .nominal = nominal, .good = image.channels->good};
-    if (image.pedestal.defined()) {
-        threshold.pedestal = image.pedestal;
-    }
-    return pack_above(image.data, threshold);
+    m_levels.push_back({.image = index, .factor = factor, .nominal = nominal});
+    return static_cast<std::int64_t>(m_levels.size()) - 1;
 }
 
-namespace {
-
-at::Tensor above_in_any(const TensorSet& images, const std::vector<std::string>& names, double factor) {
-    at::Tensor mask = above(images.at(names.front()), factor);
-    for (std::size_t i = 1; i < names.size(); ++i) {
-        mask = mask | above(images.at(names[i]), factor);
+LevelSet ImageLevels::add(const std::vector<std::string>& images, double factor) {
+    LevelSet levels = 0;
+    for (const auto& image : images) {
+        levels |= LevelSet{1} << add(image, factor);
     }
-    return mask;
+    return levels;
 }
 
-} // namespace
-
-at::Tensor grown_seeds(const TensorSet& images, const GrowthPass& pass, double seed_factor,
-                       double lone_factor, double grow_factor, const at::Tensor& confirmed) {
-    const NamedTensor& growing = images.at(pass.grow);
-    const std::int64_t ticks = growing.data.size(2);
-    at::Tensor seeds = above_in_any(images, pass.seed, seed_factor);
-    const bool by_seed = confirmed.defined() && pass.confirmed_fraction == 0;
-    const bool by_run = confirmed.defined() && !by_seed;
-    const at::Tensor lone = confirmed.defined() ? above_in_any(images, pass.seed, lone_factor) : at::Tensor{};
-    if (by_seed) {
-        seeds = (seeds & confirmed) | lone;
-    }
-    const at::Tensor runs = grow_packed_regions(seeds, above(growing, grow_factor), ticks, 0, 0);
-    return by_run ? confirmed_runs(runs, confirmed, lone, ticks, pass.confirmed_fraction) : runs;
+at::Tensor ImageLevels::packed() const {
+    return pack_levels(m_images, m_levels, m_set.at(m_names.front()).channels->good);
 }
 
-at::Tensor with_neighbours(const at::Tensor& mask, bool cyclic) {
-    return combined_with_neighbours(mask, cyclic,
-                                    [](at::Tensor into, const at::Tensor& from) { into.bitwise_or_(from); });
+RegionPass region_pass(ImageLevels& levels, const GrowthPass& pass, const SeedFactors& factors) {
+    RegionPass result;
+    result.seeds = levels.add(pass.seed, factors.seed);
+    if (factors.lone) {
+        result.lone = levels.add(pass.seed, *factors.lone);
+    }
+    result.grow = levels.add(pass.grow, factors.grow);
+    result.confirmed_fraction = pass.confirmed_fraction;
+    return result;
+}
+
+std::int64_t working_masks(const std::vector<GrowthPass>& passes, bool is_confirmed) {
+    std::int64_t masks = 6; // two levels without a pass, and four in the growth of a pass
+    for (const auto& pass : passes) {
+        masks += static_cast<std::int64_t>(pass.seed.size()) * (is_confirmed ? 2 : 1) + 1;
+    }
+    return masks;
 }
 
 NamedTensor regions_like(const NamedTensor& image, const std::string& name, const at::Tensor& mask) {
     NamedTensor regions;
     regions.name = name;
-    regions.data = unpack_ticks(mask, image.data.size(2));
+    regions.data = mask;
+    regions.packed_samples = image.data.size(2);
     regions.summary = image.summary;
     regions.axes = image.axes;
     regions.channels = image.channels;

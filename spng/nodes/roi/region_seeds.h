@@ -6,9 +6,10 @@
 
 #include "spng/core/field.h"
 #include "spng/core/tensor_set.h"
+#include "spng/nodes/coincidence/bit_ticks.h"
+#include "spng/nodes/roi/region_growth.h"
 
-#include <ATen/core/Tensor.h>
-
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,26 +31,47 @@ struct GrowthPass {
     }
 };
 
-// Masks are packed (bit_ticks.h): (view, channel, word) int64.
+/// Masks of the ROI images of a set above thresholds, found in one pass over each image (pack_levels).
+class ImageLevels {
+public:
+    /// @param images  kept as a reference
+    explicit ImageLevels(const TensorSet& images) : m_set(images) {}
 
-/// Return the mask x > pedestal + factor rms + nominal; 0 for channels that are not good.
-/// @param image  (view, channel, tick) with its RMS (view, channel) as summary, from SPNGChannelRMS; an
-///               undefined pedestal is 0
-/// @throws Error(Internal) if the image has no summary
-at::Tensor above(const NamedTensor& image, double factor, double nominal = 0);
+    /// Ask for the mask x > pedestal + factor rms + nominal of an image; 0 for channels that are not good. An
+    /// undefined pedestal is 0.
+    /// @return index of the mask in packed()
+    /// @throws Error(Internal) if there is no such image, or if it has no RMS (SPNGChannelRMS)
+    std::int64_t add(const std::string& image, double factor, double nominal = 0);
 
-/// Return the runs above `grow_factor` in the image pass.grow that contain a seed, which is a sample above
-/// `seed_factor` in one of the images pass.seed. With `confirmed`, the seed or the run must be confirmed
-/// (pass.confirmed_fraction), unless the run contains a seed above `lone_factor`.
-/// @param confirmed  mask; undefined: no confirmation is needed
-at::Tensor grown_seeds(const TensorSet& images, const GrowthPass& pass, double seed_factor,
-                       double lone_factor, double grow_factor, const at::Tensor& confirmed);
+    /// Ask for masks of several images.
+    LevelSet add(const std::vector<std::string>& images, double factor);
 
-/// Return the OR of each row with the rows of the neighbouring channels of its view.
-/// @param cyclic  true: the last channel of a view is next to its first (wrapped planes)
-at::Tensor with_neighbours(const at::Tensor& mask, bool cyclic);
+    /// Return the masks (level, view, channel, word) int64 in the order of the calls.
+    at::Tensor packed() const;
 
-/// Unpack a mask to bool (view, channel, tick), with summary, axes, channels and notes of `image`.
+private:
+    const TensorSet& m_set;
+    std::vector<std::string> m_names; ///< of m_images
+    std::vector<LevelImage> m_images;
+    std::vector<Level> m_levels;
+};
+
+/// Factors on the RMS of a channel.
+struct SeedFactors {
+    double seed = 4;
+    std::optional<double> lone = {}; ///< of a seed that needs no confirmation; empty: nothing is confirmed
+    double grow = 1;
+};
+
+/// Ask for the levels of a pass, and return the pass.
+RegionPass region_pass(ImageLevels& levels, const GrowthPass& pass, const SeedFactors& factors);
+
+/// Return the masks besides the result that a node with these passes holds at once.
+/// @param is_confirmed  with a factor for seeds that need no confirmation
+std::int64_t working_masks(const std::vector<GrowthPass>& passes, bool is_confirmed);
+
+/// Return packed ROIs with summary, axes, channels and notes of `image`.
+/// @param mask  (view, channel, word) int64
 NamedTensor regions_like(const NamedTensor& image, const std::string& name, const at::Tensor& mask);
 
 } // namespace spng

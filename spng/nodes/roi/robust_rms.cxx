@@ -10,6 +10,9 @@
 
 #include <ATen/Parallel.h>
 #include <ATen/ops/empty.h>
+#include <ATen/ops/fmin.h>
+#include <ATen/ops/minimum.h>
+#include <ATen/ops/nanmedian.h>
 #include <ATen/ops/sort.h>
 #include <ATen/ops/std.h>
 #include <ATen/ops/where.h>
@@ -17,6 +20,7 @@
 #include <torch/library.h>
 
 #include <cmath>
+#include <limits>
 #include <numbers>
 #include <tuple>
 #include <vector>
@@ -175,6 +179,19 @@ at::Tensor plain_rms_composite(const at::Tensor& waveforms) {
     return at::std(waveforms, at::IntArrayRef{-1}, /*unbiased=*/true);
 }
 
+using CappedNoise = std::tuple<at::Tensor, at::Tensor>;
+
+/// Return median and RMS.
+CappedNoise capped_noise_by_parts(const at::Tensor& low, const at::Tensor& median, const at::Tensor& rms,
+                                  double cap) {
+    const double none = std::numeric_limits<double>::quiet_NaN();
+    const at::Tensor typical =
+        std::get<0>(at::nanmedian(at::where(rms.gt(0), rms, none), -1, /*keepdim=*/true));
+    // The limit of a view without any noise is NaN, which fmin() ignores and minimum() would propagate.
+    at::Tensor limited = at::fmin(rms, typical.mul(cap));
+    return {at::minimum(median, low.add(limited)), limited};
+}
+
 void require_waveforms(const char* name, const at::Tensor& waveforms) {
     require_tensor(is_real(waveforms) && waveforms.dim() >= 1, name, "waveforms", waveforms,
                    "float32 or float64 (..., channel, tick)");
@@ -201,6 +218,20 @@ ChannelNoise robust_noise(const at::Tensor& waveforms, double cut) {
     return {low, median, rms};
 }
 
+ChannelNoise capped_noise(const ChannelNoise& noise, double cap) {
+    for (const auto* each : {&noise.low, &noise.median, &noise.rms}) {
+        require_tensor(is_real(*each) && each->dim() == 2 && each->sizes() == noise.rms.sizes() &&
+                           each->scalar_type() == noise.rms.scalar_type(),
+                       "capped_noise", "noise", *each, "float32 or float64 (view, channel)");
+    }
+    if (noise.rms.numel() == 0) {
+        return noise;
+    }
+    static const auto operation = find_operator<decltype(capped_noise_by_parts)>("spng::capped_noise");
+    auto [median, rms] = operation.call(noise.low, noise.median, noise.rms, cap);
+    return {noise.low, median, rms};
+}
+
 at::Tensor plain_rms(const at::Tensor& waveforms) {
     require_waveforms("plain_rms", waveforms);
     static const auto operation = find_operator<decltype(plain_rms_cpu)>("spng::plain_rms");
@@ -209,16 +240,20 @@ at::Tensor plain_rms(const at::Tensor& waveforms) {
 
 TORCH_LIBRARY_FRAGMENT(spng, library) {
     library.def("robust_noise(Tensor waveforms, float cut) -> (Tensor low, Tensor median, Tensor rms)");
+    library.def(
+        "capped_noise(Tensor low, Tensor median, Tensor rms, float cap) -> (Tensor median, Tensor rms)");
     library.def("plain_rms(Tensor waveforms) -> Tensor");
 }
 
 TORCH_LIBRARY_IMPL(spng, CPU, library) {
     library.impl("robust_noise", robust_noise_cpu);
+    library.impl("capped_noise", capped_noise_by_parts);
     library.impl("plain_rms", plain_rms_cpu);
 }
 
 TORCH_LIBRARY_IMPL(spng, CompositeExplicitAutograd, library) {
     library.impl("robust_noise", robust_noise_composite);
+    library.impl("capped_noise", capped_noise_by_parts);
     library.impl("plain_rms", plain_rms_composite);
 }
 

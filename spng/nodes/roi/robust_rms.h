@@ -30,6 +30,14 @@ struct ChannelNoise {
 /// One operator call: spng::robust_noise.
 ChannelNoise robust_noise(const at::Tensor& waveforms, double cut = 5.0);
 
+/// Limit the noise of channels that are covered by a track along the drift for most of the readout. Otherwise
+/// their RMS would hide the track. The RMS is limited to cap times the lower median RMS of the channels of
+/// the view with an RMS above 0, and the median to low + RMS. A view without such a channel has no limit.
+/// @param noise  each (view, channel), of one real type
+/// @throws Error(Internal) for other shapes or types
+/// One operator call: spng::capped_noise.
+ChannelNoise capped_noise(const ChannelNoise& noise, double cap);
+
 /// Ranks of the order statistics of robust_noise: floor(p (ticks - 1)) for p = 0.16, 0.50, 0.84.
 struct NoiseRanks {
     std::int64_t low, median, high;

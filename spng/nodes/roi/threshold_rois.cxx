@@ -3,17 +3,17 @@
 
 #include "WireCellSpng/TorchnvTools.h"
 #include "spng/graph/memory_rule.h"
+#include "spng/nodes/coincidence/mask_tensor.h"
 #include "spng/nodes/roi/region_growth.h"
-
-#include <ATen/TensorOperators.h>
 
 namespace spng {
 namespace {
 
-std::vector<PlannedSet> plan_memory(const ThresholdROIsConfig&, PlannedCall& call) {
-    const PlannedTensor& image = call.inputs.at(0).at(0);
-    const auto working = call.scratch(MemoryUse::masks, image.samples() / 2);
-    return std::vector<PlannedSet>(call.outputs, {call.make(image, MemoryUse::masks, 1)});
+std::vector<PlannedSet> plan_memory(const ThresholdROIsConfig& config, PlannedCall& call) {
+    const PlannedTensor regions = planned_mask(call, call.inputs.at(0).at(0));
+    const auto working =
+        call.scratch(MemoryUse::masks, regions.block->bytes() * working_masks(config.passes, false));
+    return std::vector<PlannedSet>(call.outputs, {regions});
 }
 
 const Registration<ThresholdROIs> registration{{.type = "SPNGThresholdROIs",
@@ -27,23 +27,21 @@ const Registration<ThresholdROIs> registration{{.type = "SPNGThresholdROIs",
 
 Ports ThresholdROIs::process(const Ports& inputs) {
     NVTX_SCOPED_RANGE("ThresholdROIs::threshold");
-    const TensorSet& images = *inputs[0];
-    const NamedTensor& image = images.at(config().image);
-    at::Tensor mask;
+    const NamedTensor& image = inputs[0]->at(config().image);
+    ImageLevels levels(*inputs[0]);
+    RegionRule rule;
+    rule.pad = config().pad;
     if (config().passes.empty()) {
-        mask = above(image, config().threshold_rms_factor, config().nominal);
+        rule.always = LevelSet{1} << levels.add(image.name, config().threshold_rms_factor, config().nominal);
     }
     for (const auto& pass : config().passes) {
-        const at::Tensor grown =
-            grown_seeds(images, pass, config().threshold_rms_factor, 0, config().grow_rms_factor, {});
-        mask = mask.defined() ? mask | grown : grown;
+        rule.passes.push_back(region_pass(
+            levels, pass, {.seed = config().threshold_rms_factor, .grow = config().grow_rms_factor}));
     }
     if (config().weak_rms_factor > 0) {
-        mask = mask | above(image, config().weak_rms_factor);
+        rule.always |= LevelSet{1} << levels.add(image.name, config().weak_rms_factor);
     }
-    if (config().pad > 0) {
-        mask = grow_packed_regions(mask, mask, image.data.size(2), config().pad, config().pad);
-    }
+    const at::Tensor mask = find_regions(levels.packed(), {}, rule, image.data.size(2));
     return {std::make_shared<const TensorSet>(inputs[0]->event_ptr(),
                                               std::vector{regions_like(image, config().output, mask)})};
 }

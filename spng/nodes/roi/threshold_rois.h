@@ -43,7 +43,7 @@ struct ThresholdROIsConfig {
 };
 
 /// In: ROI images (view, channel, tick) with the RMS of their channels (SPNGChannelRMS).
-/// Out: ROIs, bool of the same shape, with the RMS of `image` as summary. Dead channels have no ROIs.
+/// Out: ROIs, a packed mask of the same shape, with the RMS of `image` as summary. Dead channels have no ROIs.
 class ThresholdROIs : public NodeWith<ThresholdROIsConfig> {
 protected:
     Ports process(const Ports& inputs) override;

@@ -42,23 +42,25 @@ bool is_possible(dim3 grid, dim3 block, std::size_t shared_bytes) {
 Operation emulated_operation(const Kernel& kernel, dim3 grid, dim3 block, std::size_t shared_bytes,
                              void** arguments) {
     Operation operation{.kind = Kind::kernel, .name = kernel.name, .accesses = {}, .compute = {}};
-    std::vector<std::uint64_t> values;
+    std::vector<std::vector<std::byte>> values;
     for (const auto& parameter : kernel.emulated->parameters) {
-        std::uint64_t value = 0;
-        std::memcpy(&value, arguments[values.size()], parameter.bytes);
-        if (parameter.is_pointer && value != 0) {
+        const auto* given = static_cast<const std::byte*>(arguments[values.size()]);
+        auto& value = values.emplace_back(given, given + parameter.bytes());
+        for (std::size_t first = 0; parameter.is_pointer && first < value.size(); first += sizeof(void*)) {
             const void* address = nullptr;
-            std::memcpy(&address, &value, sizeof address);
-            operation.accesses.push_back({address, state().memory.bytes_after(address), !parameter.is_const});
-            address = state().memory.host_address(address);
-            std::memcpy(&value, &address, sizeof address);
+            std::memcpy(&address, value.data() + first, sizeof address);
+            if (address != nullptr) {
+                operation.accesses.push_back(
+                    {address, state().memory.bytes_after(address), !parameter.is_const});
+                address = state().memory.host_address(address);
+                std::memcpy(value.data() + first, &address, sizeof address);
+            }
         }
-        values.push_back(value);
     }
     operation.compute = [&kernel, grid, block, shared_bytes, values = std::move(values)]() mutable {
         std::vector<void*> addresses;
-        for (std::uint64_t& value : values) {
-            addresses.push_back(&value);
+        for (auto& value : values) {
+            addresses.push_back(value.data());
         }
         try {
             spng::emulation::run(*kernel.emulated, grid.x, block.x, shared_bytes, addresses);
