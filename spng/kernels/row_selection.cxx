@@ -33,9 +33,11 @@ void select_rows(const char* kernel, const at::Tensor& frame, const at::Tensor& 
         return bytes % 8 == 0 && reinterpret_cast<std::uintptr_t>(data) % 8 == 0;
     };
     const bool in_words = is_in_words(frame.const_data_ptr()) && is_in_words(waveforms.const_data_ptr());
+    // The address of an empty tensor may be that of other memory.
+    const auto* ends = ranges.numel() > 0 ? ranges.const_data_ptr<std::int64_t>() : nullptr;
     launch(kernel, frame.device(), blocks_for(rows.numel(), 1), reduction_bytes,
            frame.const_data_ptr<Sample>(), ticks, rows.const_data_ptr<std::int64_t>(), rows.numel(),
-           offsets.const_data_ptr<std::int64_t>(), ranges.const_data_ptr<std::int64_t>(), limit,
+           offsets.const_data_ptr<std::int64_t>(), ends, limit,
            low ? static_cast<int>(static_cast<std::int16_t>(*low)) : below,
            high ? static_cast<int>(static_cast<std::int16_t>(*high)) : above, static_cast<int>(in_words),
            waveforms.mutable_data_ptr<Sample>(), good.mutable_data_ptr<bool>(),
