@@ -72,6 +72,13 @@ std::shared_ptr<const c10::Event> EventStream::mark() const {
     return event;
 }
 
+void wait_for_current_stream(c10::Device device) {
+    if (!device.is_cpu()) {
+        const c10::impl::VirtualGuardImpl guard(device.type());
+        guard.synchronizeStream(guard.getStream(device));
+    }
+}
+
 void wait_for_device(c10::Device device) {
     if (!device.is_cpu()) {
         c10::impl::VirtualGuardImpl(device.type()).synchronizeDevice(device.index());

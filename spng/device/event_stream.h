@@ -40,6 +40,9 @@ private:
     std::optional<c10::Stream> m_stream;
 };
 
+/// Wait for all work queued on the current stream of the device.
+void wait_for_current_stream(c10::Device device);
+
 /// Wait for all work queued on the device. Tensors prepared on the default stream are then visible to every
 /// stream.
 void wait_for_device(c10::Device device);

@@ -91,7 +91,7 @@ Progress EventRun::call(std::size_t vertex_index) {
     bool was_entered = false;
     try {
         const EventStream::Guard on_stream(stream()); // throws if the device is lost, as do the other two
-        wait_for_inputs(vertex);
+        wait_for_inputs(vertex, *inputs);
         was_entered = true;
         outputs = call_node(vertex, *inputs);
     } catch (const Error& error) {
@@ -155,8 +155,9 @@ Ports EventRun::call_node(const Graph::Vertex& vertex, const Ports& inputs) {
     return outputs;
 }
 
-void EventRun::wait_for_inputs(const Graph::Vertex& vertex) {
-    for (const std::size_t edge : vertex.input_edges) {
+void EventRun::wait_for_inputs(const Graph::Vertex& vertex, Ports& inputs) {
+    for (std::size_t port = 0; port < vertex.input_edges.size(); ++port) {
+        const std::size_t edge = vertex.input_edges[port];
         std::shared_ptr<const c10::Event> arriving;
         {
             const std::lock_guard lock(m_mutex);
@@ -165,6 +166,10 @@ void EventRun::wait_for_inputs(const Graph::Vertex& vertex) {
         if (arriving) {
             NVTX_SCHEDULING_RANGE("EventRun::wait_for_copy", m_index);
             arriving->synchronize();
+        }
+        const auto& feeding = m_replica.graph->vertices()[m_replica.graph->edges()[edge].tail.node];
+        if (const auto* output = dynamic_cast<const AsynchronousOutput*>(feeding.node)) {
+            inputs[port] = output->arrived(inputs[port]);
         }
     }
 }

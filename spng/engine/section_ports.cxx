@@ -181,9 +181,12 @@ StaticInputs::StaticInputs(const Ports& inputs) {
     const auto table_for = [&](const std::shared_ptr<const ChannelTable>& table) {
         return tables.at(table.get());
     };
+    // Findings keep the samples of their event, and these sets live as long as the capture.
+    auto event = std::make_shared<EventInfo>(inputs.front()->event());
+    event->findings.reset();
     for (const auto& set : inputs) {
         std::vector<NamedTensor> tensors = copied(*set, copies, table_for);
-        m_ports.push_back(std::make_shared<const TensorSet>(set->event_ptr(), std::move(tensors)));
+        m_ports.push_back(std::make_shared<const TensorSet>(event, std::move(tensors)));
     }
     m_tensors = tensors_of(m_ports);
 }

@@ -22,7 +22,7 @@ class StaticInputs {
 public:
     explicit StaticInputs(const Ports& inputs);
 
-    /// Sets of these tensors, with the event and the metadata of the constructor's inputs.
+    /// Sets of these tensors, with the event, without its findings, and the metadata of the constructor's inputs.
     const Ports& ports() const { return m_ports; }
 
     /// Queue copies of all tensors.

@@ -38,8 +38,9 @@ struct FrameReader::Parts {
     }
 };
 
-FrameReader::FrameReader(const std::filesystem::path& path, std::vector<std::string> tags)
-    : m_archive(path), m_tags(std::move(tags)) {}
+FrameReader::FrameReader(const std::filesystem::path& path, std::vector<std::string> tags,
+                         HostAllocator allocate)
+    : m_archive(path), m_tags(std::move(tags)), m_allocate(std::move(allocate)) {}
 
 bool FrameReader::is_accepted(const std::string& tag) const {
     return std::any_of(m_tags.begin(), m_tags.end(),
@@ -119,7 +120,7 @@ void FrameReader::read_member(Parts& parts) {
     Parts::Tag& tag = parts.tag(label);
     if (m_member->kind == MemberKind::frame) {
         require_first(!tag.samples);
-        tag.samples = samples_of(m_arrays.read(m_archive), where);
+        tag.samples = samples_of(m_arrays.read(m_archive, m_allocate), where);
     } else if (m_member->kind == MemberKind::channels) {
         require_first(!tag.channels);
         tag.channels = channels_of(m_arrays.read(m_archive), where);

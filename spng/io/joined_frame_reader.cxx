@@ -62,7 +62,7 @@ public:
         m_parts.push_back(&traces);
     }
 
-    TaggedTraces result() const {
+    TaggedTraces result(const HostAllocator& allocate) const {
         TaggedTraces all = *m_parts.front();
         std::vector<at::Tensor> samples, summaries;
         all.channels.clear();
@@ -73,7 +73,9 @@ public:
                 summaries.push_back(*part->summary);
             }
         }
-        all.samples = at::cat(samples);
+        all.samples = allocate({static_cast<std::int64_t>(all.channels.size()), samples.front().size(1)},
+                               samples.front().scalar_type());
+        at::cat_out(all.samples, samples);
         all.summary.reset();
         if (summaries.size() == m_parts.size()) {
             all.summary = at::cat(summaries);
@@ -87,7 +89,8 @@ private:
     std::unordered_map<int, std::string> m_file_of_channel;
 };
 
-Frame join(const std::vector<std::optional<Frame>>& frames, const Names& files) {
+Frame join(const std::vector<std::optional<Frame>>& frames, const Names& files,
+           const HostAllocator& allocate) {
     const Frame& first = *frames.front();
     const bool has_one_tag = std::all_of(frames.begin(), frames.end(),
                                          [](const auto& frame) { return frame->traces.size() == 1; });
@@ -120,7 +123,7 @@ Frame join(const std::vector<std::optional<Frame>>& frames, const Names& files) 
         }
     }
     for (const auto& tag : tags) {
-        result.traces.push_back(tag.result());
+        result.traces.push_back(tag.result(allocate));
     }
     return result;
 }
@@ -128,10 +131,12 @@ Frame join(const std::vector<std::optional<Frame>>& frames, const Names& files) 
 } // namespace
 
 JoinedFrameReader::JoinedFrameReader(const std::vector<std::filesystem::path>& paths,
-                                     const std::vector<std::string>& tags) {
+                                     const std::vector<std::string>& tags, HostAllocator allocate)
+    : m_allocate(std::move(allocate)) {
     for (const auto& path : paths) {
         m_names.push_back(path.string());
-        m_readers.push_back(std::make_unique<FrameReader>(path, tags));
+        m_readers.push_back(std::make_unique<FrameReader>(
+            path, tags, paths.size() == 1 ? m_allocate : HostAllocator(ordinary_tensor)));
     }
 }
 
@@ -166,7 +171,7 @@ std::optional<Frame> JoinedFrameReader::next() {
                std::to_string(m_readers[last]->frames_read()) + " events, and more in " + joined(going_on),
                "the same events in all files");
     }
-    Frame frame = m_readers.size() == 1 ? std::move(*frames.front()) : join(frames, m_names);
+    Frame frame = m_readers.size() == 1 ? std::move(*frames.front()) : join(frames, m_names, m_allocate);
     ++m_frames_read;
     return frame;
 }

@@ -20,8 +20,9 @@ namespace spng {
 /// Channel masks are joined. A summary is kept if all files have one. With one file this is FrameReader.
 class JoinedFrameReader {
 public:
-    /// @param paths  at least one; see FrameReader for `tags` and exceptions
-    JoinedFrameReader(const std::vector<std::filesystem::path>& paths, const std::vector<std::string>& tags);
+    /// @param paths  at least one; see FrameReader for `tags`, `allocate` and exceptions
+    JoinedFrameReader(const std::vector<std::filesystem::path>& paths, const std::vector<std::string>& tags,
+                      HostAllocator allocate = ordinary_tensor);
 
     /// Return the next event; nothing if all files have ended. The call after an error continues with the
     /// next event of every file, so that one damaged event does not shift the others.
@@ -38,6 +39,7 @@ public:
 
 private:
     std::vector<std::string> m_names; ///< of the files
+    HostAllocator m_allocate;
     std::vector<std::unique_ptr<FrameReader>> m_readers;
     std::size_t m_frames_read = 0;
 };

@@ -8,4 +8,5 @@
 #include "spng/kernels/noise.cu"
 #include "spng/kernels/rebaseline.cu"
 #include "spng/kernels/region_growth.cu"
+#include "spng/kernels/row_selection.cu"
 #include "spng/kernels/running_sum.cu"

@@ -13,6 +13,13 @@
 
 namespace spng::kernels {
 
+// spng/nodes/frame/row_selection.h: waveforms, good rows, flags. A rail or both may be missing.
+std::tuple<at::Tensor, at::Tensor, at::Tensor> select_rows(const at::Tensor& frame, const at::Tensor& rows,
+                                                           const at::Tensor& offsets,
+                                                           const at::Tensor& ranges,
+                                                           std::optional<std::int64_t> low,
+                                                           std::optional<std::int64_t> high, double largest);
+
 // spng/nodes/decon/baseline.h
 at::Tensor subtract_baseline_and_pad(const at::Tensor& waveforms, std::int64_t padded_ticks,
                                      at::ScalarType type, const std::optional<at::Tensor>& good);

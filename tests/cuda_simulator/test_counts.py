@@ -35,6 +35,14 @@ def test_later_events_allocate_nothing(name: str) -> None:
     assert event.get("copies of pageable memory", 0) == 0
 
 
+@pytest.mark.parametrize("name", counts.MODES)
+def test_the_frame_is_uploaded_as_it_was_read(name: str) -> None:
+    """One copy of the samples of all channels, nothing else."""
+    event = EXPECTED[name]["event"]
+    assert event["to_device: operations"] == 1
+    assert event["to_device: bytes"] == CHANNELS * counts.TICKS * 2
+
+
 def test_a_graph_is_one_launch() -> None:
     """With cuda_graph=on only the filling of the graph's inputs remains beside it."""
     event = EXPECTED["none, cuda_graph"]["event"]

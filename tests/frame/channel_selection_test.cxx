@@ -35,7 +35,7 @@ TEST(ChannelSelection, RowsAreGatheredAndMissingOnesAreZero) {
     EXPECT_EQ(row(selected.waveforms, 1), (Row{0, 0, 0}));
     EXPECT_EQ(row(selected.waveforms, 2), (Row{1, 2, 3}));
     EXPECT_EQ(row(selected.good.unsqueeze(-1), 1), Row{0});
-    EXPECT_EQ(selected.missing, (std::vector<ChannelRange>{{12, 0, 3}}));
+    EXPECT_EQ(selected.findings.missing, (std::vector<ChannelRange>{{12, 0, 3}}));
 }
 
 TEST(ChannelSelection, OneValueThatIsNotFiniteEmptiesItsRowOnly) {
@@ -47,7 +47,7 @@ TEST(ChannelSelection, OneValueThatIsNotFiniteEmptiesItsRowOnly) {
                                               largest_sample(14), false);
         EXPECT_EQ(row(selected.waveforms, 0), (Row{7, 7, 7}));
         EXPECT_EQ(row(selected.waveforms, 1), (Row{0, 0, 0}));
-        EXPECT_EQ(selected.not_finite, (std::vector<ChannelRange>{{11, 0, 3}}));
+        EXPECT_EQ(selected.findings.not_finite, (std::vector<ChannelRange>{{11, 0, 3}}));
     }
 }
 
@@ -60,8 +60,8 @@ TEST(ChannelSelection, ASampleThatNoDigitiserGivesEmptiesItsRowOnly) {
         EXPECT_EQ(row(selected.waveforms, 0), (Row{7, 7, 7}));
         EXPECT_EQ(row(selected.waveforms, 1), (Row{0, 0, 0}));
         EXPECT_EQ(row(selected.good.unsqueeze(-1), 1), Row{0});
-        EXPECT_EQ(selected.out_of_range, (std::vector<ChannelRange>{{11, 0, 3}}));
-        EXPECT_TRUE(selected.not_finite.empty());
+        EXPECT_EQ(selected.findings.out_of_range, (std::vector<ChannelRange>{{11, 0, 3}}));
+        EXPECT_TRUE(selected.findings.not_finite.empty());
     }
 }
 
@@ -80,14 +80,14 @@ TEST(ChannelSelection, ChannelsAreCountedByView) {
     const at::Tensor view_ids = at::tensor({10, 11, 12, 13, 14, 15}, at::kInt).view({2, 3});
     const auto selected = select_channels(samples, view_rows, view_ids, {{12, 0, 3}, {13, 1, 2}},
                                           std::nullopt, largest_sample(14), false);
-    ASSERT_EQ(selected.counts.size(), 2u);
-    const auto& first = selected.counts[0];
+    ASSERT_EQ(selected.findings.counts.size(), 2u);
+    const auto& first = selected.findings.counts[0];
     EXPECT_EQ(first.channels, 3u);
     EXPECT_EQ(first.constant, 1u);
     EXPECT_EQ(first.not_finite, 1u);
     EXPECT_EQ(first.masked, 1u);
     EXPECT_EQ(first.unusable(), 3u);
-    const auto& second = selected.counts[1];
+    const auto& second = selected.findings.counts[1];
     EXPECT_EQ(second.absent, 1u);
     EXPECT_EQ(second.partly_masked, 1u);
     EXPECT_EQ(second.unusable(), 1u);
@@ -97,9 +97,9 @@ TEST(ChannelSelection, AChannelThatIsDeadAtARailIsNotCountedAsSaturated) {
     const at::Tensor samples = at::tensor({0, 0, 0, 0, 4095, 5}, at::kShort).view({2, 3});
     const auto selected =
         select_channels(samples, rows({0, 1}), ids({10, 11}), {}, Rails{0, 4095}, largest_sample(12), false);
-    EXPECT_EQ(selected.counts[0].constant, 1u);
-    EXPECT_EQ(selected.counts[0].saturated, 1u);
-    EXPECT_EQ(selected.counts[0].saturated_samples, 2u);
+    EXPECT_EQ(selected.findings.counts[0].constant, 1u);
+    EXPECT_EQ(selected.findings.counts[0].saturated, 1u);
+    EXPECT_EQ(selected.findings.counts[0].saturated_samples, 2u);
 }
 
 TEST(ChannelSelection, RangesThatTogetherCoverTheReadoutMakeADeadChannel) {
@@ -123,7 +123,7 @@ TEST(ChannelSelection, SaturatedRunsAreListedAndKept) {
     const auto selected =
         select_channels(samples, rows({0}), ids({10}), {}, Rails{0, 4095}, largest_sample(12), false);
     EXPECT_EQ(row(selected.waveforms, 0), (Row{5, 4095, 4095, 5, 0, 5}));
-    EXPECT_EQ(selected.saturated, (std::vector<ChannelRange>{{10, 1, 3}, {10, 4, 5}}));
+    EXPECT_EQ(selected.findings.saturated, (std::vector<ChannelRange>{{10, 1, 3}, {10, 4, 5}}));
 }
 
 TEST(RowScatter, RowsGoToTheirChannelsAndCoarseSamplesAreRepeated) {

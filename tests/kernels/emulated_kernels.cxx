@@ -48,6 +48,9 @@ const std::map<std::string, EmulatedKernel>& emulated_kernels() {
 #define KERNEL(name)                                                                                         \
     { #name, kernel_of<kernels::name>(&kernels::name) }
     static const std::map<std::string, EmulatedKernel> kernels_by_name{
+        KERNEL(select_rows_int16),
+        KERNEL(select_rows_float32),
+        KERNEL(select_rows_float64),
         KERNEL(subtract_baseline_int16_float32),
         KERNEL(subtract_baseline_int16_float64),
         KERNEL(subtract_baseline_float32_float32),

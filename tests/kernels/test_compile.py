@@ -40,8 +40,15 @@ COMPILERS = [
 LINE_INFORMATION = (b".debug_line", b"region_growth.cu")
 Compile = Callable[[Target, Path], str]
 
-# A multiple and a comparison for each run, and the cut of a row: a tie must not depend on the device.
-FLOAT64_IN = {"confirmed_runs", "robust_noise_float32", "robust_noise_of_short_rows_float32"}
+# A multiple and a comparison for each run, the cut of a row, and the line over bad ticks: a tie must not depend on the
+# device.
+FLOAT64_IN = {
+    "confirmed_runs",
+    "robust_noise_float32",
+    "robust_noise_of_short_rows_float32",
+    "select_rows_int16",
+    "select_rows_float32",
+}
 
 
 def kernel_names() -> set[str]:

@@ -18,16 +18,12 @@ namespace {
 
 constexpr std::int64_t first_bytes = std::int64_t{64} << 20; // a frame of one anode in float32 fits
 
-at::Tensor make_buffer(std::int64_t bytes) {
-    return at::empty({bytes}, at::kByte);
-}
-
 /// Fill `buffer` with `wanted` bytes. The buffer grows as data arrive.
-void read_bytes(ByteSource& source, std::int64_t wanted, at::Tensor& buffer) {
+void read_bytes(ByteSource& source, std::int64_t wanted, const HostAllocator& allocate, at::Tensor& buffer) {
     std::int64_t have = 0;
     while (have < wanted) {
         if (buffer.numel() == have) {
-            at::Tensor larger = make_buffer(std::min(wanted, 2 * have));
+            at::Tensor larger = allocate({std::min(wanted, 2 * have)}, at::kByte);
             std::memcpy(larger.mutable_data_ptr(), buffer.const_data_ptr(), static_cast<std::size_t>(have));
             buffer = std::move(larger);
         }
@@ -88,7 +84,11 @@ bool has_two_orders(const std::vector<std::int64_t>& shape) {
 
 } // namespace
 
-at::Tensor NpyReader::read(ByteSource& source) {
+at::Tensor ordinary_tensor(at::IntArrayRef sizes, at::ScalarType type) {
+    return at::empty(sizes, type);
+}
+
+at::Tensor NpyReader::read(ByteSource& source, const HostAllocator& allocate) {
     const NpyHeader header = read_npy_header(source);
     const auto bytes = static_cast<std::int64_t>(header.data_bytes());
     NVTX_IO_RANGE("NpyReader::read", static_cast<std::uint64_t>(bytes));
@@ -96,10 +96,11 @@ at::Tensor NpyReader::read(ByteSource& source) {
 
     at::Tensor own;
     at::Tensor& buffer = turn ? m_buffer : own;
+    const HostAllocator& allocate_buffer = turn ? HostAllocator(ordinary_tensor) : allocate;
     if (!buffer.defined() || buffer.numel() < std::min(bytes, first_bytes)) {
-        buffer = make_buffer(std::min(bytes, first_bytes));
+        buffer = allocate_buffer({std::min(bytes, first_bytes)}, at::kByte);
     }
-    read_bytes(source, bytes, buffer);
+    read_bytes(source, bytes, allocate_buffer, buffer);
     if (header.swapped) {
         swap_bytes(buffer.mutable_data_ptr<std::uint8_t>(), bytes, header.item_bytes());
     }
@@ -108,7 +109,7 @@ at::Tensor NpyReader::read(ByteSource& source) {
         return items.view(header.shape);
     }
     if (header.shape.size() == 2) {
-        at::Tensor out = at::empty(header.shape, header.type);
+        at::Tensor out = allocate(header.shape, header.type);
         fortran_to_c_order(items.const_data_ptr(), out.mutable_data_ptr(), header.shape[0], header.shape[1],
                            header.item_bytes());
         return out;

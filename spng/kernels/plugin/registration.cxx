@@ -15,6 +15,7 @@ namespace {
 } // namespace
 
 TORCH_LIBRARY_IMPL(spng, CUDA, library) {
+    library.impl("select_rows", select_rows);
     library.impl("subtract_baseline_and_pad", subtract_baseline_and_pad);
     library.impl("robust_noise", robust_noise);
     library.impl("capped_noise", capped_noise);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spng/nodes/frame/frame_file_source.h"
 
+#include "spng/device/context.h"
+#include "spng/device/memory/page_locked.h"
 #include "spng/graph/memory_rule.h"
 #include "spng/io/data_path.h"
 
@@ -97,8 +99,12 @@ void FrameFileSource::prepare_node(Environment&) {
     const auto files = files_read();
     const bool regular = std::all_of(files.begin(), files.end(),
                                      [](const auto& file) { return std::filesystem::is_regular_file(file); });
+    const auto allocate = [pinned = context().device().is_cuda()](at::IntArrayRef sizes,
+                                                                  at::ScalarType type) {
+        return host_tensor(sizes, type, pinned);
+    };
     m_reader = std::make_unique<FramesAhead<JoinedFrameReader>>(
-        std::make_unique<JoinedFrameReader>(files, config().tags), config().read_ahead && regular,
+        std::make_unique<JoinedFrameReader>(files, config().tags, allocate), config().read_ahead && regular,
         config().nevents < 0 ? FramesAhead<JoinedFrameReader>::no_limit
                              : static_cast<std::uint64_t>(config().nevents));
 }

@@ -45,6 +45,9 @@ struct FrameFileSourceConfig {
 /// A file without any event is an error. A damaged event is an error of that event. Only regular files are
 /// read ahead, pipes are not. ReadoutStream cuts long readouts into readout windows; at most one of them and
 /// one frame are in memory.
+///
+/// For a CUDA device, samples are read into page-locked memory, so that they can be uploaded as they are. Readout
+/// windows, and samples that must be converted, are in ordinary memory.
 class FrameFileSource : public NodeWith<FrameFileSourceConfig>, public EndAwareSource, public FileUser {
 public:
     std::vector<std::filesystem::path> files_read() const override;

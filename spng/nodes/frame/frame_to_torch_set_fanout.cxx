@@ -5,12 +5,18 @@
 #include "spng/core/notes.h"
 #include "spng/detector/view_groups.h"
 #include "spng/device/context.h"
+#include "spng/device/event_stream.h"
+#include "spng/device/host_copy.h"
 #include "spng/device/memory/page_locked.h"
 #include "spng/graph/memory_rule.h"
+#include "spng/nodes/frame/late_findings.h"
 
+#include <ATen/ops/cat.h>
 #include <ATen/ops/empty.h>
-#include <ATen/ops/fill.h>
+#include <ATen/ops/ones.h>
+#include <ATen/ops/tensor.h>
 #include <ATen/ops/zero.h>
+#include <ATen/ops/zeros.h>
 
 #include <algorithm>
 
@@ -38,13 +44,6 @@ const Registration<FrameToTorchSetFanout> registration{
      .text = "splits a frame into view groups, cleans and uploads them",
      .memory = memory_rule<FrameToTorchSetFanout>({.call = plan_memory, .splits_frames = true})}};
 
-void append(ChannelMasks& masks, const std::string& name, const std::vector<ChannelRange>& ranges) {
-    if (!ranges.empty()) {
-        auto& list = masks[name];
-        list.insert(list.end(), ranges.begin(), ranges.end());
-    }
-}
-
 std::string idents_of(const std::vector<const AnodePlane*>& anodes) {
     std::vector<std::string> idents;
     for (const auto* anode : anodes) {
@@ -62,7 +61,16 @@ void FrameToTorchSetFanout::prepare_node(Environment& environment) {
     }
     const InputCheck* check =
         config().check.empty() ? nullptr : &environment.service<InputCheck>(config().check, at_key("check"));
-    m_tally = std::make_unique<InputTally>(name().text(), config().max_bad_share, check);
+    m_tally = std::make_shared<InputTally>(name().text(), config().max_bad_share, check);
+    std::vector<at::Tensor> ids;
+    std::int64_t rows = 0;
+    for (const auto* group : m_groups) {
+        m_first_rows.push_back(rows);
+        rows += group->ids.numel();
+        ids.push_back(group->ids.reshape({-1}));
+    }
+    m_ids = at::cat(ids);
+    m_selects_on_device = !context().device().is_cpu() && selects_rows_on(context().device());
 }
 
 const NamedTensor& FrameToTorchSetFanout::select_input(const TensorSet& frame) const {
@@ -130,31 +138,68 @@ void FrameToTorchSetFanout::require_every_anode(const std::map<int, std::int64_t
     }
 }
 
-at::Tensor FrameToTorchSetFanout::rows_of(const ViewGroup& group,
-                                          const std::map<int, std::int64_t>& row_of_channel) const {
-    at::Tensor rows = at::empty(group.ids.sizes(), at::kLong);
-    auto* row = rows.mutable_data_ptr<std::int64_t>();
-    const auto* channel = group.ids.const_data_ptr<std::int32_t>();
-    for (std::int64_t i = 0; i < rows.numel(); ++i) {
-        const auto found = row_of_channel.find(channel[i]);
-        row[i] = found == row_of_channel.end() ? -1 : found->second;
-    }
-    return rows;
+FrameToTorchSetFanout::Rows FrameToTorchSetFanout::rows_for(const at::Tensor& channels) const {
+    const auto* channel = channels.const_data_ptr<std::int32_t>();
+    return m_rows.get({channel, channel + channels.numel()}, [&](bool) {
+        std::map<int, std::int64_t> row_of_channel;
+        for (std::int64_t row = 0; row < channels.numel(); ++row) {
+            row_of_channel.emplace(channel[row], row);
+        }
+        if (config().other_channels == "reject") {
+            reject_other_channels(row_of_channel);
+        }
+        require_every_anode(row_of_channel);
+        at::Tensor rows = at::empty(m_ids.sizes(), at::kLong);
+        auto* row = rows.mutable_data_ptr<std::int64_t>();
+        const auto* id = m_ids.const_data_ptr<std::int32_t>();
+        for (std::int64_t i = 0; i < rows.numel(); ++i) {
+            const auto found = row_of_channel.find(id[i]);
+            row[i] = found == row_of_channel.end() ? -1 : found->second;
+        }
+        return rows;
+    });
 }
 
-NamedTensor FrameToTorchSetFanout::uploaded(const ViewGroup& group, const at::Tensor& waveforms,
-                                            const at::Tensor& good, const Axis& ticks) const {
-    NVTX_SCOPED_RANGE("FrameToTorchSetFanout::upload");
+std::shared_ptr<const FrameToTorchSetFanout::DeviceTable>
+FrameToTorchSetFanout::table_for(const TableKey& key) const {
+    return m_tables.get(key, [&](bool is_kept) {
+        const BadTicks bad_ticks = bad_ticks_of(m_ids, key.bad, key.ticks);
+        const c10::Device device = context().device();
+        const std::int64_t rows = m_ids.numel(), ranges = bad_ticks.ranges.size(0);
+        // One upload for the three tables.
+        at::Tensor on_host = host_tensor({2 * rows + 1 + 2 * ranges}, at::kLong, device.is_cuda());
+        on_host.narrow(0, 0, rows).copy_(*key.rows);
+        on_host.narrow(0, rows, rows + 1).copy_(bad_ticks.offsets);
+        on_host.narrow(0, 2 * rows + 1, 2 * ranges).copy_(bad_ticks.ranges.view(-1));
+        const at::Tensor all = on_host.to(device, /*non_blocking=*/true);
+        if (is_kept) {
+            wait_for_current_stream(device); // once per table: other streams will read it
+        }
+        return DeviceTable{{all.narrow(0, 0, rows), all.narrow(0, rows, rows + 1),
+                            all.narrow(0, 2 * rows + 1, 2 * ranges).view({ranges, 2})},
+                           bad_ticks.is_masked};
+    });
+}
+
+at::Tensor FrameToTorchSetFanout::part_of(std::size_t group, const at::Tensor& rows) const {
+    auto shape = m_groups[group]->ids.sizes().vec();
+    const std::int64_t count = shape[0] * shape[1];
+    shape.insert(shape.end(), rows.sizes().begin() + 1, rows.sizes().end());
+    return rows.narrow(0, m_first_rows[group], count).view(shape);
+}
+
+NamedTensor FrameToTorchSetFanout::tensor_of(const ViewGroup& group, at::Tensor waveforms, at::Tensor good,
+                                             const Axis& ticks) const {
     auto channels = std::make_shared<ChannelTable>();
     channels->views = group.view_names;
     for (const auto& view : group.views) {
         channels->planes.push_back(view.plane);
     }
     channels->ids = group.ids;
-    channels->good = good.to(context().device(), /*non_blocking=*/true);
+    channels->good = std::move(good);
     NamedTensor tensor;
     tensor.name = group.name;
-    tensor.data = waveforms.to(context().device(), /*non_blocking=*/true);
+    tensor.data = std::move(waveforms);
     tensor.axes = {{"view", "", 0, 1}, {"channel", "", 0, 1}, ticks};
     tensor.unit = "ADC";
     tensor.channels = std::move(channels);
@@ -162,6 +207,34 @@ NamedTensor FrameToTorchSetFanout::uploaded(const ViewGroup& group, const at::Te
         merge_notes(tensor.notes, anode->notes());
     }
     return tensor;
+}
+
+FrameToTorchSetFanout::Selection FrameToTorchSetFanout::select_on_device(const at::Tensor& samples,
+                                                                         const Rows& rows,
+                                                                         const std::vector<ChannelRange>& bad,
+                                                                         std::optional<Rails> rails,
+                                                                         const Axis& ticks) const {
+    const auto table = table_for({rows, bad, bad.empty() ? 0 : samples.size(1)});
+    at::Tensor frame;
+    {
+        NVTX_SCOPED_RANGE("FrameToTorchSetFanout::upload");
+        // FrameFileSource reads into page-locked memory. Readout windows, converted samples and frames of other
+        // sources are copied to it first: the upload of ordinary memory would make the host wait.
+        const bool is_locked = !context().device().is_cuda() || samples.is_pinned();
+        frame =
+            (is_locked ? samples : host_tensor(samples.sizes(), samples.scalar_type(), true).copy_(samples))
+                .to(context().device(), /*non_blocking=*/true);
+    }
+    NVTX_SCOPED_RANGE("FrameToTorchSetFanout::unpack");
+    const SelectedRows selected = select_rows(frame, table->table, rails, largest_sample(config().adc_bits));
+    Selection selection;
+    for (std::size_t group = 0; group < m_groups.size(); ++group) {
+        selection.tensors.push_back(tensor_of(*m_groups[group], part_of(group, selected.waveforms),
+                                              part_of(group, selected.good), ticks));
+    }
+    selection.flags = begin_copy_to_host(selected.flags);
+    selection.is_masked = table->is_masked;
+    return selection;
 }
 
 std::vector<TensorSetPtr> FrameToTorchSetFanout::example() const {
@@ -173,32 +246,34 @@ std::vector<TensorSetPtr> FrameToTorchSetFanout::example() const {
         1; // captured graphs treat a start of 0 as a different input (section_ports.h); few readouts have it
     event->tick = config().readout_period;
     event->ticks = config().default_nticks;
-    const bool is_copied = !context().device().is_cpu();
+    const Axis ticks{"tick", "ns", event->start, event->tick};
+    const c10::Device device = context().device();
+    std::vector<NamedTensor> tensors;
+    if (m_selects_on_device) {
+        // Most frames have the channels of all anodes in ascending order.
+        const at::Tensor channels = at::tensor(m_view_groups->channels(), at::kInt);
+        const at::Tensor frame =
+            host_tensor({channels.numel(), event->ticks}, at::kShort, device.is_cuda()).zero_();
+        tensors = select_on_device(frame, rows_for(channels), {}, std::nullopt, ticks).tensors;
+    } else {
+        for (const auto* group : m_groups) {
+            auto shape = group->ids.sizes().vec();
+            const at::Tensor good = at::ones(shape, at::TensorOptions(at::kBool).device(device));
+            shape.push_back(event->ticks);
+            tensors.push_back(tensor_of(
+                *group, at::zeros(shape, at::TensorOptions(at::kShort).device(device)), good, ticks));
+        }
+    }
     std::vector<TensorSetPtr> outputs;
-    for (const auto* group : m_groups) {
-        auto shape = group->ids.sizes().vec();
-        const at::Tensor good = host_tensor(shape, at::kBool, is_copied).fill_(true);
-        shape.push_back(event->ticks);
-        const at::Tensor waveforms = host_tensor(shape, at::kShort, is_copied).zero_();
-        outputs.push_back(std::make_shared<const TensorSet>(
-            event,
-            std::vector{uploaded(*group, waveforms, good, {"tick", "ns", event->start, event->tick})}));
+    for (auto& tensor : tensors) {
+        outputs.push_back(std::make_shared<const TensorSet>(event, std::vector{std::move(tensor)}));
     }
     return outputs;
 }
 
 Ports FrameToTorchSetFanout::process(const Ports& inputs) {
     const NamedTensor& frame = select_input(*inputs[0]);
-    const auto* channel = frame.channels->ids.const_data_ptr<std::int32_t>();
-    std::map<int, std::int64_t> row_of_channel;
-    for (std::int64_t row = 0; row < frame.channels->ids.numel(); ++row) {
-        row_of_channel.emplace(channel[row], row);
-    }
-    if (config().other_channels == "reject") {
-        reject_other_channels(row_of_channel);
-    }
-    require_every_anode(row_of_channel);
-
+    const Rows rows = rows_for(frame.channels->ids);
     auto event = std::make_shared<EventInfo>(inputs[0]->event());
     event->ticks = frame.data.size(1);
     std::vector<ChannelRange> bad;
@@ -212,26 +287,45 @@ Ports FrameToTorchSetFanout::process(const Ports& inputs) {
     if (config().adc_bits > 0 && frame.data.scalar_type() == at::kShort) {
         rails = Rails{0, (std::int64_t{1} << config().adc_bits) - 1};
     }
+    const double largest = largest_sample(config().adc_bits);
+    const Axis& ticks = frame.axes[1];
 
-    const bool to_device = !context().device().is_cpu();
     std::vector<NamedTensor> tensors;
-    std::vector<InputTally::Selected> found;
-    for (const auto* group : m_groups) {
-        SelectedChannels selected;
-        {
-            NVTX_SCOPED_RANGE("FrameToTorchSetFanout::unpack");
-            selected = select_channels(frame.data, rows_of(*group, row_of_channel), group->ids, bad, rails,
-                                       largest_sample(config().adc_bits), to_device);
+    if (m_selects_on_device) {
+        Selection selection = select_on_device(frame.data, rows, bad, rails, ticks);
+        std::vector<LateFindings::Group> groups;
+        for (std::size_t group = 0; group < m_groups.size(); ++group) {
+            groups.push_back({m_groups[group], part_of(group, selection.flags), part_of(group, *rows),
+                              part_of(group, selection.is_masked)});
         }
-        append(event->masks, "missing", selected.missing);
-        append(event->masks, "nan", selected.not_finite);
-        append(event->masks, "outofrange", selected.out_of_range);
-        append(event->masks, "saturated", selected.saturated);
-        tensors.push_back(uploaded(*group, selected.waveforms, selected.good, frame.axes[1]));
-        found.push_back(
-            {group, std::move(selected.waveforms), std::move(selected.good), std::move(selected.counts)});
+        event->findings = std::make_shared<const LateFindings>(
+            LateFindings::Input{name().text(), event->index, frame.data, std::move(groups), std::move(bad),
+                                rails, largest, m_tally});
+        tensors = std::move(selection.tensors);
+    } else {
+        const c10::Device device = context().device();
+        std::vector<InputTally::Selected> found;
+        for (std::size_t group = 0; group < m_groups.size(); ++group) {
+            SelectedChannels selected;
+            {
+                NVTX_SCOPED_RANGE("FrameToTorchSetFanout::unpack");
+                selected = select_channels(frame.data, part_of(group, *rows), m_groups[group]->ids, bad,
+                                           rails, largest, !device.is_cpu());
+            }
+            add_findings(event->masks, selected.findings);
+            {
+                NVTX_SCOPED_RANGE("FrameToTorchSetFanout::upload");
+                tensors.push_back(tensor_of(*m_groups[group],
+                                            selected.waveforms.to(device, /*non_blocking=*/true),
+                                            selected.good.to(device, /*non_blocking=*/true), ticks));
+            }
+            const auto waveforms = [samples = selected.waveforms, good = selected.good] {
+                return InputTally::Waveforms{samples, good};
+            };
+            found.push_back({m_groups[group], waveforms, std::move(selected.findings.counts)});
+        }
+        m_tally->add(event->index, found);
     }
-    m_tally->add(event->index, found);
     Ports outputs;
     for (auto& tensor : tensors) {
         outputs.push_back(std::make_shared<const TensorSet>(event, std::vector{std::move(tensor)}));

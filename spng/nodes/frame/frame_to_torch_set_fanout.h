@@ -5,6 +5,7 @@
 #include "spng/graph/node.h"
 #include "spng/graph/node_mixins.h"
 #include "spng/nodes/frame/channel_selection.h"
+#include "spng/nodes/frame/kept_values.h"
 #include "spng/nodes/input_check/input_tally.h"
 
 #include <map>
@@ -62,7 +63,10 @@ struct FrameToTorchSetFanoutConfig {
 /// such channels go to the run report. The groups may belong to several anodes; the frame then holds the
 /// channels of all of them. An anode without any channel in the frame is an error of the event.
 ///
-/// For a device, samples are gathered directly into page-locked memory and uploaded asynchronously.
+/// A device gets the frame as it was read: one asynchronous copy from page-locked memory, and one launch that makes
+/// the tensors of all groups (select_rows). Those four masks and the counts then come with the result, as
+/// EventInfo::findings, so an event that fails on its way is not counted. Without our kernels, the host selects the
+/// channels and uploads the groups.
 class FrameToTorchSetFanout : public NodeWith<FrameToTorchSetFanoutConfig>,
                               public DeviceWorkStarter,
                               public instrument::ReportsInput {
@@ -78,18 +82,52 @@ protected:
 private:
     /// Return the tensor with the tag `intag`, or the only one.
     const NamedTensor& select_input(const TensorSet& frame) const;
-    /// @param waveforms  (view, channel, tick) on the host
-    /// @param good       (view, channel) bool on the host
-    NamedTensor uploaded(const ViewGroup& group, const at::Tensor& waveforms, const at::Tensor& good,
-                         const Axis& ticks) const;
-    /// Return for each channel of the group its row in the frame, or -1.
-    at::Tensor rows_of(const ViewGroup& group, const std::map<int, std::int64_t>& row_of_channel) const;
+    /// Rows of one frame for the channels of all groups, one group after the other, (row) int64 on the host.
+    using Rows = std::shared_ptr<const at::Tensor>;
+    /// Properties of events that can share the row table of a device.
+    struct TableKey {
+        Rows rows;
+        std::vector<ChannelRange> bad;
+        std::int64_t ticks = 0; ///< of the readout; 0 without bad ticks, which depend on it
+        bool operator==(const TableKey&) const = default;
+    };
+    struct DeviceTable {
+        RowTable table;
+        at::Tensor is_masked; ///< as BadTicks::is_masked
+    };
+    /// Outputs for all groups, before they get their event.
+    struct Selection {
+        std::vector<NamedTensor> tensors; ///< by group
+        at::Tensor flags;                 ///< (row) uint8 on the host, still arriving; on a device only
+        at::Tensor is_masked;
+    };
+
+    /// Return the row of each channel, or -1.
+    /// @param channels  of the rows of the frame, int32
+    /// @throws Error(Input) for channels that do not belong to the groups' anodes, and for an anode without any
+    Rows rows_for(const at::Tensor& channels) const;
+    std::shared_ptr<const DeviceTable> table_for(const TableKey& key) const;
+    /// Queue the upload of a frame and the selection of its rows.
+    Selection select_on_device(const at::Tensor& samples, const Rows& rows,
+                               const std::vector<ChannelRange>& bad, std::optional<Rails> rails,
+                               const Axis& ticks) const;
+    /// @param waveforms  (view, channel, tick) on the device of the job
+    /// @param good       (view, channel) bool on the device of the job
+    NamedTensor tensor_of(const ViewGroup& group, at::Tensor waveforms, at::Tensor good,
+                          const Axis& ticks) const;
+    /// Return the part of a group, (view, channel, ...), of a tensor with the rows of all groups.
+    at::Tensor part_of(std::size_t group, const at::Tensor& rows) const;
     void reject_other_channels(const std::map<int, std::int64_t>& row_of_channel) const;
     void require_every_anode(const std::map<int, std::int64_t>& row_of_channel) const;
 
     const ViewGroups* m_view_groups = nullptr;
     std::vector<const ViewGroup*> m_groups;
-    std::unique_ptr<InputTally> m_tally; ///< after prepare()
+    std::vector<std::int64_t> m_first_rows; ///< of each group, in tensors with the rows of all groups
+    at::Tensor m_ids; ///< (row) int32 on the host: channel ids of the rows of all groups
+    bool m_selects_on_device = false;
+    mutable KeptValues<std::vector<int>, at::Tensor> m_rows; ///< by channels of the frame
+    mutable KeptValues<TableKey, DeviceTable> m_tables;
+    std::shared_ptr<InputTally> m_tally; ///< after prepare()
 };
 
 } // namespace spng

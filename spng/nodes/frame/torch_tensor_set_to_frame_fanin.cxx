@@ -126,6 +126,25 @@ TorchTensorSetToFrameFanin::event_for(const Rows& rows, const std::shared_ptr<co
     return own;
 }
 
+TensorSetPtr TorchTensorSetToFrameFanin::arrived(const TensorSetPtr& output) const {
+    if (!output || !output->event().findings) {
+        return output;
+    }
+    auto event = std::make_shared<EventInfo>(output->event());
+    event->findings.reset();
+    const auto frame = std::find_if(m_frames.begin(), m_frames.end(), [&](const Rows& rows) {
+        return rows.table == output->tensors().front().channels;
+    });
+    for (const auto& [mask, ranges] : output->event().findings->masks()) {
+        for (const auto& range : ranges) {
+            if (!is_split() || contains(frame->channels, range.channel)) {
+                event->masks[mask].push_back(range);
+            }
+        }
+    }
+    return std::make_shared<const TensorSet>(std::move(event), output->tensors());
+}
+
 at::Tensor TorchTensorSetToFrameFanin::frame_of(const std::vector<RowBlock>& blocks, const Rows& rows,
                                                 std::int64_t ticks) {
     if (blocks.empty() || blocks.front().data.is_cpu()) {

@@ -47,6 +47,8 @@ class TorchTensorSetToFrameFanin : public NodeWith<TorchTensorSetToFrameFaninCon
 public:
     std::vector<std::string> input_ports() const override;
     std::vector<std::string> output_ports() const override;
+    /// Add the masks of EventInfo::findings; with `anodes`, those of the frame's channels.
+    TensorSetPtr arrived(const TensorSetPtr& output) const override;
 
 protected:
     void configured() override;

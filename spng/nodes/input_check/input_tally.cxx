@@ -65,7 +65,8 @@ void InputTally::add(std::uint64_t event, const std::vector<Selected>& groups) {
     if (is_first_time && m_measurement && !m_measurement->finished()) {
         NVTX_SCOPED_RANGE("FrameToTorchSetFanout::check");
         for (const auto& selected : groups) {
-            m_measurement->add(*selected.group, selected.waveforms, selected.good);
+            const Waveforms measured = selected.waveforms();
+            m_measurement->add(*selected.group, measured.waveforms, measured.good);
         }
         const auto misfits = m_measurement->compare();
         m_measurement->write_to(m_report);

@@ -6,6 +6,7 @@
 #include "spng/nodes/input_check/input_check.h"
 
 #include <cstdint>
+#include <functional>
 #include <mutex>
 #include <optional>
 #include <set>
@@ -23,11 +24,15 @@ public:
     /// @param check          null: do not compare the input with predictions
     InputTally(std::string logger, double max_bad_share, const InputCheck* check);
 
-    /// One group of an event after select_channels().
+    /// Waveforms of a group, cleaned.
+    struct Waveforms {
+        at::Tensor waveforms; ///< (view, channel, tick) on the host
+        at::Tensor good;      ///< (view, channel) bool on the host
+    };
+    /// One group of an event after the selection of its channels.
     struct Selected {
         const ViewGroup* group;
-        at::Tensor waveforms;                          ///< (view, channel, tick) on the host
-        at::Tensor good;                               ///< (view, channel) bool on the host
+        std::function<Waveforms()> waveforms;          ///< called only for an event that is measured
         std::vector<instrument::ChannelCounts> counts; ///< by view
     };
 

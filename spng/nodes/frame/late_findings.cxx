@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "spng/nodes/frame/late_findings.h"
+
+#include "WireCellSpng/TorchnvTools.h"
+#include "spng/core/error.h"
+
+#include <utility>
+
+namespace spng {
+namespace {
+
+void append(ChannelMasks& masks, const std::string& name, const std::vector<ChannelRange>& ranges) {
+    if (!ranges.empty()) {
+        auto& list = masks[name];
+        list.insert(list.end(), ranges.begin(), ranges.end());
+    }
+}
+
+} // namespace
+
+void add_findings(ChannelMasks& masks, const ChannelFindings& findings) {
+    append(masks, "missing", findings.missing);
+    append(masks, "nan", findings.not_finite);
+    append(masks, "outofrange", findings.out_of_range);
+    append(masks, "saturated", findings.saturated);
+}
+
+ChannelMasks LateFindings::find() const {
+    NVTX_SCOPED_RANGE("FrameToTorchSetFanout::check");
+    ChannelMasks masks;
+    std::vector<InputTally::Selected> found;
+    for (const Group& group : m_input.groups) {
+        const at::Tensor& ids = group.group->ids;
+        ChannelFindings findings =
+            findings_of(group.flags, m_input.samples, group.rows, ids, group.is_masked, m_input.rails);
+        add_findings(masks, findings);
+        const auto waveforms = [&] {
+            SelectedChannels selected = select_channels(m_input.samples, group.rows, ids, m_input.bad,
+                                                        m_input.rails, m_input.largest, false);
+            return InputTally::Waveforms{std::move(selected.waveforms), std::move(selected.good)};
+        };
+        found.push_back({group.group, waveforms, std::move(findings.counts)});
+    }
+    m_input.tally->add(m_input.event, found);
+    return masks;
+}
+
+ChannelMasks LateFindings::masks() const {
+    const std::lock_guard lock(m_mutex);
+    if (!m_masks) {
+        try {
+            m_masks = find();
+        } catch (Error& error) {
+            error.add_where(m_input.node + ", event " + std::to_string(m_input.event));
+            throw;
+        }
+        m_input.samples.reset();
+        m_input.groups.clear();
+    }
+    return *m_masks;
+}
+
+} // namespace spng

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// Findings about channels that a device has checked (docs/decisions/streams.md).
+
+#include "spng/core/tensor_set.h"
+#include "spng/nodes/frame/channel_selection.h"
+#include "spng/nodes/input_check/input_tally.h"
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace spng {
+
+/// The masks "missing", "nan", "outofrange" and "saturated" of one event, equal to those of an event on the CPU. Flags
+/// come from the device; samples are read on the host, in rows that need it.
+class LateFindings : public InputFindings {
+public:
+    /// Rows of one group; see findings_of().
+    struct Group {
+        const ViewGroup* group;
+        at::Tensor flags, rows, is_masked;
+    };
+    struct Input {
+        std::string node;        ///< its name, for errors
+        std::uint64_t event = 0; ///< index in the job
+        at::Tensor samples;      ///< the frame on the host, kept until masks() has read it
+        std::vector<Group> groups;
+        std::vector<ChannelRange> bad; ///< as for select_channels()
+        std::optional<Rails> rails;
+        double largest = 0;
+        std::shared_ptr<InputTally> tally;
+    };
+
+    explicit LateFindings(Input input) : m_input(std::move(input)) {}
+
+    /// List the masks, count the event, and warn (InputTally). Later calls return the same masks.
+    /// @throws Error(Input), named as one of the node, with --strict
+    ChannelMasks masks() const override;
+
+private:
+    ChannelMasks find() const;
+
+    mutable std::mutex m_mutex;
+    mutable Input m_input;
+    mutable std::optional<ChannelMasks> m_masks;
+};
+
+/// Append the findings about a group to the masks of its event.
+void add_findings(ChannelMasks& masks, const ChannelFindings& findings);
+
+} // namespace spng
