@@ -4,6 +4,7 @@
 #include "spng/kernels/baseline.cu"
 #include "spng/kernels/bit_ticks.cu"
 #include "spng/kernels/coincidence.cu"
+#include "spng/kernels/frame_rows.cu"
 #include "spng/kernels/noise.cu"
 #include "spng/kernels/rebaseline.cu"
 #include "spng/kernels/region_growth.cu"

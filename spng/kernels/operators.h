@@ -40,9 +40,17 @@ at::Tensor grow_regions(const at::Tensor& seeds, const at::Tensor& level, std::i
 at::Tensor confirmed_runs(const at::Tensor& runs, const at::Tensor& confirmed, const at::Tensor& lone,
                           std::int64_t ticks, double fraction);
 
-// spng/nodes/roi/rebaseline.h
-at::Tensor apply_regions_linear(const at::Tensor& signal, const at::Tensor& mask, std::int64_t factor);
-at::Tensor apply_regions_restored(const at::Tensor& signal, const at::Tensor& mask, std::int64_t factor);
+// spng/nodes/roi/compacted_rows.h
+at::Tensor compact_regions_linear(const at::Tensor& signal, const at::Tensor& mask, std::int64_t factor);
+at::Tensor compact_regions_restored(const at::Tensor& signal, const at::Tensor& mask, std::int64_t factor);
+at::Tensor expand_rows(const at::Tensor& rows, const at::Tensor& mask, std::int64_t factor);
+at::Tensor copy_compacted(const at::Tensor& rows, const at::Tensor& mask, std::int64_t factor);
+
+// spng/nodes/frame/frame_rows.h
+void gather_words(at::TensorList sources, const at::Tensor& origins, std::int64_t factor, std::int64_t ticks,
+                  const at::Tensor& words, const at::Tensor& extents, const at::Tensor& tiles);
+void gather_rows(at::TensorList sources, const at::Tensor& origins, const at::Tensor& extents,
+                 const at::Tensor& tiles, std::int64_t first_tile, const at::Tensor& values);
 
 // spng/nodes/roi/long_pulses.h
 at::Tensor clipped_running_sum(const at::Tensor& waveform, const at::Tensor& pedestal, const at::Tensor& rms,

@@ -26,8 +26,12 @@ TORCH_LIBRARY_IMPL(spng, CUDA, library) {
     library.impl("multi_plane", multi_plane);
     library.impl("grow_regions", grow_regions);
     library.impl("confirmed_runs", confirmed_runs);
-    library.impl("apply_regions_linear", apply_regions_linear);
-    library.impl("apply_regions_restored", apply_regions_restored);
+    library.impl("compact_regions_linear", compact_regions_linear);
+    library.impl("compact_regions_restored", compact_regions_restored);
+    library.impl("expand_rows", expand_rows);
+    library.impl("copy_compacted", copy_compacted);
+    library.impl("gather_words", gather_words);
+    library.impl("gather_rows", gather_rows);
     library.impl("clipped_running_sum", clipped_running_sum);
 }
 
