@@ -66,6 +66,7 @@ std::size_t TensorSet::bytes() const {
     std::size_t sum = 0;
     for (const auto& tensor : m_tensors) {
         sum += tensor.data.defined() ? tensor.data.nbytes() : 0;
+        sum += tensor.sparse ? tensor.sparse->runs.nbytes() + tensor.sparse->values.nbytes() : 0;
     }
     return sum;
 }

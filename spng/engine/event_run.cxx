@@ -90,8 +90,9 @@ Progress EventRun::call(std::size_t vertex_index) {
     Outcome outcome = Outcome::returned;
     bool was_entered = false;
     try {
-        const EventStream::Guard on_stream(stream()); // throws if the device is lost, as do the other two
-        wait_for_inputs(vertex, *inputs);
+        const EventStream::Guard on_stream(stream()); // throws if the device is lost, as do the other three
+        wait_for_inputs(vertex);
+        complete_inputs(vertex, *inputs);
         was_entered = true;
         outputs = call_node(vertex, *inputs);
     } catch (const Error& error) {
@@ -155,9 +156,8 @@ Ports EventRun::call_node(const Graph::Vertex& vertex, const Ports& inputs) {
     return outputs;
 }
 
-void EventRun::wait_for_inputs(const Graph::Vertex& vertex, Ports& inputs) {
-    for (std::size_t port = 0; port < vertex.input_edges.size(); ++port) {
-        const std::size_t edge = vertex.input_edges[port];
+void EventRun::wait_for_inputs(const Graph::Vertex& vertex) {
+    for (const std::size_t edge : vertex.input_edges) {
         std::shared_ptr<const c10::Event> arriving;
         {
             const std::lock_guard lock(m_mutex);
@@ -167,9 +167,19 @@ void EventRun::wait_for_inputs(const Graph::Vertex& vertex, Ports& inputs) {
             NVTX_SCHEDULING_RANGE("EventRun::wait_for_copy", m_index);
             arriving->synchronize();
         }
-        const auto& feeding = m_replica.graph->vertices()[m_replica.graph->edges()[edge].tail.node];
-        if (const auto* output = dynamic_cast<const AsynchronousOutput*>(feeding.node)) {
-            inputs[port] = output->arrived(inputs[port]);
+    }
+}
+
+void EventRun::complete_inputs(const Graph::Vertex& vertex, Ports& inputs) const {
+    for (std::size_t port = 0; port < inputs.size(); ++port) {
+        const auto& tail = m_replica.graph->edges()[vertex.input_edges[port]].tail;
+        const Node& feeding = *m_replica.graph->vertices()[tail.node].node;
+        if (const auto* asynchronous = dynamic_cast<const AsynchronousOutput*>(&feeding)) {
+            try {
+                inputs[port] = asynchronous->arrived(inputs[port]);
+            } catch (...) {
+                rethrow_readable(feeding.name().text() + ", event " + std::to_string(m_index));
+            }
         }
     }
 }
@@ -314,7 +324,9 @@ bool EventRun::can_move() const {
     const auto is_on_host = [](const TensorSetPtr& set) {
         return set == nullptr ||
                std::all_of(set->tensors().begin(), set->tensors().end(),
-                           [](const NamedTensor& tensor) { return tensor.data.device().is_cpu(); });
+                           [](const NamedTensor& tensor) {
+                               return !tensor.data.defined() || tensor.data.device().is_cpu();
+                           });
     };
     return std::all_of(m_kept.begin(), m_kept.end(), [&](const Ports& ports) {
         return std::all_of(ports.begin(), ports.end(), is_on_host);

@@ -137,8 +137,9 @@ private:
     /// @return the stream of the event, taken from its device at the first call
     const EventStream& stream();
     Ports call_node(const Graph::Vertex& vertex, const Ports& inputs);
-    /// Wait for copies of the inputs to the host, and complete these inputs.
-    void wait_for_inputs(const Graph::Vertex& vertex, Ports& inputs);
+    void wait_for_inputs(const Graph::Vertex& vertex);
+    /// Complete the inputs whose copies were still running (AsynchronousOutput::arrived).
+    void complete_inputs(const Graph::Vertex& vertex, Ports& inputs) const;
     /// @param was_entered  the node was called
     Outcome handle(const Error& error, std::size_t vertex, bool was_entered);
     Progress book(std::size_t vertex, Ports outputs, Outcome outcome);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spng/engine/section_ports.h"
 
+#include "spng/nodes/roi/compacted_rows.h"
+
 #include <ATen/ops/clone.h>
 
 #include <algorithm>
@@ -62,9 +64,11 @@ void describe(std::ostream& out, const at::Tensor& tensor, const std::vector<at:
 void describe(std::ostream& out, const NamedTensor& tensor, const Tables& tables,
               const std::vector<at::Tensor>& all) {
     out << tensor.name << '|' << tensor.unit << '|' << static_cast<int>(tensor.domain) << '|';
-    for (const at::Tensor& part : {tensor.data, tensor.summary, tensor.pedestal}) {
+    const at::Tensor inside = tensor.compacted ? tensor.compacted->mask : at::Tensor();
+    for (const at::Tensor& part : {tensor.data, inside, tensor.summary, tensor.pedestal}) {
         describe(out, part, all);
     }
+    out << tensor.packed_samples << ',' << (tensor.compacted ? tensor.compacted->factor : 0) << ';';
     for (const auto& axis : tensor.axes) {
         out << axis.name << ',' << axis.unit << ',' << axis.period << ',';
         if (!is_time(axis)) {
@@ -106,6 +110,20 @@ public:
         return copy;
     }
 
+    /// Replace the data of a tensor by a copy, and its ROIs if its rows are compacted.
+    void copy_data(NamedTensor& tensor) {
+        if (tensor.compacted) {
+            at::Tensor& copy = m_copies[tensor.data.unsafeGetTensorImpl()];
+            if (!copy.defined()) {
+                copy = copy_compacted(tensor.data, tensor.compacted->mask, tensor.compacted->factor);
+            }
+            tensor.data = copy;
+            tensor.compacted->mask = of(tensor.compacted->mask);
+        } else {
+            tensor.data = of(tensor.data);
+        }
+    }
+
 private:
     std::map<const c10::TensorImpl*, at::Tensor> m_copies;
 };
@@ -115,7 +133,7 @@ template <class TableFor>
 std::vector<NamedTensor> copied(const TensorSet& set, Copies& copies, const TableFor& table_for) {
     std::vector<NamedTensor> tensors = set.tensors();
     for (auto& tensor : tensors) {
-        tensor.data = copies.of(tensor.data);
+        copies.copy_data(tensor);
         tensor.summary = copies.of(tensor.summary);
         tensor.pedestal = copies.of(tensor.pedestal);
         tensor.channels = tensor.channels ? table_for(tensor.channels) : nullptr;
@@ -137,6 +155,7 @@ std::vector<at::Tensor> tensors_of(const Ports& ports) {
     for (const auto& set : ports) {
         for (const auto& tensor : set->tensors()) {
             add(tensor.data);
+            add(tensor.compacted ? tensor.compacted->mask : at::Tensor());
             add(tensor.summary);
             add(tensor.pedestal);
         }

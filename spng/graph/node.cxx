@@ -42,8 +42,8 @@ private:
         std::vector<std::int64_t> all;
         for (const auto& set : m_inputs) {
             for (const auto& tensor : set->tensors()) {
-                all.push_back(tensor.data.is_inference() ? 0
-                                                         : static_cast<std::int64_t>(tensor.data._version()));
+                const bool has_version = tensor.data.defined() && !tensor.data.is_inference();
+                all.push_back(has_version ? static_cast<std::int64_t>(tensor.data._version()) : 0);
             }
         }
         return all;

@@ -5,6 +5,7 @@
 #include "spng/kernels/bit_ticks.cu"
 #include "spng/kernels/coincidence.cu"
 #include "spng/kernels/features.cu"
+#include "spng/kernels/frame_rows.cu"
 #include "spng/kernels/noise.cu"
 #include "spng/kernels/rebaseline.cu"
 #include "spng/kernels/region_growth.cu"

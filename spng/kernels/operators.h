@@ -51,9 +51,17 @@ at::Tensor find_regions(const at::Tensor& levels, at::TensorList confirmed, std:
                         at::ArrayRef<double> fractions, std::int64_t always, std::int64_t beside, bool cyclic,
                         std::int64_t pad);
 
-// spng/nodes/roi/rebaseline.h
-at::Tensor apply_regions_linear(const at::Tensor& signal, const at::Tensor& mask, std::int64_t factor);
-at::Tensor apply_regions_restored(const at::Tensor& signal, const at::Tensor& mask, std::int64_t factor);
+// spng/nodes/roi/compacted_rows.h
+at::Tensor compact_regions_linear(const at::Tensor& signal, const at::Tensor& mask, std::int64_t factor);
+at::Tensor compact_regions_restored(const at::Tensor& signal, const at::Tensor& mask, std::int64_t factor);
+at::Tensor expand_rows(const at::Tensor& rows, const at::Tensor& mask, std::int64_t factor);
+at::Tensor copy_compacted(const at::Tensor& rows, const at::Tensor& mask, std::int64_t factor);
+
+// spng/nodes/frame/frame_rows.h
+void gather_words(at::TensorList sources, const at::Tensor& origins, std::int64_t factor, std::int64_t ticks,
+                  const at::Tensor& words, const at::Tensor& extents, const at::Tensor& tiles);
+void gather_rows(at::TensorList sources, const at::Tensor& origins, const at::Tensor& extents,
+                 const at::Tensor& tiles, std::int64_t first_tile, const at::Tensor& values);
 
 // spng/nodes/roi/long_pulses.h
 at::Tensor sum_of_neighbours(const at::Tensor& waveform, bool cyclic);

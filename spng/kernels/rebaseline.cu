@@ -1,25 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Charge inside the ROIs (spng/nodes/roi/rebaseline.h). One block per row. The mask is packed first, so that
-// any tick of a run finds its ends by counting zeros in a word or two.
+// Charge inside the ROIs (spng/nodes/roi/compacted_rows.h). One block per row, one warp per word of its mask: words
+// without ROIs cost one load. Any tick of a run finds its ends by counting zeros in a word or two.
 
 #include "spng/kernels/bit_words.cuh"
 #include "spng/kernels/block_reduction.cuh"
 
 namespace spng::kernels {
-
-/// Return the packed mask of one row: packed here in shared memory or, if it is too long for that, packed
-/// before.
-SPNG_DEVICE RowView<Word> packed_row(const bool* mask, const Word* packed, Index row, Index slices,
-                                     const SharedArray<Word>& room) {
-    if (packed != nullptr) {
-        return RowView<Word>(packed + row * words_for(slices));
-    }
-    const bool* inside = mask + row * slices;
-    pack_row(
-        slices, [=](Index slice) { return inside[slice]; },
-        [&](Index word, Word flags) { room[word] = flags; });
-    return RowView<Word>(room);
-}
 
 SPNG_DEVICE bool is_set(const RowView<Word>& words, Index bit) {
     return (words[bit / word_bits] >> (bit % word_bits) & 1) != 0;
@@ -56,82 +42,140 @@ SPNG_DEVICE double fused(double a, double b, double c) {
     return fma(b, c, a);
 }
 
+/// Visit the ticks of a row by all warps of a block: one warp per word of the mask.
+/// @param inside    called as inside(tick, slice, position) with the position among the row's ticks inside ROIs
+/// @param outside   called as outside(tick) for the other ticks of words that `wants_outside` or have a slice inside
+template <bool wants_outside, class Inside, class Outside>
+SPNG_DEVICE void visit_row(const Word* mask, Index ticks, Index factor, const Inside& inside,
+                           const Outside& outside) {
+    const Index words = words_for((ticks + factor - 1) / factor);
+    for (Index word = warp_index(); word < words; word += block_warps) {
+        const Word flags = mask[word];
+        if (!wants_outside && flags == 0) {
+            continue;
+        }
+        unsigned slices_before = 0;
+        for (Index other = lane_index(); other < word; other += warp_threads) {
+            slices_before += __popcll(mask[other]);
+        }
+        const Index before = over_warp(slices_before, Add{}) * factor;
+        const Index first = word * word_bits * factor;
+        const Index left = ticks - first;
+        const auto count = static_cast<unsigned>(left < word_bits * factor ? left : word_bits * factor);
+        for (unsigned offset = lane_index(); offset < count; offset += warp_threads) {
+            const unsigned bit = offset / static_cast<unsigned>(factor);
+            if ((flags >> bit & 1) != 0) {
+                const Index position = before + __popcll(flags & low_bits(bit)) * factor +
+                                       (offset - bit * static_cast<unsigned>(factor));
+                inside(first + offset, word * word_bits + bit, position);
+            } else {
+                outside(first + offset);
+            }
+        }
+    }
+}
+
+/// Visit the ticks of a row inside ROIs.
+template <class Inside>
+SPNG_DEVICE void visit_inside(const Word* mask, Index ticks, Index factor, const Inside& inside) {
+    visit_row<false>(mask, ticks, factor, inside, [](Index) {});
+}
+
 template <class Real>
-SPNG_DEVICE void apply_regions_linear(const Real* signal, const bool* mask, const Word* packed, Index rows,
-                                      Index row_stride, Index ticks, Index slices, Index factor,
-                                      Real* result) {
-    SharedMemory memory;
-    const SharedArray<Word> room = memory.take<Word>(packed == nullptr ? words_for(slices) : 0);
-    const SliceOfTicks first_slice(static_cast<unsigned>(factor));
+SPNG_DEVICE void compact_regions_linear(const Real* signal, Index row_stride, const Word* mask, Index rows,
+                                        Index ticks, Index factor, Real* result) {
+    const Index slices = (ticks + factor - 1) / factor;
     for (Index row = blockIdx.x; row < rows; row += gridDim.x) {
-        const RowView<Word> inside = packed_row(mask, packed, row, slices, room);
-        __syncthreads();
+        const Word* words = mask + row * words_for(slices);
+        const RowView<Word> regions(words);
         const Real* in = signal + row * row_stride;
         Real* out = result + row * ticks;
-        SliceOfTicks present = first_slice;
-        for (Index tick = threadIdx.x; tick < ticks; tick += block_threads, present.next()) {
-            const Index slice = present.slice();
+        visit_inside(words, ticks, factor, [=](Index tick, Index slice, Index position) {
+            const Index first = find_bit_back(regions, 0, slice, false) * factor;
+            const Index past = find_bit(regions, slice, slices, false) * factor;
+            const Index last = (past < ticks ? past : ticks) - 1;
             Real value = 0;
-            if (is_set(inside, slice)) {
-                const Index first = find_bit_back(inside, 0, slice, false) * factor;
-                const Index past = find_bit(inside, slice, slices, false) * factor;
-                const Index last = (past < ticks ? past : ticks) - 1;
-                if (first == last) {
-                    value = in[tick];
-                } else if (tick < last) {
-                    const Real start = in[first];
-                    const Real slope = (in[last] - start) / static_cast<Real>(last - first);
-                    value = in[tick] - fused(start, slope, static_cast<Real>(tick - first));
-                }
+            if (first == last) {
+                value = in[tick];
+            } else if (tick < last) {
+                const Real start = in[first];
+                const Real slope = (in[last] - start) / static_cast<Real>(last - first);
+                value = in[tick] - fused(start, slope, static_cast<Real>(tick - first));
             }
-            out[tick] = value;
-        }
-        __syncthreads();
+            out[position] = value;
+        });
     }
 }
 
 template <class Real>
-SPNG_DEVICE void apply_regions_restored(const Real* signal, const bool* mask, const Word* packed, Index rows,
-                                        Index row_stride, Index ticks, Index slices, Index factor,
-                                        Real* result) {
+SPNG_DEVICE void compact_regions_restored(const Real* signal, Index row_stride, const Word* mask, Index rows,
+                                          Index ticks, Index factor, Real* result) {
     SharedMemory memory;
     BlockReduction reduce(memory);
-    const SharedArray<Word> room = memory.take<Word>(packed == nullptr ? words_for(slices) : 0);
+    const Index words = words_for((ticks + factor - 1) / factor);
     const SliceOfTicks first_slice(static_cast<unsigned>(factor));
     for (Index row = blockIdx.x; row < rows; row += gridDim.x) {
-        const RowView<Word> inside = packed_row(mask, packed, row, slices, room);
-        __syncthreads();
+        const RowView<Word> regions(mask + row * words);
         const Real* in = signal + row * row_stride;
+        Real* out = result + row * ticks;
         RowSum<Real> total[1];
         unsigned outside[1] = {0};
         SliceOfTicks present = first_slice;
         for (Index tick = threadIdx.x; tick < ticks; tick += block_threads, present.next()) {
-            if (!is_set(inside, present.slice())) {
-                total[0].add(in[tick]);
+            const Real value = in[tick];
+            if (!is_set(regions, present.slice())) {
+                total[0].add(value);
                 ++outside[0];
             }
         }
         reduce(total, Add{});
         reduce(outside, Add{});
         const Real baseline = outside[0] > 0 ? total[0].over(outside[0]) : Real{0};
-        present = first_slice;
-        for (Index tick = threadIdx.x; tick < ticks; tick += block_threads, present.next()) {
-            result[row * ticks + tick] = is_set(inside, present.slice()) ? in[tick] - baseline : Real{0};
-        }
-        __syncthreads();
+        visit_inside(mask + row * words, ticks, factor,
+                     [=](Index tick, Index, Index position) { out[position] = in[tick] - baseline; });
     }
 }
 
-#define SPNG_APPLY_REGIONS(name, suffix, Real)                                                               \
-    SPNG_KERNEL name##_##suffix(const Real* __restrict__ signal, const bool* __restrict__ mask,              \
-                                const Word* __restrict__ packed, Index rows, Index row_stride, Index ticks,  \
-                                Index slices, Index factor, Real* __restrict__ result) {                     \
-        name(signal, mask, packed, rows, row_stride, ticks, slices, factor, result);                         \
+template <class Real>
+SPNG_DEVICE void expand_rows(const Real* compacted, Index row_stride, const Word* mask, Index rows,
+                             Index ticks, Index factor, Real* result) {
+    const Index words = words_for((ticks + factor - 1) / factor);
+    for (Index row = blockIdx.x; row < rows; row += gridDim.x) {
+        const Real* in = compacted + row * row_stride;
+        Real* out = result + row * ticks;
+        visit_row<true>(
+            mask + row * words, ticks, factor,
+            [=](Index tick, Index, Index position) { out[tick] = in[position]; },
+            [=](Index tick) { out[tick] = 0; });
+    }
+}
+
+template <class Real>
+SPNG_DEVICE void copy_compacted(const Real* compacted, Index row_stride, const Word* mask, Index rows,
+                                Index ticks, Index factor, Real* result) {
+    const Index words = words_for((ticks + factor - 1) / factor);
+    for (Index row = blockIdx.x; row < rows; row += gridDim.x) {
+        const Real* in = compacted + row * row_stride;
+        Real* out = result + row * ticks;
+        visit_inside(mask + row * words, ticks, factor,
+                     [=](Index, Index, Index position) { out[position] = in[position]; });
+    }
+}
+
+#define SPNG_ROWS_WITH_REGIONS(name, suffix, Real)                                                           \
+    SPNG_KERNEL name##_##suffix(const Real* __restrict__ in, Index row_stride,                               \
+                                const Word* __restrict__ mask, Index rows, Index ticks, Index factor,        \
+                                Real* __restrict__ result) {                                                 \
+        name(in, row_stride, mask, rows, ticks, factor, result);                                             \
     }
 
-SPNG_APPLY_REGIONS(apply_regions_linear, float32, float)
-SPNG_APPLY_REGIONS(apply_regions_linear, float64, double)
-SPNG_APPLY_REGIONS(apply_regions_restored, float32, float)
-SPNG_APPLY_REGIONS(apply_regions_restored, float64, double)
+SPNG_ROWS_WITH_REGIONS(compact_regions_linear, float32, float)
+SPNG_ROWS_WITH_REGIONS(compact_regions_linear, float64, double)
+SPNG_ROWS_WITH_REGIONS(compact_regions_restored, float32, float)
+SPNG_ROWS_WITH_REGIONS(compact_regions_restored, float64, double)
+SPNG_ROWS_WITH_REGIONS(expand_rows, float32, float)
+SPNG_ROWS_WITH_REGIONS(expand_rows, float64, double)
+SPNG_ROWS_WITH_REGIONS(copy_compacted, float32, float)
+SPNG_ROWS_WITH_REGIONS(copy_compacted, float64, double)
 
 } // namespace spng::kernels

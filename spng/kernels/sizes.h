@@ -37,4 +37,8 @@ constexpr int max_features = 8;
 constexpr int results_of_thread = 7;
 constexpr int tile_ticks = results_of_thread * static_cast<int>(block_threads);
 
+/// Rows of a frame: tensors that one launch gathers from, and rows whose samples a block of gather_words counts.
+constexpr int max_row_sources = 4;
+constexpr int rows_of_tile = 16;
+
 } // namespace spng::kernels

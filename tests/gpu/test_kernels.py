@@ -36,8 +36,12 @@ OPERATORS = (
     "multi_plane",
     "grow_regions",
     "confirmed_runs",
-    "apply_regions_linear",
-    "apply_regions_restored",
+    "compact_regions_linear",
+    "compact_regions_restored",
+    "expand_rows",
+    "copy_compacted",
+    "gather_words",
+    "gather_rows",
     "clipped_running_sum",
 )
 
@@ -133,11 +137,25 @@ def test_waveforms_in_regions() -> None:
     run("""
 for ticks in (1, 64, 1025, 6000, 6001):
     slices = (ticks + 3) // 4
-    regions = (torch.rand(5, slices) < 0.05).cumsum(-1) % 2 == 1
+    regions = spng.pack_ticks((torch.rand(5, slices) < 0.05).cumsum(-1) % 2 == 1)
+    def linear(waves, regions):
+        return spng.expand_rows(spng.compact_regions_linear(waves, regions, 4), regions, 4)
+    def restored(waves, regions):
+        return spng.expand_rows(spng.copy_compacted(spng.compact_regions_restored(waves, regions, 4), regions, 4), regions, 4)
+    def gathered(rows, regions, origins):
+        words = torch.empty(6, regions.size(1), dtype=torch.int64, device=rows.device)
+        extents = torch.empty(6, 2, dtype=torch.int32, device=rows.device)
+        tiles = torch.empty(1, dtype=torch.int64, device=rows.device)
+        spng.gather_words([regions[:3], regions[3:]], origins, 4, ticks, words, extents, tiles)
+        values = torch.zeros(6 * ticks, device=rows.device)
+        spng.gather_rows([rows[:3], rows[3:]], origins, extents, tiles, 0, values)
+        return words, extents, tiles, values
+    origins = torch.tensor([[1, 1], [-1, -1], [0, 2], [0, 0], [1, 0], [0, 1]], dtype=torch.int32)
     for kind, tolerance in ((torch.float32, 2e-3), (torch.float64, 1e-10)):
         waves = (torch.randn(5, ticks, dtype=torch.float64) * 1000).to(kind)
-        same(spng.apply_regions_linear, waves, regions, 4, tolerance=tolerance)
-        same(spng.apply_regions_restored, waves, regions, 4, tolerance=tolerance)
+        same(linear, waves, regions, tolerance=tolerance)
+        same(restored, waves, regions, tolerance=tolerance)
+        same(gathered, waves, regions, origins)
         unit = torch.full((5,), 900, dtype=kind)
         for samples in (1, 17, 51):
             same(spng.clipped_running_sum, waves, torch.zeros(5, dtype=kind), unit, 4.0, samples, tolerance=1e-4)

@@ -54,6 +54,24 @@ at::Tensor region_mask(double density, at::IntArrayRef shape) {
     return (at::rand(shape) < density).cumsum(-1).remainder(2).to(at::kBool);
 }
 
+/// Return the rows with zeros outside, from the compacted rows that `kernel` makes.
+template <class Kernel>
+at::Tensor expanded(Kernel kernel, const at::Tensor& signal, const at::Tensor& mask, std::int64_t factor) {
+    const at::Tensor packed = pack_ticks(mask);
+    return emulated([&] {
+        const at::Tensor compacted = kernel(signal, packed, factor);
+        return kernels::expand_rows(kernels::copy_compacted(compacted, packed, factor), packed, factor);
+    });
+}
+
+at::Tensor linear(const at::Tensor& signal, const at::Tensor& mask, std::int64_t factor) {
+    return expanded(kernels::compact_regions_linear, signal, mask, factor);
+}
+
+at::Tensor restored(const at::Tensor& signal, const at::Tensor& mask, std::int64_t factor) {
+    return expanded(kernels::compact_regions_restored, signal, mask, factor);
+}
+
 TEST(RebaselineKernel, LinearEqualsItsDefinitionToTheByte) {
     at::manual_seed(1);
     for (const std::int64_t ticks : row_lengths) {
@@ -62,12 +80,11 @@ TEST(RebaselineKernel, LinearEqualsItsDefinitionToTheByte) {
             for (const double density : {0.0, 0.02, 0.5}) {
                 const at::Tensor mask = region_mask(density, {2, slices});
                 const at::Tensor signal = at::randn({2, ticks}) * 1000;
-                const at::Tensor seen =
-                    emulated([&] { return kernels::apply_regions_linear(signal, mask, factor); });
+                const at::Tensor seen = linear(signal, mask, factor);
                 EXPECT_TRUE(same_bytes(seen, linear_by_definition<float>(signal, mask, factor)))
                     << ticks << ' ' << factor;
                 // The CPU's operator rounds the line twice on processors without fused multiplication.
-                const at::Tensor cpu = apply_regions_linear(signal, mask, factor);
+                const at::Tensor cpu = apply_regions_linear(signal, pack_ticks(mask), factor);
                 EXPECT_LE((seen - cpu).abs().max().item<double>(), 1e-3);
                 EXPECT_TRUE(same_bytes(seen == 0, cpu == 0));
             }
@@ -80,9 +97,16 @@ TEST(RebaselineKernel, LinearOfWholeRowsEmptyMasksAndFloat64) {
     const at::Tensor signal = at::randn({3, 6000}, at::kDouble);
     for (const bool open : {false, true}) {
         const at::Tensor mask = at::full({3, 1500}, open, at::kBool);
-        const at::Tensor seen = emulated([&] { return kernels::apply_regions_linear(signal, mask, 4); });
-        EXPECT_TRUE(same_bytes(seen, linear_by_definition<double>(signal, mask, 4)));
+        EXPECT_TRUE(same_bytes(linear(signal, mask, 4), linear_by_definition<double>(signal, mask, 4)));
     }
+}
+
+TEST(RebaselineKernel, SamplesInsideFollowEachOther) {
+    const at::Tensor signal = at::tensor({9.f, 2.f, 10.f, 6.f, 9.f, 0.f, 9.f}).view({1, 7}); // mean outside: 5
+    const at::Tensor mask = at::tensor({0, 1, 0, 1}, at::kInt).to(at::kBool).view({1, 4}); // ticks 2, 3, 6
+    const emulation::EmulatedDevice device(0);
+    const at::Tensor seen = kernels::compact_regions_restored(signal, pack_ticks(mask), 2);
+    EXPECT_TRUE(seen.narrow(1, 0, 3).equal(at::tensor({5.f, 1.f, 4.f}).view({1, 3})));
 }
 
 /// Return the mean of the ticks outside, in float64.
@@ -101,18 +125,17 @@ TEST(RebaselineKernel, RestoredHasTheMeanOutside) {
             const at::Tensor signal = (at::randn({2, ticks}, at::kDouble) * 300 + 77).to(type);
             for (const double density : {0.0, 0.05, 0.5}) {
                 const at::Tensor mask = region_mask(density, {2, (ticks + 3) / 4});
-                const at::Tensor seen =
-                    emulated([&] { return kernels::apply_regions_restored(signal, mask, 4); });
+                const at::Tensor seen = restored(signal, mask, 4);
                 // One or two steps of the mean, which is far below 1000.
                 const double step = type == at::kFloat ? 1.3e-4 : 1e-11;
                 EXPECT_LE((seen - restored_by_definition(signal, mask, 4)).abs().max().item<double>(), step)
                     << ticks;
-                EXPECT_LE((seen - apply_regions_restored(signal, mask, 4)).abs().max().item<double>(), step)
+                EXPECT_LE((seen - apply_regions_restored(signal, pack_ticks(mask), 4)).abs().max().item<double>(),
+                          step)
                     << ticks;
             }
             const at::Tensor all = at::ones({2, (ticks + 3) / 4}, at::kBool);
-            EXPECT_TRUE(same_bytes(emulated([&] { return kernels::apply_regions_restored(signal, all, 4); }),
-                                   signal));
+            EXPECT_TRUE(same_bytes(restored(signal, all, 4), signal));
         }
     }
 }
@@ -126,37 +149,30 @@ TEST(RebaselineKernel, SeparateRows) {
     for (const at::Tensor& signal : {wide.narrow(2, 0, ticks), wide.narrow(2, 17, ticks),
                                      (at::randn({2, 3, 2 * ticks}) * 100).slice(2, 0, 2 * ticks, 2),
                                      (at::randn({3, 2, ticks}) * 100).transpose(0, 1)}) {
-        EXPECT_TRUE(same_bytes(emulated([&] { return kernels::apply_regions_linear(signal, mask, 4); }),
-                               linear_by_definition<float>(signal, mask, 4)));
-        const at::Tensor copy = signal.contiguous();
-        EXPECT_TRUE(same_bytes(emulated([&] { return kernels::apply_regions_restored(signal, mask, 4); }),
-                               emulated([&] { return kernels::apply_regions_restored(copy, mask, 4); })));
+        EXPECT_TRUE(same_bytes(linear(signal, mask, 4), linear_by_definition<float>(signal, mask, 4)));
+        EXPECT_TRUE(same_bytes(restored(signal, mask, 4), restored(signal.contiguous(), mask, 4)));
     }
 }
 
-TEST(RebaselineKernel, MasksTooLongForSharedMemoryArePackedFirst) {
+TEST(RebaselineKernel, RowsOfManyWords) {
     at::manual_seed(4);
     const std::int64_t ticks = 6144 * 64 + 1;
     const at::Tensor signal = at::randn({1, ticks});
-    const at::Tensor mask = region_mask(0.001, {1, ticks});
+    const at::Tensor mask = region_mask(0.001, {1, ticks}), packed = pack_ticks(mask);
     const emulation::EmulatedDevice device(0);
-    const int before = emulation::launched_kernels().contains("pack_ticks")
-                           ? emulation::launched_kernels().at("pack_ticks")
-                           : 0;
-    const at::Tensor seen = kernels::apply_regions_linear(signal, mask, 1);
-    EXPECT_EQ(emulation::launched_kernels().at("pack_ticks"), before + 1);
-    EXPECT_TRUE(same_bytes(seen, linear_by_definition<float>(signal, mask, 1)));
-    EXPECT_LE((kernels::apply_regions_restored(signal, mask, 1) - apply_regions_restored(signal, mask, 1))
-                  .abs()
-                  .max()
-                  .item<double>(),
-              1e-6);
+    const auto expand = [&](const at::Tensor& rows) { return kernels::expand_rows(rows, packed, 1); };
+    EXPECT_TRUE(same_bytes(expand(kernels::compact_regions_linear(signal, packed, 1)),
+                           linear_by_definition<float>(signal, mask, 1)));
+    const at::Tensor level = apply_regions_restored(signal, packed, 1);
+    EXPECT_LE(
+        (expand(kernels::compact_regions_restored(signal, packed, 1)) - level).abs().max().item<double>(),
+        1e-6);
 }
 
 TEST(RebaselineKernel, NothingToDo) {
     const emulation::EmulatedDevice device(0);
-    EXPECT_EQ(kernels::apply_regions_linear(at::zeros({0, 8}), at::zeros({0, 2}, at::kBool), 4).numel(), 0);
-    EXPECT_EQ(kernels::apply_regions_restored(at::zeros({2, 0}), at::zeros({2, 0}, at::kBool), 4).numel(), 0);
+    EXPECT_EQ(kernels::compact_regions_linear(at::zeros({0, 8}), at::zeros({0, 1}, at::kLong), 4).numel(), 0);
+    EXPECT_EQ(kernels::expand_rows(at::zeros({2, 0}), at::zeros({2, 0}, at::kLong), 4).numel(), 0);
 }
 
 TEST(RunningSumKernel, AgreesWithTheCpu) {

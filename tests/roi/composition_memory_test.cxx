@@ -87,7 +87,7 @@ TEST_F(CompositionMemory, Regions) {
 
 TEST_F(CompositionMemory, Waveforms) {
     const auto signal = waveforms();
-    const auto regions = mask(0.5);
+    const auto regions = pack_ticks(mask(0.5));
     for (const char* name : {"spng::apply_regions_linear", "spng::apply_regions_restored"}) {
         const auto applied = composed(name, [&] {
             return call_composite<at::Tensor, const at::Tensor&, const at::Tensor&, std::int64_t>(

@@ -38,12 +38,20 @@ Json tensor_json(const std::string& name, const at::Tensor& data) {
             {"device", data.device().str()}};
 }
 
+Json sparse_json(const std::string& name, const SparseSamples& samples) {
+    return {{"name", name},
+            {"shape", {samples.rows, samples.ticks}},
+            {"dtype", c10::toString(samples.values.scalar_type())},
+            {"device", samples.values.device().str()}};
+}
+
 Json tensors_json(const std::vector<TensorSetPtr>& sets) {
     Json tensors = Json::array();
     for (const auto& set : sets) {
         if (set != nullptr) {
             for (const auto& tensor : set->tensors()) {
-                tensors.push_back(tensor_json(tensor.name, tensor.data));
+                tensors.push_back(tensor.sparse ? sparse_json(tensor.name, *tensor.sparse)
+                                                : tensor_json(tensor.name, tensor.data));
             }
         }
     }

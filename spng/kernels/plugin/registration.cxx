@@ -26,10 +26,14 @@ TORCH_LIBRARY_IMPL(spng, CUDA, library) {
     library.impl("coincidence", coincidence);
     library.impl("multi_plane", multi_plane);
     library.impl("find_regions", find_regions);
-    library.impl("apply_regions_linear", apply_regions_linear);
-    library.impl("apply_regions_restored", apply_regions_restored);
     library.impl("sum_of_neighbours", sum_of_neighbours);
     library.impl("stack_features", stack_features);
+    library.impl("compact_regions_linear", compact_regions_linear);
+    library.impl("compact_regions_restored", compact_regions_restored);
+    library.impl("expand_rows", expand_rows);
+    library.impl("copy_compacted", copy_compacted);
+    library.impl("gather_words", gather_words);
+    library.impl("gather_rows", gather_rows);
     library.impl("clipped_running_sum", clipped_running_sum);
 }
 

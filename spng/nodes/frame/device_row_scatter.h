@@ -10,6 +10,8 @@
 #include <map>
 #include <mutex>
 #include <tuple>
+#include <utility>
+#include <vector>
 
 namespace spng {
 
@@ -27,15 +29,28 @@ public:
     /// @throws Error(Internal) if the frame does not have a channel
     at::Tensor of(const at::Tensor& ids, c10::Device device) const;
 
+    /// Return the rows of the frame by their origin in several tensors, for gather_words (frame_rows.h).
+    /// @param ids  of the rows of each tensor, as above. More than max_row_sources() are counted as one, in which
+    ///             their rows follow each other
+    /// @return (row of the frame, 2) int32 on `device`: tensor and row in it; -1 for channels of no tensor
+    /// @throws Error(Internal) if the frame does not have a channel
+    at::Tensor origins(const std::vector<at::Tensor>& ids, c10::Device device) const;
+
 private:
     struct Kept {
         /// Keeps the memory alive whose address is the key.
         at::Tensor ids;
         at::Tensor positions;
     };
+    struct KeptOrigins {
+        std::vector<at::Tensor> ids;
+        at::Tensor origins;
+    };
+    using OriginsKey = std::pair<std::vector<std::pair<const void*, std::int64_t>>, c10::DeviceIndex>;
     std::vector<int> m_channels;
     mutable std::mutex m_mutex;
     mutable std::map<std::tuple<const void*, std::int64_t, c10::DeviceIndex>, Kept> m_kept;
+    mutable std::map<OriginsKey, KeptOrigins> m_origins;
 };
 
 /// Do the same as scatter_rows on a device, without blocking the host.

@@ -3,6 +3,7 @@
 
 #include "spng/core/notes.h"
 #include "spng/graph/memory_rule.h"
+#include "spng/nodes/roi/compacted_rows.h"
 
 namespace spng {
 namespace {
@@ -31,7 +32,7 @@ Frame frame_from(const TensorSet& set, bool with_masks) {
         const auto* id = ids.const_data_ptr<std::int32_t>();
         TaggedTraces traces;
         traces.tag = tensor.name;
-        traces.samples = tensor.data;
+        traces.samples = dense_tensor(tensor);
         traces.channels.assign(id, id + ids.numel());
         traces.start_ns = event.start;
         traces.tick_ns = event.tick;

@@ -2,11 +2,12 @@
 #include "spng/nodes/frame/torch_tensor_set_to_frame_fanin.h"
 
 #include "WireCellSpng/TorchnvTools.h"
+#include "spng/core/log/log.h"
 #include "spng/core/notes.h"
 #include "spng/detector/view_groups.h"
 #include "spng/device/host_copy.h"
 #include "spng/graph/memory_rule.h"
-#include "spng/nodes/coincidence/mask_tensor.h"
+#include "spng/nodes/roi/compacted_rows.h"
 
 #include <ATen/ops/ones.h>
 #include <ATen/ops/tensor.h>
@@ -18,7 +19,7 @@
 namespace spng {
 namespace {
 
-/// One frame per kind of input, float32 at the rate of the readout.
+/// One frame per kind of input, float32 at the rate of the readout: CompactFrame has room for every sample too.
 std::vector<PlannedSet> plan_memory(const TorchTensorSetToFrameFaninConfig&, PlannedCall& call) {
     PlannedSet frame;
     for (const auto& set : call.inputs) {
@@ -41,6 +42,48 @@ const Registration<TorchTensorSetToFrameFanin> registration{
 bool contains(const std::vector<int>& channels, int channel) {
     return std::binary_search(channels.begin(), channels.end(), channel);
 }
+
+std::int64_t ticks_of_sample(const NamedTensor& tensor, const EventInfo& event) {
+    return std::llround(tensor.axes.back().period / event.tick);
+}
+
+/// Return the parts of a tag for CompactFrame; nothing if they are dense, or of several kinds.
+std::optional<CompactTag> compact_tag(const std::vector<NamedTensor>& parts, const EventInfo& event) {
+    if (parts.empty() || !compacts_rows(parts.front().data.device())) {
+        return std::nullopt;
+    }
+    const NamedTensor& first = parts.front();
+    const std::int64_t period = ticks_of_sample(first, event);
+    const bool fits = std::all_of(parts.begin(), parts.end(), [&](const NamedTensor& part) {
+        return ticks_of_sample(part, event) == period && part.packed_samples == first.packed_samples &&
+               part.compacted.has_value() == first.compacted.has_value() &&
+               (!part.compacted || part.compacted->factor == first.compacted->factor) &&
+               part.data.size(2) == first.data.size(2) &&
+               part.data.scalar_type() == first.data.scalar_type();
+    });
+    const bool has_samples = first.compacted && period == 1;
+    if (!fits || !(has_samples || first.packed_samples > 0)) {
+        return std::nullopt;
+    }
+    CompactTag tag;
+    tag.factor = has_samples ? first.compacted->factor : period;
+    for (const NamedTensor& part : parts) {
+        tag.masks.push_back(has_samples ? part.compacted->mask : part.data);
+        if (has_samples) {
+            tag.rows.push_back(part.data);
+            tag.ticks = part.data.size(2);
+        }
+        tag.ids.push_back(part.channels->ids);
+    }
+    return tag;
+}
+
+/// Work for arrived(). Deletes the set as the deleter of its pointer, and lives and moves with it.
+struct Arriving {
+    std::shared_ptr<CompactFrame> frame;
+    std::vector<std::size_t> tensors; ///< the indices of its tags in the set
+    void operator()(const TensorSet* set) const { delete set; }
+};
 
 } // namespace
 
@@ -71,7 +114,8 @@ void TorchTensorSetToFrameFanin::prepare_node(Environment& environment) {
         auto table = std::make_shared<ChannelTable>();
         table->ids = at::tensor(channels, at::kInt).unsqueeze(0);
         table->good = at::ones(table->ids.sizes(), at::kBool);
-        m_frames.push_back({channels, std::move(table), std::make_shared<const RowPositions>(channels)});
+        m_frames.push_back({channels, std::move(table), std::make_shared<const RowPositions>(channels),
+                            std::make_shared<CopiedShare>()});
     };
     for (const auto& wanted : config().anodes) {
         const auto& anode = environment.service<AnodePlane>(wanted, at_key("anodes"));
@@ -87,18 +131,19 @@ void TorchTensorSetToFrameFanin::prepare_node(Environment& environment) {
 
 std::vector<NamedTensor> TorchTensorSetToFrameFanin::parts_in(const Rows& rows,
                                                               const NamedTensor& tensor) const {
-    NamedTensor whole = tensor;
-    whole.data = unpacked_mask(tensor);
     if (!is_split()) {
-        return {whole};
+        return {tensor};
     }
     // All channels of a view belong to one anode, so testing the first one is enough.
     std::vector<NamedTensor> parts;
-    for (std::int64_t view = 0; view < whole.data.size(0); ++view) {
+    for (std::int64_t view = 0; view < tensor.data.size(0); ++view) {
         const at::Tensor ids = tensor.channels->ids.narrow(0, view, 1);
         if (contains(rows.channels, *ids.const_data_ptr<std::int32_t>())) {
-            NamedTensor part = whole;
-            part.data = whole.data.narrow(0, view, 1);
+            NamedTensor part = tensor;
+            part.data = tensor.data.narrow(0, view, 1);
+            if (part.compacted) {
+                part.compacted->mask = part.compacted->mask.narrow(0, view, 1);
+            }
             part.summary = tensor.summary.defined() ? tensor.summary.narrow(0, view, 1) : at::Tensor{};
             auto channels = std::make_shared<ChannelTable>();
             channels->ids = ids;
@@ -124,25 +169,6 @@ TorchTensorSetToFrameFanin::event_for(const Rows& rows, const std::shared_ptr<co
         }
     }
     return own;
-}
-
-TensorSetPtr TorchTensorSetToFrameFanin::arrived(const TensorSetPtr& output) const {
-    if (!output || !output->event().findings) {
-        return output;
-    }
-    auto event = std::make_shared<EventInfo>(output->event());
-    event->findings.reset();
-    const auto frame = std::find_if(m_frames.begin(), m_frames.end(), [&](const Rows& rows) {
-        return rows.table == output->tensors().front().channels;
-    });
-    for (const auto& [mask, ranges] : output->event().findings->masks()) {
-        for (const auto& range : ranges) {
-            if (!is_split() || contains(frame->channels, range.channel)) {
-                event->masks[mask].push_back(range);
-            }
-        }
-    }
-    return std::make_shared<const TensorSet>(std::move(event), output->tensors());
 }
 
 at::Tensor TorchTensorSetToFrameFanin::frame_of(const std::vector<RowBlock>& blocks, const Rows& rows,
@@ -171,26 +197,20 @@ at::Tensor TorchTensorSetToFrameFanin::summary_of(const std::vector<RowBlock>& b
     return summary;
 }
 
-NamedTensor TorchTensorSetToFrameFanin::gather(const std::string& tag, const Ports& inputs,
-                                               const Rows& rows) const {
+TorchTensorSetToFrameFanin::Gathered TorchTensorSetToFrameFanin::gather(const std::string& tag,
+                                                                        const Ports& inputs,
+                                                                        const Rows& rows) const {
     const EventInfo& event = inputs[0]->event();
-    std::vector<RowBlock> blocks, summaries;
+    std::vector<NamedTensor> parts;
     NamedTensor out;
     out.name = tag;
     bool is_found = false;
     for (const auto& set : inputs) {
-        const NamedTensor* tensor = set->find(tag);
-        if (tensor == nullptr) {
-            continue;
-        }
-        is_found = true;
-        out.unit = tensor->unit;
-        for (const auto& part : parts_in(rows, *tensor)) {
-            blocks.push_back(
-                {part.data, part.channels->ids, std::llround(part.axes.back().period / event.tick)});
-            merge_notes(out.notes, part.notes);
-            if (part.summary.defined()) {
-                summaries.push_back({part.summary.unsqueeze(-1), part.channels->ids, 1});
+        if (const NamedTensor* tensor = set->find(tag)) {
+            is_found = true;
+            out.unit = tensor->unit;
+            for (auto& part : parts_in(rows, *tensor)) {
+                parts.push_back(std::move(part));
             }
         }
     }
@@ -200,12 +220,52 @@ NamedTensor TorchTensorSetToFrameFanin::gather(const std::string& tag, const Por
                                           .expected = "a tensor named '" + tag + "' in one of them",
                                           .hint = "connect the node that makes it, or remove the tag"});
     }
-    out.data = frame_of(blocks, rows, event.ticks);
+    std::optional<CompactTag> compact = compact_tag(parts, event);
+    std::vector<RowBlock> blocks, summaries;
+    for (const auto& part : parts) {
+        merge_notes(out.notes, part.notes);
+        if (!compact) {
+            blocks.push_back({dense_tensor(part), part.channels->ids, ticks_of_sample(part, event)});
+        }
+        if (part.summary.defined()) {
+            summaries.push_back({part.summary.unsqueeze(-1), part.channels->ids, 1});
+        }
+    }
+    if (!compact) {
+        out.data = frame_of(blocks, rows, event.ticks);
+    }
     out.summary = summary_of(summaries, rows);
     out.axes = {{"channel", "", 0, 1},
                 {"tick", "ns", event.start + event.first_tick * event.tick, event.tick}};
     out.channels = rows.table;
-    return out;
+    return {std::move(out), std::move(compact)};
+}
+
+TensorSetPtr TorchTensorSetToFrameFanin::frame(const std::vector<std::string>& tags, const Ports& inputs,
+                                               const Rows& rows) const {
+    std::vector<NamedTensor> tensors;
+    std::vector<CompactTag> compact;
+    Arriving arriving;
+    for (const auto& tag : tags) {
+        Gathered gathered = gather(tag, inputs, rows);
+        if (gathered.compact) {
+            arriving.tensors.push_back(tensors.size());
+            compact.push_back(std::move(*gathered.compact));
+        }
+        tensors.push_back(std::move(gathered.tensor));
+    }
+    auto event = event_for(rows, inputs[0]->event_ptr());
+    if (compact.empty()) {
+        return std::make_shared<const TensorSet>(std::move(event), std::move(tensors));
+    }
+    arriving.frame =
+        std::make_shared<CompactFrame>(compact, *rows.positions, inputs[0]->event().ticks, *rows.share);
+    // Until arrived(), the first tag has the whole copy, for the sizes in reports, and the others nothing.
+    const at::Tensor& copied = arriving.frame->copied();
+    for (const std::size_t tensor : arriving.tensors) {
+        tensors[tensor].data = tensor == arriving.tensors.front() ? copied : copied.narrow(0, 0, 0);
+    }
+    return {new TensorSet(std::move(event), std::move(tensors)), std::move(arriving)};
 }
 
 Ports TorchTensorSetToFrameFanin::process(const Ports& inputs) {
@@ -216,14 +276,63 @@ Ports TorchTensorSetToFrameFanin::process(const Ports& inputs) {
     }
     Ports frames;
     for (const auto& rows : m_frames) {
-        std::vector<NamedTensor> tensors;
-        for (const auto& tag : tags) {
-            tensors.push_back(gather(tag, inputs, rows));
-        }
-        frames.push_back(
-            std::make_shared<const TensorSet>(event_for(rows, inputs[0]->event_ptr()), std::move(tensors)));
+        frames.push_back(frame(tags, inputs, rows));
     }
     return frames;
+}
+
+TensorSetPtr TorchTensorSetToFrameFanin::arrived(const TensorSetPtr& output) const {
+    const auto* arriving = std::get_deleter<Arriving>(output);
+    auto event = output->event_ptr();
+    if (arriving == nullptr && !event->findings) {
+        return output;
+    }
+    NVTX_SCOPED_RANGE("TorchTensorSetToFrameFanin::arrived");
+    std::vector<NamedTensor> tensors = output->tensors();
+    if (arriving != nullptr) {
+        auto results = arriving->frame->results();
+        for (std::size_t i = 0; i < results.size(); ++i) {
+            NamedTensor& tensor = tensors[arriving->tensors[i]];
+            tensor.data.reset();
+            if (auto* samples = std::get_if<SparseSamples>(&results[i])) {
+                tensor.sparse = std::make_shared<const SparseSamples>(std::move(*samples));
+            } else {
+                tensor.data = std::get<at::Tensor>(std::move(results[i]));
+            }
+            if (tensor.sparse && event->window) {
+                tensor.data = dense(*tensor.sparse);
+                tensor.sparse = nullptr;
+            }
+        }
+    }
+    if (event->findings) {
+        auto own = std::make_shared<EventInfo>(*event);
+        for (const auto& [mask, ranges] : event->findings->masks()) {
+            for (const auto& range : ranges) {
+                own->masks[mask].push_back(range);
+            }
+        }
+        own->findings = nullptr;
+        const auto* ids = tensors.front().channels.get();
+        const auto rows = std::find_if(m_frames.begin(), m_frames.end(),
+                                       [&](const Rows& each) { return each.table.get() == ids; });
+        event = event_for(*rows, own);
+    }
+    return std::make_shared<const TensorSet>(std::move(event), std::move(tensors));
+}
+
+void TorchTensorSetToFrameFanin::finish() {
+    std::int64_t second_copies = 0;
+    for (const auto& rows : m_frames) {
+        second_copies += rows.share->second_copies();
+    }
+    if (second_copies > 0) {
+        log::info(name().text(), [&] {
+            return std::to_string(second_copies) +
+                   (second_copies == 1 ? " frame had" : " frames had") +
+                   " more samples inside ROIs than the first copy to the host, and needed a second one";
+        });
+    }
 }
 
 } // namespace spng

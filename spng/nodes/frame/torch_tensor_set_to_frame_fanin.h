@@ -5,10 +5,13 @@
 
 #include "spng/graph/node.h"
 #include "spng/graph/node_mixins.h"
+#include "spng/nodes/frame/compact_frame.h"
 #include "spng/nodes/frame/device_row_scatter.h"
 
 #include <ATen/core/Tensor.h>
 
+#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -41,14 +44,21 @@ struct TorchTensorSetToFrameFaninConfig {
 /// float32. Summaries are gathered in the same way. With `anodes`, each frame has the channel masks and notes
 /// of its anode only.
 ///
-/// On a device, frames are assembled there and copied back asynchronously.
+/// On a device, frames are assembled there and copied back asynchronously. Tags whose rows are compacted
+/// (CompactedRows) come back as the samples inside ROIs only, and become NamedTensor::sparse; in readout windows, which
+/// SPNGStitchWindows cuts, they are dense. Packed masks are expanded on the host.
 class TorchTensorSetToFrameFanin : public NodeWith<TorchTensorSetToFrameFaninConfig>,
                                    public AsynchronousOutput {
 public:
     std::vector<std::string> input_ports() const override;
     std::vector<std::string> output_ports() const override;
-    /// Add the masks of EventInfo::findings; with `anodes`, those of the frame's channels.
+
+    /// Make the samples and masks of the frame from the copied buffer, and add the findings about the input to its
+    /// channel masks.
     TensorSetPtr arrived(const TensorSetPtr& output) const override;
+
+    /// Log how many events needed a second copy.
+    void finish() override;
 
 protected:
     void configured() override;
@@ -61,6 +71,12 @@ private:
         std::vector<int> channels; ///< ascending
         std::shared_ptr<const ChannelTable> table;
         std::shared_ptr<const RowPositions> positions;
+        std::shared_ptr<CopiedShare> share;
+    };
+    /// A tag of a frame: its tensors, and the result as far as it is known before the copies are complete.
+    struct Gathered {
+        NamedTensor tensor;
+        std::optional<CompactTag> compact;
     };
     /// @return on the host; from a device the copy may still be running
     static at::Tensor frame_of(const std::vector<RowBlock>& blocks, const Rows& rows, std::int64_t ticks);
@@ -69,7 +85,9 @@ private:
     bool is_split() const { return !config().anodes.empty(); }
     /// Return the views of a tensor that belong to the frame.
     std::vector<NamedTensor> parts_in(const Rows& rows, const NamedTensor& tensor) const;
-    NamedTensor gather(const std::string& tag, const Ports& inputs, const Rows& rows) const;
+    Gathered gather(const std::string& tag, const Ports& inputs, const Rows& rows) const;
+    TensorSetPtr frame(const std::vector<std::string>& tags, const Ports& inputs, const Rows& rows) const;
+    /// Return the event with the channel masks of the frame's channels only.
     std::shared_ptr<const EventInfo> event_for(const Rows& rows,
                                                const std::shared_ptr<const EventInfo>& event) const;
 

@@ -3,7 +3,7 @@
 
 #include "WireCellSpng/TorchnvTools.h"
 #include "spng/graph/memory_rule.h"
-#include "spng/nodes/coincidence/mask_tensor.h"
+#include "spng/nodes/roi/compacted_rows.h"
 
 #include <ATen/ops/view_as_real.h>
 
@@ -28,8 +28,8 @@ Ports TensorTap::process(const Ports& inputs) {
     NVTX_SCOPED_RANGE("TensorTap::write");
     const std::string ending = "_" + std::to_string(inputs[0]->event().ident) + ".npy";
     for (const auto& tensor : inputs[0]->tensors()) {
-        const at::Tensor samples = unpacked_mask(tensor);
-        const at::Tensor data = samples.is_complex() ? at::view_as_real(samples) : samples;
+        const at::Tensor all = dense_tensor(tensor);
+        const at::Tensor data = all.is_complex() ? at::view_as_real(all) : all;
         m_archive->add(tensor.name + ending, data.cpu().contiguous());
         if (tensor.channels) {
             m_archive->add(tensor.name + "_ids" + ending, tensor.channels->ids);

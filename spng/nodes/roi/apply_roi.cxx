@@ -4,6 +4,7 @@
 #include "WireCellSpng/TorchnvTools.h"
 #include "spng/graph/memory_rule.h"
 #include "spng/nodes/coincidence/mask_tensor.h"
+#include "spng/nodes/roi/compacted_rows.h"
 #include "spng/nodes/roi/rebaseline.h"
 
 #include <cmath>
@@ -45,9 +46,16 @@ Ports ApplyROI::process(const Ports& inputs) {
         signal.summary = inputs[2]->only().summary;
     }
     NVTX_SCOPED_RANGE("ApplyROI::rebaseline");
-    const at::Tensor mask = unpacked_mask(regions);
-    signal.data = config().baseline == "linear" ? apply_regions_linear(waveform.data, mask, factor)
-                                                : apply_regions_restored(waveform.data, mask, factor);
+    const at::Tensor mask = packed_mask(regions);
+    const bool linear = config().baseline == "linear";
+    if (compacts_rows(waveform.data.device())) {
+        const auto compact = linear ? compact_regions_linear : compact_regions_restored;
+        signal.data = compact(waveform.data, mask, factor);
+        signal.compacted = CompactedRows{mask, factor};
+    } else {
+        const auto apply = linear ? apply_regions_linear : apply_regions_restored;
+        signal.data = apply(waveform.data, mask, factor);
+    }
     signal.axes = waveform.axes;
     signal.unit = waveform.unit;
     signal.channels = waveform.channels;

@@ -7,6 +7,7 @@
 #include "spng/core/multiversion.h"
 #include "spng/core/row_chunks.h"
 #include "spng/core/tensor_checks.h"
+#include "spng/nodes/coincidence/bit_ticks.h"
 #include "spng/nodes/roi/region_growth.h"
 
 #include <ATen/Parallel.h>
@@ -18,7 +19,6 @@
 #include <torch/library.h>
 
 #include <algorithm>
-#include <vector>
 
 namespace spng {
 
@@ -69,19 +69,21 @@ void for_each_run(const std::uint64_t* mask, std::int64_t slices, std::int64_t f
     }
 }
 
+std::int64_t slices_of(std::int64_t ticks, std::int64_t factor) {
+    return (ticks + factor - 1) / factor;
+}
+
 /// Call for_row(row of the signal, packed mask, row of the result) for all rows.
 template <class Sample, class ForRow>
 void for_each_row(const at::Tensor& signal, const at::Tensor& mask, at::Tensor& result, ForRow for_row) {
     const std::int64_t ticks = signal.size(-1);
-    const std::int64_t slices = mask.size(-1);
+    const std::int64_t words = mask.size(-1);
     const auto* from = signal.const_data_ptr<Sample>();
-    const auto* inside = reinterpret_cast<const std::uint8_t*>(mask.const_data_ptr<bool>());
+    const auto* inside = reinterpret_cast<const std::uint64_t*>(mask.const_data_ptr<std::int64_t>());
     auto* to = result.mutable_data_ptr<Sample>();
     at::parallel_for(0, signal.numel() / ticks, row_grain, [&](std::int64_t begin, std::int64_t end) {
-        std::vector<std::uint64_t> words(words_for(slices));
         for (std::int64_t row = begin; row < end; ++row) {
-            pack_row(inside + row * slices, slices, words.data());
-            for_row(from + row * ticks, words.data(), to + row * ticks);
+            for_row(from + row * ticks, inside + row * words, to + row * ticks);
         }
     });
 }
@@ -89,7 +91,7 @@ void for_each_row(const at::Tensor& signal, const at::Tensor& mask, at::Tensor& 
 template <class Sample>
 void apply_linear(const at::Tensor& signal, const at::Tensor& mask, std::int64_t factor, at::Tensor& result) {
     const std::int64_t ticks = signal.size(-1);
-    const std::int64_t slices = mask.size(-1);
+    const std::int64_t slices = slices_of(ticks, factor);
     for_each_row<Sample>(
         signal, mask, result, [=](const Sample* from, const std::uint64_t* words, Sample* to) {
             for_each_run(
@@ -105,7 +107,7 @@ template <class Sample>
 void apply_restored(const at::Tensor& signal, const at::Tensor& mask, std::int64_t factor,
                     at::Tensor& result) {
     const std::int64_t ticks = signal.size(-1);
-    const std::int64_t slices = mask.size(-1);
+    const std::int64_t slices = slices_of(ticks, factor);
     for_each_row<Sample>(
         signal, mask, result, [=](const Sample* from, const std::uint64_t* words, Sample* to) {
             double outside_sum = 0;
@@ -150,7 +152,8 @@ at::Tensor apply_regions_restored_cpu(const at::Tensor& signal, const at::Tensor
 }
 
 at::Tensor mask_of_ticks(const at::Tensor& signal, const at::Tensor& mask, std::int64_t factor) {
-    return upsample_mask(mask, factor).narrow(-1, 0, signal.size(-1));
+    const std::int64_t ticks = signal.size(-1);
+    return upsample_mask(unpack_ticks(mask, slices_of(ticks, factor)), factor).narrow(-1, 0, ticks);
 }
 
 /// Return for every tick inside an ROI the first tick of the ROI.
@@ -221,16 +224,23 @@ at::Tensor apply_regions_restored_composite(const at::Tensor& signal, const at::
 
 at::Tensor call(const char* operation, const char* name, const at::Tensor& signal, const at::Tensor& mask,
                 std::int64_t factor) {
-    require_tensor(is_real(signal) && signal.dim() >= 1, name, "signal", signal,
-                   "float32 or float64 (..., channel, tick)");
-    require_argument(factor > 0, name, "factor", factor, "1 or more ticks per slice");
-    const std::int64_t slices = (signal.size(-1) + factor - 1) / factor;
-    require_tensor(is_mask(mask) && same_rows(mask, signal) && mask.size(-1) == slices, name, "mask", mask,
-                   "bool, " + std::to_string(slices) + " slices for each row of " + describe_tensor(signal));
+    require_rows_and_mask(name, signal, mask, factor);
     return find_operator<decltype(apply_regions_linear_cpu)>(operation).call(signal, mask, factor);
 }
 
 } // namespace
+
+void require_rows_and_mask(const char* operation, const at::Tensor& rows, const at::Tensor& mask,
+                           std::int64_t factor) {
+    require_tensor(is_real(rows) && rows.dim() >= 1, operation, "rows", rows,
+                   "float32 or float64 (..., channel, tick)");
+    require_argument(factor > 0, operation, "factor", factor, "1 or more ticks per slice");
+    const std::int64_t words = words_for(slices_of(rows.size(-1), factor));
+    require_tensor(mask.defined() && mask.scalar_type() == at::kLong && same_rows(mask, rows) &&
+                       mask.size(-1) == words,
+                   operation, "mask", mask,
+                   "int64, " + std::to_string(words) + " words for each row of " + describe_tensor(rows));
+}
 
 at::Tensor apply_regions_linear(const at::Tensor& signal, const at::Tensor& mask, std::int64_t factor) {
     return call("spng::apply_regions_linear", "apply_regions_linear", signal, mask, factor);

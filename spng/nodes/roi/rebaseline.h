@@ -16,7 +16,8 @@ namespace spng {
 /// 0 outside. Both ends of a run become exactly 0. Runs end at the ends of the row. A run of one tick keeps
 /// its value.
 /// @param signal  (..., channel, tick) float32 or float64, finite
-/// @param mask    (..., channel, slice) bool: tick k is in slice k / factor; ceil(tick / factor) slices
+/// @param mask    (..., channel, word) int64, packed by pack_ticks: tick k is in slice k / factor; ceil(tick / factor)
+///                slices
 /// @param factor  ticks per slice, at least 1
 /// @return shape and type of `signal`
 /// @throws Error(Internal) if shapes or types do not fit
@@ -29,5 +30,10 @@ at::Tensor apply_regions_linear(const at::Tensor& signal, const at::Tensor& mask
 /// 0 outside. A channel that is completely inside keeps its values.
 /// Arguments, result and errors as for apply_regions_linear. One operator call: spng::apply_regions_restored.
 at::Tensor apply_regions_restored(const at::Tensor& signal, const at::Tensor& mask, std::int64_t factor);
+
+/// Check the arguments of an operator on rows and the ROIs in them, as above.
+/// @throws Error(Internal) that names the operation
+void require_rows_and_mask(const char* operation, const at::Tensor& rows, const at::Tensor& mask,
+                           std::int64_t factor);
 
 } // namespace spng

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "spng/nodes/roi/compacted_rows.h"
+
+#include "spng/core/bit_words.h"
+#include "spng/core/find_operator.h"
+#include "spng/core/tensor_checks.h"
+#include "spng/nodes/coincidence/mask_tensor.h"
+#include "spng/nodes/roi/rebaseline.h"
+
+#include <ATen/Dispatch.h>
+#include <ATen/ops/zeros.h>
+#include <torch/library.h>
+
+#include <algorithm>
+#include <cstdint>
+
+namespace spng {
+namespace {
+
+/// Call visit(tick of the row, position in the compacted row, ticks) for the runs of ticks inside the ROIs of a row.
+template <class Visit>
+void for_each_run(const std::uint64_t* mask, std::int64_t factor, std::int64_t ticks, Visit visit) {
+    const std::int64_t slices = (ticks + factor - 1) / factor;
+    std::int64_t position = 0;
+    for (std::int64_t first = find_bit(mask, 0, slices, true); first < slices;) {
+        const std::int64_t past = find_bit(mask, first, slices, false);
+        const std::int64_t count = std::min(past * factor, ticks) - first * factor;
+        visit(first * factor, position, count);
+        position += count;
+        first = find_bit(mask, past, slices, true);
+    }
+}
+
+/// Copy the samples inside ROIs of all rows: copy(row of the input, tick, position, ticks, row of the result).
+template <class Copy>
+at::Tensor copied_runs(const at::Tensor& rows, const at::Tensor& mask, std::int64_t factor, Copy copy) {
+    at::Tensor result = at::zeros(rows.sizes(), rows.options());
+    const std::int64_t ticks = rows.size(-1), words = mask.size(-1);
+    const at::Tensor in = rows.contiguous(), inside = mask.contiguous();
+    const auto* flags = reinterpret_cast<const std::uint64_t*>(inside.const_data_ptr<std::int64_t>());
+    AT_DISPATCH_FLOATING_TYPES(rows.scalar_type(), "compacted_rows", [&] {
+        const auto* from = in.const_data_ptr<scalar_t>();
+        auto* to = result.mutable_data_ptr<scalar_t>();
+        for (std::int64_t row = 0; row < (ticks == 0 ? 0 : rows.numel() / ticks); ++row) {
+            for_each_run(flags + row * words, factor, ticks,
+                         [&](std::int64_t tick, std::int64_t position, std::int64_t count) {
+                             copy(from + row * ticks, tick, position, count, to + row * ticks);
+                         });
+        }
+    });
+    return result;
+}
+
+at::Tensor compacted(const at::Tensor& rows, const at::Tensor& mask, std::int64_t factor) {
+    return copied_runs(rows, mask, factor,
+                       [](const auto* from, std::int64_t tick, std::int64_t position, std::int64_t count,
+                          auto* to) { std::copy_n(from + tick, count, to + position); });
+}
+
+at::Tensor compact_regions_linear_cpu(const at::Tensor& signal, const at::Tensor& mask, std::int64_t factor) {
+    return compacted(apply_regions_linear(signal, mask, factor), mask, factor);
+}
+
+at::Tensor compact_regions_restored_cpu(const at::Tensor& signal, const at::Tensor& mask,
+                                        std::int64_t factor) {
+    return compacted(apply_regions_restored(signal, mask, factor), mask, factor);
+}
+
+at::Tensor expand_rows_cpu(const at::Tensor& rows, const at::Tensor& mask, std::int64_t factor) {
+    return copied_runs(rows, mask, factor,
+                       [](const auto* from, std::int64_t tick, std::int64_t position, std::int64_t count,
+                          auto* to) { std::copy_n(from + position, count, to + tick); });
+}
+
+at::Tensor copy_compacted_cpu(const at::Tensor& rows, const at::Tensor& mask, std::int64_t factor) {
+    return copied_runs(rows, mask, factor,
+                       [](const auto* from, std::int64_t /*tick*/, std::int64_t position, std::int64_t count,
+                          auto* to) { std::copy_n(from + position, count, to + position); });
+}
+
+at::Tensor call(const char* operation, const char* name, const at::Tensor& rows, const at::Tensor& mask,
+                std::int64_t factor) {
+    require_rows_and_mask(name, rows, mask, factor);
+    return find_operator<decltype(expand_rows_cpu)>(operation).call(rows, mask, factor);
+}
+
+} // namespace
+
+bool compacts_rows(c10::Device device) {
+    static const auto compacting = find_operator<decltype(expand_rows_cpu)>("spng::compact_regions_linear");
+    // The kernels are registered before the first tensor is on a device.
+    return device.is_cuda() && compacting.hasKernelForDispatchKey(c10::DispatchKey::CUDA);
+}
+
+at::Tensor compact_regions_linear(const at::Tensor& signal, const at::Tensor& mask, std::int64_t factor) {
+    return call("spng::compact_regions_linear", "compact_regions_linear", signal, mask, factor);
+}
+
+at::Tensor compact_regions_restored(const at::Tensor& signal, const at::Tensor& mask, std::int64_t factor) {
+    return call("spng::compact_regions_restored", "compact_regions_restored", signal, mask, factor);
+}
+
+at::Tensor expand_rows(const at::Tensor& rows, const at::Tensor& mask, std::int64_t factor) {
+    return call("spng::expand_rows", "expand_rows", rows, mask, factor);
+}
+
+at::Tensor copy_compacted(const at::Tensor& rows, const at::Tensor& mask, std::int64_t factor) {
+    return call("spng::copy_compacted", "copy_compacted", rows, mask, factor);
+}
+
+at::Tensor dense_tensor(const NamedTensor& tensor) {
+    if (tensor.sparse) {
+        return dense(*tensor.sparse);
+    }
+    return tensor.compacted ? expand_rows(tensor.data, tensor.compacted->mask, tensor.compacted->factor)
+                            : unpacked_mask(tensor);
+}
+
+TORCH_LIBRARY_FRAGMENT(spng, library) {
+    library.def("compact_regions_linear(Tensor signal, Tensor mask, int factor) -> Tensor");
+    library.def("compact_regions_restored(Tensor signal, Tensor mask, int factor) -> Tensor");
+    library.def("expand_rows(Tensor rows, Tensor mask, int factor) -> Tensor");
+    library.def("copy_compacted(Tensor rows, Tensor mask, int factor) -> Tensor");
+}
+
+TORCH_LIBRARY_IMPL(spng, CPU, library) {
+    library.impl("compact_regions_linear", compact_regions_linear_cpu);
+    library.impl("compact_regions_restored", compact_regions_restored_cpu);
+    library.impl("expand_rows", expand_rows_cpu);
+    library.impl("copy_compacted", copy_compacted_cpu);
+}
+
+} // namespace spng
