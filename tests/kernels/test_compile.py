@@ -41,7 +41,7 @@ LINE_INFORMATION = (b".debug_line", b"region_growth.cu")
 Compile = Callable[[Target, Path], str]
 
 # A multiple and a comparison for each run, and the cut of a row: a tie must not depend on the device.
-FLOAT64_IN = {"confirmed_runs", "robust_noise_float32", "robust_noise_of_short_rows_float32"}
+FLOAT64_IN = {"grow_regions", "robust_noise_float32", "robust_noise_of_short_rows_float32"}
 
 
 def kernel_names() -> set[str]:
