@@ -47,20 +47,27 @@ def call_all(ticks: int) -> None:
     spng.robust_noise(waves, 5.0)
     spng.robust_noise(waves[:, ::2], 5.0)
     spng.plain_rms(waves)
-    packed = spng.pack_above(waves, rms, 0.7, noise(ROWS), 0.1, good)
+    spng.capped_noise(noise(2, ROWS), noise(2, ROWS), noise(2, ROWS), 3.0)
+    levels = spng.pack_levels(
+        [waves, waves.neg()], [rms, None], [noise(ROWS), None], good, [0, 1, 0], [0.7, 0, 2], [0.1, 1, 0]
+    )
+    packed = levels[0]
     seeds = spng.pack_ticks((cpu_waves > 2).cuda())
     spng.unpack_ticks(packed, ticks)
-    both = spng.pack_ticks(((cpu_waves > 2) & (cpu_waves > 0.7)).cuda())
-    spng.grow_regions(both, packed, ticks, 3, 70)
-    spng.confirmed_runs(packed, seeds, both, ticks, 0.4)
-    spng.or_neighbours(packed, integers(-1, ROWS, ROWS, 3))
-    spng.multi_plane(packed, seeds, ticks, [0, 1, 2, 3])
+    views = levels[:, None]
+    spng.find_regions(views, [], ticks, [4], [0], [0], [0.0], 2, -1, False, 70)
+    spng.find_regions(
+        views, [seeds[None], views[1]], ticks, [1, 4], [2, 2], [1, 0], [0.0, 0.4], 0, 1, True, 3
+    )
+    spng.multi_plane(packed, seeds, integers(-1, ROWS, ROWS, 3), ticks, [0, 1, 2, 3])
+    spng.stack_features([waves[None], packed[None]], ticks, 0.25, 0.5, rms[None])
     offsets = torch.tensor([0, 4, 4, 90], dtype=torch.int32).cuda()
     spng.coincidence(packed, offsets, integers(0, ROWS, 90, 2), 86)
     regions = (cpu_waves[:, : (ticks + 3) // 4] > 1).cuda()
     spng.apply_regions_linear(waves, regions, 4)
     spng.apply_regions_restored(waves, regions, 4)
-    spng.clipped_running_sum(waves, noise(ROWS), rms, 4.0, 17)
+    spng.clipped_running_sum(waves, noise(ROWS), rms, 4.0, [17, 51])
+    spng.sum_of_neighbours(waves[None], True)
 
 
 if __name__ == "__main__":

@@ -79,10 +79,11 @@ pack_levels(const List<const Real*, max_images>& images, const List<Index, max_i
 
 #define SPNG_PACK_LEVELS(suffix, Real)                                                                       \
     SPNG_KERNEL pack_levels_##suffix(                                                                        \
-        List<const Real*, max_images> images, List<Index, max_images> row_strides,                           \
-        List<const Real*, max_images> rms, List<const Real*, max_images> pedestals, const bool* good,        \
-        int image_count, Index rows, Index ticks, List<int, max_levels> image_of_level,                      \
-        List<Real, max_levels> factors, List<Real, max_levels> nominals, int count, Word* packed) {          \
+        SPNG_LIST(const Real*, max_images) images, SPNG_LIST(Index, max_images) row_strides,                 \
+        SPNG_LIST(const Real*, max_images) rms, SPNG_LIST(const Real*, max_images) pedestals,                \
+        const bool* good, int image_count, Index rows, Index ticks,                                          \
+        SPNG_LIST(int, max_levels) image_of_level, SPNG_LIST(Real, max_levels) factors,                      \
+        SPNG_LIST(Real, max_levels) nominals, int count, Word* packed) {                                     \
         pack_levels(images, row_strides, rms, pedestals, good, image_count, rows, ticks, image_of_level,     \
                     factors, nominals, count, packed);                                                       \
     }

@@ -24,6 +24,10 @@ constexpr int word_bits = 64;
 /// always separate tensors.
 #define SPNG_KERNEL extern "C" __global__ void __launch_bounds__(::spng::kernels::block_threads, 4)
 
+/// Type of a list as a parameter of a kernel. It stays in constant memory: otherwise an index that is not constant
+/// would make each thread copy the list.
+#define SPNG_LIST(Type, size) const __grid_constant__ ::spng::kernels::List<Type, ::spng::kernels::size>
+
 SPNG_DEVICE unsigned lane_index() {
     return threadIdx.x % warp_threads;
 }

@@ -38,8 +38,8 @@ stack_features(const List<const Real*, max_features>& images, const List<Index, 
 
 #define SPNG_STACK_FEATURES(suffix, Real)                                                                    \
     SPNG_KERNEL stack_features_##suffix(                                                                     \
-        List<const Real*, max_features> images, List<Index, max_features> row_strides,                       \
-        List<const Word*, max_features> masks, int count, Index views, Index channels, Index ticks,          \
+        SPNG_LIST(const Real*, max_features) images, SPNG_LIST(Index, max_features) row_strides,             \
+        SPNG_LIST(const Word*, max_features) masks, int count, Index views, Index channels, Index ticks,     \
         const Real* divisor, float scale, float offset, float* stacked) {                                    \
         stack_features(images, row_strides, masks, count, views, channels, ticks, divisor, scale, offset,    \
                        stacked);                                                                             \

@@ -155,9 +155,9 @@ SPNG_DEVICE void grow_pass(const LevelsOfRow& row, const Pass& pass, Index ticks
 /// @param core               (row, word), the runs of the first pass; 0: they belong to `regions`
 /// @param regions            (row, word), widened by `pad` if `core` is 0
 SPNG_KERNEL grow_regions(const Word* levels, const Word* sure, const Word* second_sure, Index rows,
-                         Index ticks, List<Word, max_passes> seeds, List<Word, max_passes> lone,
-                         List<Index, max_passes> grow, List<double, max_passes> fractions, int passes,
-                         Word always, Index pad, Word* runs, Word* core, Word* regions) {
+                         Index ticks, SPNG_LIST(Word, max_passes) seeds, SPNG_LIST(Word, max_passes) lone,
+                         SPNG_LIST(Index, max_passes) grow, SPNG_LIST(double, max_passes) fractions,
+                         int passes, Word always, Index pad, Word* runs, Word* core, Word* regions) {
     const Index words = words_for(ticks);
     const bool is_confirmed = sure != nullptr;
     for (Index row = first_row_of_warp(); row < rows; row += rows_of_grid()) {

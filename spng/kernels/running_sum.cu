@@ -49,7 +49,8 @@ SPNG_DEVICE void clipped_running_sum(const Real* waveform, Index rows, int ticks
         };
         const int begin = threadIdx.x * results_of_thread;
         const bool in_row = first + begin < ticks;
-        for (int which = 0; which < count; ++which) {
+        Real* out = result + row * ticks + first;
+        for (int which = 0; which < count; ++which, out += rows * ticks) {
             const int length = lengths.at[which];
             const int left = begin + half - length / 2;
             if (in_row) {
@@ -64,7 +65,6 @@ SPNG_DEVICE void clipped_running_sum(const Real* waveform, Index rows, int ticks
                 }
             }
             __syncthreads();
-            Real* out = result + (which * rows + row) * ticks + first;
             for (int i = threadIdx.x; i < tile_ticks && first + i < ticks; i += block_threads) {
                 out[i] = sums[i];
             }
@@ -111,7 +111,7 @@ SPNG_SUM_OF_NEIGHBOURS(float64, double)
 #define SPNG_CLIPPED_RUNNING_SUM(suffix, Real)                                                               \
     SPNG_KERNEL clipped_running_sum_##suffix(                                                                \
         const Real* __restrict__ waveform, Index rows, Index ticks, const Real* __restrict__ pedestal,       \
-        const Real* __restrict__ rms, Real clip, List<int, max_lengths> lengths, int count, int half,        \
+        const Real* __restrict__ rms, Real clip, SPNG_LIST(int, max_lengths) lengths, int count, int half,   \
         int staged, Real* __restrict__ result) {                                                             \
         clipped_running_sum(waveform, rows, static_cast<int>(ticks), pedestal, rms, clip, lengths, count,    \
                             half, staged, result);                                                           \

@@ -93,8 +93,7 @@ TEST(Coincidence, ProductsAreTheirDefinitionsOnAnyLength) {
         EXPECT_TRUE(products[1].equal(mask.logical_not().logical_and(crossing)));
         EXPECT_TRUE(products[2].equal(mask.logical_and(crossing.logical_not())));
         EXPECT_TRUE(products[3].equal(mask.logical_or(crossing).logical_not()));
-        const auto composite =
-            products_by_composite(pack_ticks(mask), pack_ticks(crossing), {}, ticks, all);
+        const auto composite = products_by_composite(pack_ticks(mask), pack_ticks(crossing), {}, ticks, all);
         EXPECT_TRUE(composite.equal(packed));
     }
 }
@@ -154,8 +153,7 @@ TEST(Coincidence, NeighboursAddTheirTicks) {
     // MP2 of an empty mask is the crossing.
     const auto none = at::zeros_like(packed);
     EXPECT_TRUE(unpack_ticks(multi_plane(none, packed, 5, {2}, neighbours)[0], 5).equal(expected));
-    EXPECT_TRUE(
-        unpack_ticks(products_by_composite(none, packed, neighbours, 5, {2})[0], 5).equal(expected));
+    EXPECT_TRUE(unpack_ticks(products_by_composite(none, packed, neighbours, 5, {2})[0], 5).equal(expected));
     EXPECT_TRUE(unpack_ticks(packed, 5).equal(mask_of({"x....", ".x...", "..x..", "...x."})))
         << "input was written";
 }

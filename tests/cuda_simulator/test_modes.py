@@ -147,5 +147,5 @@ def test_own_kernels_switched_off(
     """Compositions of LibTorch's operators give what SPNG's kernels give."""
     monkeypatch.setenv("SPNG_CUDA_KERNELS", "no")
     cpu, cuda, run = on_both(site.folder, site.flags, frames)
-    assert not any("pack_above" in name for name in run.report.all["kernels"])
+    assert not any("pack_levels" in name for name in run.report.all["kernels"])
     assert_equal(cuda, cpu, tolerance=1e-5)

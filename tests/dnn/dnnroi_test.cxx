@@ -101,7 +101,8 @@ TEST_F(DNNROITest, ScaleOffsetThresholdAndNames) {
                          {"output", "regions"},
                          {"probability", "score"}});
     const auto out = run(scaled, inputs());
-    EXPECT_TRUE(at::equal(unpacked_mask(out->at("regions")), mask_of({1, 1, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0}, {1, 3, 4})));
+    EXPECT_TRUE(at::equal(unpacked_mask(out->at("regions")),
+                          mask_of({1, 1, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0}, {1, 3, 4})));
     const auto& score = out->at("score");
     EXPECT_NEAR(score.data[0][0][1].item<double>(), 2.504, 1e-6);
     EXPECT_NEAR(score.data[0][1][3].item<double>(), -3.5, 1e-6);

@@ -47,8 +47,8 @@ TEST(StackFeatures, ADivisorOfOneChangesNoBit) {
     for (const auto type : {at::kFloat, at::kDouble}) {
         const auto charge = at::tensor({1.1, 1e-3, -7.3e5, 0.3}, at::kDouble).to(type).view({1, 2, 2});
         const auto one = at::ones({1, 2}, type);
-        EXPECT_TRUE(
-            at::equal(stack_features({charge}, 2, 1.0 / 4000, 0, one), stack_features({charge}, 2, 1.0 / 4000, 0)));
+        EXPECT_TRUE(at::equal(stack_features({charge}, 2, 1.0 / 4000, 0, one),
+                              stack_features({charge}, 2, 1.0 / 4000, 0)));
     }
 }
 

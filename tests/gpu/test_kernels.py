@@ -27,15 +27,14 @@ pytestmark = pytest.mark.skipif(
 OPERATORS = (
     "subtract_baseline_and_pad",
     "robust_noise",
+    "capped_noise",
     "plain_rms",
     "pack_ticks",
-    "pack_above",
+    "pack_levels",
     "unpack_ticks",
     "coincidence",
-    "or_neighbours",
     "multi_plane",
-    "grow_regions",
-    "confirmed_runs",
+    "find_regions",
     "compact_regions_linear",
     "compact_regions_restored",
     "expand_rows",
@@ -43,6 +42,8 @@ OPERATORS = (
     "gather_words",
     "gather_rows",
     "clipped_running_sum",
+    "sum_of_neighbours",
+    "stack_features",
 )
 
 # torch is loaded in a separate process, because the other tests do not need it and its absence is not a failure.
@@ -57,8 +58,12 @@ for library in {[str(path) for path in LIBRARIES]}:
     torch.ops.load_library(library)
 spng = torch.ops.spng
 torch.manual_seed(20261121)
+def to_device(value):
+    if isinstance(value, list):
+        return [to_device(part) for part in value]
+    return value.cuda() if isinstance(value, torch.Tensor) else value
 def same(operator, *arguments, tolerance=0.0):
-    cuda = [value.cuda() if isinstance(value, torch.Tensor) else value for value in arguments]
+    cuda = to_device(list(arguments))
     seen, again, expected = operator(*cuda), operator(*cuda), operator(*arguments)
     if isinstance(seen, torch.Tensor):
         seen, again, expected = [seen], [again], [expected]
@@ -107,6 +112,8 @@ for ticks in (1, 31, 33, 64, 1025, 6000, 30000):
         waves = (torch.randn(7, ticks, dtype=torch.float64) * 300).to(kind)
         same(spng.subtract_baseline_and_pad, waves, ticks, kind, None)
         same(spng.robust_noise, waves, 5.0, tolerance=1e-3 if kind == torch.float32 else 1e-10)
+        rms = torch.rand(3, 900, dtype=torch.float64).to(kind) - 0.1
+        same(spng.capped_noise, rms - 1, rms + 2, rms, 1.2)
         same(spng.plain_rms, waves, tolerance=1e-3 if kind == torch.float32 else 1e-10)
         same(spng.robust_noise, waves[:, ::2], 3.0, tolerance=1e-3 if kind == torch.float32 else 1e-10)
 """)
@@ -121,14 +128,19 @@ for ticks in (1, 63, 64, 65, 1500, 2049, 6001):
     same(spng.pack_ticks, mask)
     same(spng.unpack_ticks, packed, ticks)
     waves = torch.randn(9, ticks + 9)[:, 4:4 + ticks]
-    same(spng.pack_above, waves, torch.rand(9), 0.7, torch.randn(9), 0.1, torch.rand(9) < 0.8)
-    for before, after in ((0, 0), (1, 1), (70, 3), (0, 100000)):
-        same(spng.grow_regions, seeds, packed, ticks, before, after)
-    same(spng.confirmed_runs, packed, spng.pack_ticks(torch.rand(9, ticks) < 0.5), seeds, ticks, 0.4)
+    pedestals, good = [torch.randn(9), None], torch.rand(9) < 0.8
+    same(spng.pack_levels, [waves, 2 * waves], [torch.rand(9), None], pedestals, good, [0, 1, 0], [0.7, 0, 2], [0.1, 1, 0])
+    levels = torch.stack([seeds, packed, seeds.roll(1, 0), packed.roll(1, 0)]).view(4, 1, 9, -1)
+    sure = [spng.pack_ticks(torch.rand(1, 9, ticks) < 0.3) for _ in range(2)]
+    for pad in (0, 1, 70, 100000):
+        same(spng.find_regions, levels, [], ticks, [1, 5], [0, 0], [1, 3], [0, 0], 4, -1, False, pad)
+        same(spng.find_regions, levels, sure, ticks, [1, 5], [4, 1], [1, 3], [0, 0.4], 0, 3, True, pad)
     offsets = torch.tensor([0, 40, 40, 900], dtype=torch.int32)
     same(spng.coincidence, packed, offsets, torch.randint(0, 9, (900, 2), dtype=torch.int32), 860)
-    same(spng.or_neighbours, packed, torch.randint(-1, 9, (9, 3), dtype=torch.int32))
-    same(spng.multi_plane, packed, seeds, ticks, [2, 3, 0, 1])
+    same(spng.multi_plane, packed, seeds, None, ticks, [2, 3, 0, 1])
+    same(spng.multi_plane, packed, seeds, torch.randint(-1, 9, (9, 3), dtype=torch.int32), ticks, [2])
+    charge = waves[:8].view(2, 4, ticks)
+    same(spng.stack_features, [charge, packed[:8].view(2, 4, -1)], ticks, 0.25, 0.5, torch.rand(2, 4) + 1)
 """)
 
 
@@ -157,8 +169,8 @@ for ticks in (1, 64, 1025, 6000, 6001):
         same(restored, waves, regions, tolerance=tolerance)
         same(gathered, waves, regions, origins)
         unit = torch.full((5,), 900, dtype=kind)
-        for samples in (1, 17, 51):
-            same(spng.clipped_running_sum, waves, torch.zeros(5, dtype=kind), unit, 4.0, samples, tolerance=1e-4)
+        same(spng.clipped_running_sum, waves, torch.zeros(5, dtype=kind), unit, 4.0, [1, 51, 17], tolerance=1e-4)
+        same(spng.sum_of_neighbours, waves[None], True)
 """)
 
 

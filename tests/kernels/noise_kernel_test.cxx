@@ -164,7 +164,8 @@ TEST(CappedNoiseKernel, IsTheCpusToTheByte) {
                         const auto capped = kernels::capped_noise(low, median, rms, cap);
                         return is_rms ? std::get<1>(capped) : std::get<0>(capped);
                     });
-                    EXPECT_TRUE(seen.nan_to_num(-1).equal((is_rms ? expected.rms : expected.median).nan_to_num(-1)))
+                    EXPECT_TRUE(
+                        seen.nan_to_num(-1).equal((is_rms ? expected.rms : expected.median).nan_to_num(-1)))
                         << channels << " channels, cap " << cap;
                 }
             }

@@ -76,8 +76,7 @@ TEST(PackedKernel, Levels) {
                 {.waveform = waveform, .rms = unit},
                 {.waveform = coarse, .rms = unit, .pedestal = at::rand({2, 5}, type) - 0.3},
                 {.waveform = coarse.transpose(0, 1).contiguous().transpose(0, 1)}};
-            const std::vector<Level> levels{
-                {0, 0.5}, {1, 0.7, 0.1}, {0, 1}, {2, 3, 0.5}, {1, -1}, {1, 0.5}};
+            const std::vector<Level> levels{{0, 0.5}, {1, 0.7, 0.1}, {0, 1}, {2, 3, 0.5}, {1, -1}, {1, 0.5}};
             for (const auto& good : {std::optional<at::Tensor>(), std::optional(random_mask(0.6, {2, 5}))}) {
                 EXPECT_TRUE(
                     same_bytes(levels_by_kernel(images, levels, good), pack_levels(images, levels, good)))

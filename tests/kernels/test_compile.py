@@ -43,7 +43,7 @@ Compile = Callable[[Target, Path], str]
 # A multiple and a comparison for each run, the cut of a row, and the line over bad ticks: a tie must not depend on the
 # device.
 FLOAT64_IN = {
-    "confirmed_runs",
+    "grow_regions",
     "robust_noise_float32",
     "robust_noise_of_short_rows_float32",
     "select_rows_int16",

@@ -247,9 +247,8 @@ TEST(FeaturesKernel, IsTheCpusToTheByte) {
             for (const auto& unit : {std::optional<at::Tensor>(), std::optional(divisor)}) {
                 for (const double offset : {0.0, 0.25}) {
                     const std::vector<at::Tensor> images{mask, charge, mask};
-                    const at::Tensor seen = emulated([&] {
-                        return kernels::stack_features(images, ticks, 1.0 / 4000, offset, unit);
-                    });
+                    const at::Tensor seen = emulated(
+                        [&] { return kernels::stack_features(images, ticks, 1.0 / 4000, offset, unit); });
                     EXPECT_TRUE(same_bytes(
                         seen, stack_features(images, ticks, 1.0 / 4000, offset, unit.value_or(at::Tensor()))))
                         << ticks;

@@ -101,9 +101,8 @@ TEST(RegionSeeds, NeighboursStayInTheirViewAndWrapWhereItDoes) {
     const at::Tensor everywhere = at::full({2, 4, 1}, 7, at::kLong);
     const at::Tensor levels = at::stack({one_bit(0, 3), everywhere});
     const auto rows = [&](bool cyclic, const at::Tensor& confirmed) {
-        const RegionRule rule{.passes = {{.seeds = 1, .grow = 0, .confirmed_fraction = 1e-9}},
-                              .beside = 1,
-                              .cyclic = cyclic};
+        const RegionRule rule{
+            .passes = {{.seeds = 1, .grow = 0, .confirmed_fraction = 1e-9}}, .beside = 1, .cyclic = cyclic};
         const at::Tensor flat = find_regions(levels, {confirmed}, rule, 3).flatten().contiguous();
         return std::vector<std::int64_t>(flat.const_data_ptr<std::int64_t>(),
                                          flat.const_data_ptr<std::int64_t>() + 8);
@@ -119,8 +118,9 @@ TEST(FindRegions, OrOfPassesAndLevelsIsWidened) {
                                    packed(".###......").squeeze(0).squeeze(0), //
                                    packed("......#...").squeeze(0).squeeze(0)})
                             .view({3, 1, 1, 1});
-    EXPECT_EQ(text(find_regions(levels, {}, {.passes = {{.seeds = 1, .grow = 1}}, .always = 4, .pad = 1}, 10), 10),
-              "########..");
+    EXPECT_EQ(
+        text(find_regions(levels, {}, {.passes = {{.seeds = 1, .grow = 1}}, .always = 4, .pad = 1}, 10), 10),
+        "########..");
     EXPECT_EQ(text(find_regions(levels, {}, {.always = 5}, 10), 10), "..#...#...");
     EXPECT_EQ(text(find_regions(levels, {}, {}, 10), 10), "..........");
 }
@@ -173,9 +173,9 @@ TEST(PackLevels, IsTheComparisonOfEachRowWithItsThresholds) {
                                          {.waveform = waveform, .rms = rms, .pedestal = pedestal},
                                          {.waveform = waveform}};
     const std::vector<Level> levels{{0, 1}, {1, 0.7, 0.1}, {2, 9, 0.25}, {0, 0.5}};
-    const auto expected = at::stack({waveform > rms.unsqueeze(-1),
-                                     waveform > (rms * 0.7 + pedestal + 0.1).unsqueeze(-1),
-                                     waveform > 0.25, waveform > (rms * 0.5).unsqueeze(-1)});
+    const auto expected =
+        at::stack({waveform > rms.unsqueeze(-1), waveform > (rms * 0.7 + pedestal + 0.1).unsqueeze(-1),
+                   waveform > 0.25, waveform > (rms * 0.5).unsqueeze(-1)});
     EXPECT_TRUE(unpack_ticks(pack_levels(images, levels), 130).equal(expected));
     const at::Tensor packed = pack_levels(images, levels, good);
     EXPECT_TRUE(unpack_ticks(packed, 130).equal(expected & good.unsqueeze(-1)));

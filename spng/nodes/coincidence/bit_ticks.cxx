@@ -150,13 +150,10 @@ at::Tensor pack_levels_cpu(at::TensorList images, const OptionalTensors& rms,
     const bool* wanted = good ? flags.const_data_ptr<bool>() : nullptr;
     const auto compare = images[0].scalar_type() == at::kFloat ? compare_rows<float> : compare_rows<double>;
     auto* to = reinterpret_cast<std::uint64_t*>(packed.mutable_data_ptr<std::int64_t>());
-    // A few rows of all images at a time, which stay in the cache for all their levels.
     at::parallel_for(0, rows[0].rows.size(0), row_grain, [&](std::int64_t begin, std::int64_t end) {
-        for (std::int64_t row = begin; row < end; ++row) {
-            for (std::size_t level = 0; level < image_of_level.size(); ++level) {
-                compare(rows[image_of_level[level]], factors[level], nominals[level], wanted, row, row + 1,
-                        to + static_cast<std::int64_t>(level) * packed.stride(0));
-            }
+        for (std::size_t level = 0; level < image_of_level.size(); ++level) {
+            compare(rows[image_of_level[level]], factors[level], nominals[level], wanted, begin, end,
+                    to + static_cast<std::int64_t>(level) * packed.stride(0));
         }
     });
     return packed;

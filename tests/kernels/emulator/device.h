@@ -17,6 +17,7 @@
 #define __device__
 #define __forceinline__ inline
 #define __launch_bounds__(...)
+#define __grid_constant__
 #define threadIdx (::spng::emulation::running->thread().index)
 #define blockIdx (::spng::emulation::running->block_index())
 #define blockDim (::spng::emulation::running->size())
