@@ -13,7 +13,7 @@
 
 namespace spng::kernels {
 
-// spng/nodes/frame/row_selection.h: waveforms, good rows, flags. A rail or both may be missing.
+// spng/nodes/channels/row_selection.h: waveforms, good rows, flags. A rail or both may be missing.
 std::tuple<at::Tensor, at::Tensor, at::Tensor> select_rows(const at::Tensor& frame, const at::Tensor& rows,
                                                            const at::Tensor& offsets,
                                                            const at::Tensor& ranges,

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gather rows of a frame, check and clean them (spng/nodes/frame/row_selection.h). One block per row; each row is
+// Gather rows of a frame, check and clean them (spng/nodes/channels/row_selection.h). One block per row; each row is
 // read once and written once. Rows that must be changed, which are rare, are partly written again.
 
 #include "spng/kernels/block_reduction.cuh"
-#include "spng/nodes/frame/row_flags.h"
+#include "spng/nodes/channels/row_flags.h"
 
 namespace spng::kernels {
 

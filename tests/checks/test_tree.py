@@ -41,6 +41,7 @@ ORDER = (
         "spng/nodes/roi",
         "spng/nodes/sim/signal",
     ),
+    ("spng/nodes/channels",),
     ("spng/nodes/frame", "spng/nodes/sim/depos"),
     ("spng/kernels",),
     ("spng/kernels/plugin",),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "spng/nodes/frame/channel_ranges.h"
+#include "spng/nodes/channels/channel_ranges.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "spng/nodes/frame/channel_selection.h"
+#include "spng/nodes/channels/channel_selection.h"
 
 #include "spng/nodes/frame/row_scatter.h"
 

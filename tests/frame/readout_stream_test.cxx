@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spng/nodes/frame/readout_stream.h"
 
-#include "spng/nodes/frame/channel_ranges.h"
+#include "spng/nodes/channels/channel_ranges.h"
 #include "tests/support/components.h"
 
 #include <ATen/TensorOperators.h>

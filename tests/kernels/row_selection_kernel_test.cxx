@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spng/kernels/operators.h"
-#include "spng/nodes/frame/channel_selection.h"
+#include "spng/nodes/channels/channel_selection.h"
 #include "tests/kernels/kernel_checks.h"
 
 #include <ATen/TensorOperators.h>

@@ -9,7 +9,7 @@
 #include "spng/device/host_copy.h"
 #include "spng/device/memory/page_locked.h"
 #include "spng/graph/memory_rule.h"
-#include "spng/nodes/frame/late_findings.h"
+#include "spng/nodes/channels/late_findings.h"
 
 #include <ATen/ops/cat.h>
 #include <ATen/ops/empty.h>

@@ -4,8 +4,8 @@
 
 #include "spng/graph/node.h"
 #include "spng/graph/node_mixins.h"
-#include "spng/nodes/frame/channel_selection.h"
-#include "spng/nodes/frame/kept_values.h"
+#include "spng/nodes/channels/channel_selection.h"
+#include "spng/nodes/channels/kept_values.h"
 #include "spng/nodes/input_check/input_tally.h"
 
 #include <map>

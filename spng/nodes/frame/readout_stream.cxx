@@ -3,7 +3,7 @@
 
 #include "spng/core/error.h"
 #include "spng/core/log/log.h"
-#include "spng/nodes/frame/channel_ranges.h"
+#include "spng/nodes/channels/channel_ranges.h"
 
 #include <ATen/ops/cat.h>
 

@@ -5,7 +5,7 @@
 #include "spng/core/log/log.h"
 #include "spng/core/tensor_checks.h"
 #include "spng/graph/memory_rule.h"
-#include "spng/nodes/frame/channel_ranges.h"
+#include "spng/nodes/channels/channel_ranges.h"
 
 #include <ATen/Dispatch_v2.h>
 #include <ATen/Parallel.h>

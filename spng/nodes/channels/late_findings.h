@@ -3,7 +3,7 @@
 // Findings about channels that a device has checked (docs/decisions/streams.md).
 
 #include "spng/core/tensor_set.h"
-#include "spng/nodes/frame/channel_selection.h"
+#include "spng/nodes/channels/channel_selection.h"
 #include "spng/nodes/input_check/input_tally.h"
 
 #include <ATen/core/Tensor.h>

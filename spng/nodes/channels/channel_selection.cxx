@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "spng/nodes/frame/channel_selection.h"
+#include "spng/nodes/channels/channel_selection.h"
 
 #include "spng/core/tensor_checks.h"
-#include "spng/nodes/frame/channel_ranges.h"
+#include "spng/nodes/channels/channel_ranges.h"
 
 #include <ATen/ops/empty.h>
 

@@ -2,7 +2,7 @@
 #pragma once
 // Operator of SPNGFrameToTorchSetFanout: gather rows of a frame, check and clean them in one pass.
 
-#include "spng/nodes/frame/row_flags.h"
+#include "spng/nodes/channels/row_flags.h"
 
 #include <ATen/core/Tensor.h>
 #include <c10/core/Device.h>

@@ -5,7 +5,7 @@
 
 #include "spng/core/tensor_set.h"
 #include "spng/instrument/report/input_report.h"
-#include "spng/nodes/frame/row_selection.h"
+#include "spng/nodes/channels/row_selection.h"
 
 #include <ATen/core/Tensor.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "spng/nodes/frame/late_findings.h"
+#include "spng/nodes/channels/late_findings.h"
 
 #include "WireCellSpng/TorchnvTools.h"
 #include "spng/core/error.h"

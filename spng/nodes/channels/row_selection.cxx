@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "spng/nodes/frame/row_selection.h"
+#include "spng/nodes/channels/row_selection.h"
 
 #include "spng/core/find_operator.h"
 #include "spng/core/tensor_checks.h"
