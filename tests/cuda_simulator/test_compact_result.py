@@ -128,7 +128,9 @@ def test_several_anodes(tmp_path: Path, split: bool) -> None:
 
 
 def test_taps_have_dense_rows(site: Site) -> None:
-    cpu, cuda, _ = on_both(site.folder, site.flags, events(site, {0, 1, 2, 3}), tags="signal", dump="signal,roi")
+    cpu, cuda, _ = on_both(
+        site.folder, site.flags, events(site, {0, 1, 2, 3}), tags="signal", dump="signal,roi"
+    )
     assert_equal(cuda, cpu)
     taps = sorted(path.name for path in site.folder.glob("cuda-*.npz"))
     assert taps

@@ -38,8 +38,9 @@ Example example(std::size_t sources, double share, std::int64_t frame_ticks) {
     CompactTag signal{.factor = factor, .ticks = ticks}, mask{.factor = factor};
     std::vector<RowBlock> rows, masks;
     for (std::size_t i = 0; i < sources; ++i) {
-        const auto ids = order.narrow(0, static_cast<std::int64_t>(i) * channels_of_source, channels_of_source)
-                             .reshape({1, -1});
+        const auto ids =
+            order.narrow(0, static_cast<std::int64_t>(i) * channels_of_source, channels_of_source)
+                .reshape({1, -1});
         const at::Tensor inside = at::rand({1, channels_of_source, slices}) < share;
         const at::Tensor packed = pack_ticks(inside);
         const at::Tensor compacted = at::randn({1, channels_of_source, ticks});
