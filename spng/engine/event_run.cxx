@@ -323,10 +323,9 @@ bool EventRun::can_move() const {
     const std::lock_guard lock(m_mutex);
     const auto is_on_host = [](const TensorSetPtr& set) {
         return set == nullptr ||
-               std::all_of(set->tensors().begin(), set->tensors().end(),
-                           [](const NamedTensor& tensor) {
-                               return !tensor.data.defined() || tensor.data.device().is_cpu();
-                           });
+               std::all_of(set->tensors().begin(), set->tensors().end(), [](const NamedTensor& tensor) {
+                   return !tensor.data.defined() || tensor.data.device().is_cpu();
+               });
     };
     return std::all_of(m_kept.begin(), m_kept.end(), [&](const Ports& ports) {
         return std::all_of(ports.begin(), ports.end(), is_on_host);

@@ -102,11 +102,11 @@ SPNG_DEVICE void gather_rows(const RowSources<Real>& sources, Index rows, Index 
 }
 
 #define SPNG_GATHER_ROWS(suffix, Real)                                                                       \
-    SPNG_KERNEL gather_rows_##suffix(                                                                        \
-        const Real* __restrict__ first, const Real* __restrict__ second, const Real* __restrict__ third,     \
-        const Real* __restrict__ fourth, const int* __restrict__ origins, Index rows, Index ticks,           \
-        const int* __restrict__ extents, const Index* __restrict__ tiles, Index first_tile,                  \
-        float* __restrict__ values) {                                                                        \
+    SPNG_KERNEL gather_rows_##suffix(const Real* __restrict__ first, const Real* __restrict__ second,        \
+                                     const Real* __restrict__ third, const Real* __restrict__ fourth,        \
+                                     const int* __restrict__ origins, Index rows, Index ticks,               \
+                                     const int* __restrict__ extents, const Index* __restrict__ tiles,       \
+                                     Index first_tile, float* __restrict__ values) {                         \
         gather_rows(RowSources<Real>{first, second, third, fourth, origins}, rows, ticks, extents, tiles,    \
                     first_tile, values);                                                                     \
     }

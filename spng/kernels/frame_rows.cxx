@@ -47,7 +47,8 @@ void gather_words(at::TensorList sources, const at::Tensor& origins, std::int64_
 void gather_rows(at::TensorList sources, const at::Tensor& origins, const at::Tensor& extents,
                  const at::Tensor& tiles, std::int64_t first_tile, const at::Tensor& values) {
     sources[0].scalar_type() == at::kFloat
-        ? launch_gather_rows<float>("gather_rows_float32", sources, origins, extents, tiles, first_tile, values)
+        ? launch_gather_rows<float>("gather_rows_float32", sources, origins, extents, tiles, first_tile,
+                                    values)
         : launch_gather_rows<double>("gather_rows_float64", sources, origins, extents, tiles, first_tile,
                                      values);
 }

@@ -14,8 +14,8 @@ namespace spng::kernels {
 namespace {
 
 template <class Real>
-void launch_rows(const char* kernel, const at::Tensor& rows, const at::Tensor& mask, std::int64_t shared_bytes,
-                 std::int64_t factor, at::Tensor& result) {
+void launch_rows(const char* kernel, const at::Tensor& rows, const at::Tensor& mask,
+                 std::int64_t shared_bytes, std::int64_t factor, at::Tensor& result) {
     launch(kernel, result.device(), blocks_for(rows.size(0), 1), shared_bytes, rows.const_data_ptr<Real>(),
            rows.stride(0), mask.const_data_ptr<std::int64_t>(), rows.size(0), rows.size(1), factor,
            result.mutable_data_ptr<Real>());

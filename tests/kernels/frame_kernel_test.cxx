@@ -59,8 +59,10 @@ Expected expected_of(const FrameRows& frame, std::int64_t factor, std::int64_t t
         }
         const at::Tensor mask = frame.masks[source][own];
         words.push_back(pack_ticks(mask));
-        const auto inside = mask.repeat_interleave(factor).narrow(0, 0, std::min(ticks, mask.size(0) * factor));
-        values.push_back(frame.rows[source][own].narrow(0, 0, inside.sum().item<std::int64_t>()).to(at::kFloat));
+        const auto inside =
+            mask.repeat_interleave(factor).narrow(0, 0, std::min(ticks, mask.size(0) * factor));
+        values.push_back(
+            frame.rows[source][own].narrow(0, 0, inside.sum().item<std::int64_t>()).to(at::kFloat));
     }
     return {at::stack(words), at::cat(values)};
 }
@@ -73,7 +75,8 @@ at::Tensor gathered(const FrameRows& frame, std::int64_t factor, std::int64_t ti
         packed.push_back(pack_ticks(mask));
     }
     const at::Tensor words = at::zeros({rows, packed[0].size(1)}, at::kLong);
-    const at::Tensor extents = at::zeros({rows, 2}, at::kInt), tiles = at::zeros({2 * tiles_of_tag}, at::kLong);
+    const at::Tensor extents = at::zeros({rows, 2}, at::kInt),
+                     tiles = at::zeros({2 * tiles_of_tag}, at::kLong);
     const at::Tensor values = at::zeros({2 * capacity});
     for (const std::int64_t first_tile : {std::int64_t{0}, tiles_of_tag}) {
         kernels::gather_words(packed, frame.origins, factor, ticks, words, extents,
@@ -90,18 +93,18 @@ TEST(FrameRowsKernel, GathersWordsAndSamplesInTheOrderOfTheFrame) {
             for (const std::int64_t ticks : {1, 63, 257, 1030}) {
                 for (const std::int64_t cut : {0, 1, 30}) { // ticks of the rows that the frame does not have
                     const std::int64_t used = std::max<std::int64_t>(1, ticks - cut);
-                    const auto frame =
-                        frame_rows(19, 14, 3, ticks, (ticks + factor - 1) / factor, type);
+                    const auto frame = frame_rows(19, 14, 3, ticks, (ticks + factor - 1) / factor, type);
                     const auto expected = expected_of(frame, factor, used);
                     const std::int64_t capacity = 36 * ticks;
-                    const at::Tensor seen =
-                        emulated([&] { return gathered(frame, factor, used, capacity); });
+                    const at::Tensor seen = emulated([&] { return gathered(frame, factor, used, capacity); });
                     const std::int64_t words = 2 * expected.words.numel(), count = expected.values.numel();
-                    EXPECT_TRUE(same_bytes(seen.narrow(0, 0, words), expected.words.flatten().view(at::kFloat)));
+                    EXPECT_TRUE(
+                        same_bytes(seen.narrow(0, 0, words), expected.words.flatten().view(at::kFloat)));
                     const at::Tensor twice = at::cat({expected.values, expected.values});
                     EXPECT_TRUE(same_bytes(seen.narrow(0, words, 2 * count), twice))
                         << ticks << " ticks, factor " << factor << ", cut " << cut;
-                    EXPECT_TRUE(seen.narrow(0, words + 2 * count, 2 * (capacity - count)).eq(0).all().item<bool>());
+                    EXPECT_TRUE(
+                        seen.narrow(0, words + 2 * count, 2 * (capacity - count)).eq(0).all().item<bool>());
                 }
             }
         }
@@ -117,7 +120,8 @@ TEST(FrameRowsKernel, EqualsTheOperatorOfTheCpu) {
         const at::Tensor tiles = at::zeros({tiles_for(55)}, at::kLong), values = at::zeros({55 * 500});
         words_operator(packed, frame.origins, 4, 499, words, extents, tiles);
         rows_operator(frame.rows, frame.origins, extents, tiles, 0, values);
-        return at::cat({words.flatten(), extents.flatten().to(at::kLong), tiles, values.view(at::kInt).to(at::kLong)});
+        return at::cat(
+            {words.flatten(), extents.flatten().to(at::kLong), tiles, values.view(at::kInt).to(at::kLong)});
     };
     const at::Tensor seen = emulated([&] { return run(kernels::gather_words, kernels::gather_rows); });
     EXPECT_TRUE(same_bytes(seen, run(gather_words, gather_rows)));

@@ -102,7 +102,8 @@ TEST(RebaselineKernel, LinearOfWholeRowsEmptyMasksAndFloat64) {
 }
 
 TEST(RebaselineKernel, SamplesInsideFollowEachOther) {
-    const at::Tensor signal = at::tensor({9.f, 2.f, 10.f, 6.f, 9.f, 0.f, 9.f}).view({1, 7}); // mean outside: 5
+    const at::Tensor signal =
+        at::tensor({9.f, 2.f, 10.f, 6.f, 9.f, 0.f, 9.f}).view({1, 7});                     // mean outside: 5
     const at::Tensor mask = at::tensor({0, 1, 0, 1}, at::kInt).to(at::kBool).view({1, 4}); // ticks 2, 3, 6
     const emulation::EmulatedDevice device(0);
     const at::Tensor seen = kernels::compact_regions_restored(signal, pack_ticks(mask), 2);
@@ -130,8 +131,9 @@ TEST(RebaselineKernel, RestoredHasTheMeanOutside) {
                 const double step = type == at::kFloat ? 1.3e-4 : 1e-11;
                 EXPECT_LE((seen - restored_by_definition(signal, mask, 4)).abs().max().item<double>(), step)
                     << ticks;
-                EXPECT_LE((seen - apply_regions_restored(signal, pack_ticks(mask), 4)).abs().max().item<double>(),
-                          step)
+                EXPECT_LE(
+                    (seen - apply_regions_restored(signal, pack_ticks(mask), 4)).abs().max().item<double>(),
+                    step)
                     << ticks;
             }
             const at::Tensor all = at::ones({2, (ticks + 3) / 4}, at::kBool);

@@ -70,8 +70,7 @@ TEST(RebaselineLinear, EndsOfRunsAreExactlyZero) {
     at::manual_seed(31);
     const auto signal = at::randn({20, 997}).mul(1e4);
     const auto mask = at::full({20, 997}, true, at::kBool);
-    for (const auto& result :
-         {rebased_linear(signal, mask, 1), composite_of(linear, signal, mask, 1)}) {
+    for (const auto& result : {rebased_linear(signal, mask, 1), composite_of(linear, signal, mask, 1)}) {
         EXPECT_TRUE(result.select(1, 0).eq(0).all().item<bool>());
         EXPECT_TRUE(result.select(1, 996).eq(0).all().item<bool>());
         EXPECT_GT(result.select(1, 500).abs().min().item<float>(), 0);
@@ -151,20 +150,17 @@ TEST(Rebaseline, RandomRegionsAgreeWithTheDefinitions) {
                 const auto label = std::to_string(ticks) + " ticks, factor " + std::to_string(factor);
                 const auto by_line = naive(signal, mask, factor, true);
                 const auto by_level = naive(signal, mask, factor, false);
-                EXPECT_TRUE(rebased_linear(signal, mask, factor).allclose(by_line, 1e-12, 1e-12))
-                    << label;
+                EXPECT_TRUE(rebased_linear(signal, mask, factor).allclose(by_line, 1e-12, 1e-12)) << label;
                 EXPECT_TRUE(composite_of(linear, signal, mask, factor).allclose(by_line, 1e-12, 1e-12))
                     << label;
-                EXPECT_TRUE(rebased_restored(signal, mask, factor).allclose(by_level, 1e-12, 1e-12))
-                    << label;
+                EXPECT_TRUE(rebased_restored(signal, mask, factor).allclose(by_level, 1e-12, 1e-12)) << label;
                 EXPECT_TRUE(composite_of(restored, signal, mask, factor).allclose(by_level, 1e-12, 1e-12))
                     << label;
                 const auto single = signal.to(at::kFloat);
                 EXPECT_TRUE(
                     rebased_linear(single, mask, factor).to(at::kDouble).allclose(by_line, 1e-5, 2e-6));
-                EXPECT_TRUE(rebased_restored(single, mask, factor)
-                                .to(at::kDouble)
-                                .allclose(by_level, 1e-5, 2e-6));
+                EXPECT_TRUE(
+                    rebased_restored(single, mask, factor).to(at::kDouble).allclose(by_level, 1e-5, 2e-6));
             }
         }
     }

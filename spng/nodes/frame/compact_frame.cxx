@@ -178,7 +178,8 @@ std::vector<CompactFrame::Result> CompactFrame::results() {
         if (m_parts[i].is_mask) {
             results.emplace_back(expanded_mask(m_parts[i]));
         } else {
-            results.emplace_back(SparseSamples{m_rows, m_ticks, runs[i], all.narrow(0, first, ends[i] - first)});
+            results.emplace_back(
+                SparseSamples{m_rows, m_ticks, runs[i], all.narrow(0, first, ends[i] - first)});
         }
         first = ends[i];
     }

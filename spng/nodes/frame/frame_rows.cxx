@@ -67,8 +67,7 @@ void gather_rows_cpu(at::TensorList sources, const at::Tensor& origins, const at
             }
             if (extent[2 * row + 1] > 0) {
                 const at::Tensor& source = sources[static_cast<std::size_t>(origin[2 * row])];
-                const auto* from =
-                    source.const_data_ptr<scalar_t>() + origin[2 * row + 1] * source.size(-1);
+                const auto* from = source.const_data_ptr<scalar_t>() + origin[2 * row + 1] * source.size(-1);
                 std::transform(from, from + extent[2 * row + 1], to + before + extent[2 * row],
                                [](scalar_t sample) { return static_cast<float>(sample); });
             }

@@ -58,8 +58,7 @@ std::optional<CompactTag> compact_tag(const std::vector<NamedTensor>& parts, con
         return ticks_of_sample(part, event) == period && part.packed_samples == first.packed_samples &&
                part.compacted.has_value() == first.compacted.has_value() &&
                (!part.compacted || part.compacted->factor == first.compacted->factor) &&
-               part.data.size(2) == first.data.size(2) &&
-               part.data.scalar_type() == first.data.scalar_type();
+               part.data.size(2) == first.data.size(2) && part.data.scalar_type() == first.data.scalar_type();
     });
     const bool has_samples = first.compacted && period == 1;
     if (!fits || !(has_samples || first.packed_samples > 0)) {
@@ -197,9 +196,8 @@ at::Tensor TorchTensorSetToFrameFanin::summary_of(const std::vector<RowBlock>& b
     return summary;
 }
 
-TorchTensorSetToFrameFanin::Gathered TorchTensorSetToFrameFanin::gather(const std::string& tag,
-                                                                        const Ports& inputs,
-                                                                        const Rows& rows) const {
+TorchTensorSetToFrameFanin::Gathered
+TorchTensorSetToFrameFanin::gather(const std::string& tag, const Ports& inputs, const Rows& rows) const {
     const EventInfo& event = inputs[0]->event();
     std::vector<NamedTensor> parts;
     NamedTensor out;
@@ -328,8 +326,7 @@ void TorchTensorSetToFrameFanin::finish() {
     }
     if (second_copies > 0) {
         log::info(name().text(), [&] {
-            return std::to_string(second_copies) +
-                   (second_copies == 1 ? " frame had" : " frames had") +
+            return std::to_string(second_copies) + (second_copies == 1 ? " frame had" : " frames had") +
                    " more samples inside ROIs than the first copy to the host, and needed a second one";
         });
     }
