@@ -17,8 +17,11 @@ namespace spng {
 
 namespace {
 
-constexpr int block_bytes = 1 << 20;
-constexpr std::size_t longest_name = 100; // in the old tar header, which every reader supports
+constexpr std::size_t block_bytes = 1 << 20;
+// Zeros between two runs of samples: fewer than a page are written, more become a hole of the file.
+constexpr std::size_t hole_bytes = 4096;
+std::array<std::uint8_t, block_bytes> zeros; // write_block() recognises its address
+constexpr std::size_t longest_name = 100;    // in the old tar header, which every reader supports
 
 struct Container {
     std::string_view ending;
@@ -87,6 +90,7 @@ void require_name(const std::string& name, const std::filesystem::path& path) {
 ArchiveWriter::ArchiveWriter(const std::filesystem::path& path, std::optional<int> level)
     : m_path(path), m_archive(archive_write_new()) {
     const Container& container = container_of(path);
+    m_has_holes = container.module == nullptr;
     archive_write_set_format(m_archive.get(), container.format);
     archive_write_add_filter(m_archive.get(), container.filter);
     if (container.module != nullptr) {
@@ -97,7 +101,8 @@ ArchiveWriter::ArchiveWriter(const std::filesystem::path& path, std::optional<in
     if (container.filter == ARCHIVE_FILTER_GZIP) {
         archive_write_set_filter_option(m_archive.get(), "gzip", "timestamp", nullptr);
     }
-    archive_write_set_bytes_per_block(m_archive.get(), block_bytes);
+    // Without blocks, libarchive passes on the addresses that it is given.
+    archive_write_set_bytes_per_block(m_archive.get(), m_has_holes ? 0 : int{block_bytes});
     archive_write_set_bytes_in_last_block(m_archive.get(), 1); // no padding of the last block
     m_file = std::make_unique<PartialFile>(path);
     check(archive_write_open(m_archive.get(), this, nullptr, &ArchiveWriter::write_block, nullptr));
@@ -109,30 +114,96 @@ ArchiveWriter::~ArchiveWriter() {
 
 void ArchiveWriter::add(const std::string& name, const at::Tensor& tensor) {
     NVTX_IO_RANGE("ArchiveWriter::add", static_cast<std::uint64_t>(tensor.nbytes()));
+    if (!tensor.device().is_cpu()) {
+        throw Error(ErrorKind::Internal, {.what = "the tensor is not on the host",
+                                          .where = m_path.string() + ", member " + name,
+                                          .seen = tensor.device().str(),
+                                          .expected = "host tensors",
+                                          .hint = "report this defect"});
+    }
+    const at::Tensor data = tensor.contiguous();
+    begin_member(name, data.scalar_type(), data.sizes().vec(), data.nbytes());
+    append(data.const_data_ptr(), data.nbytes());
+    check(archive_write_finish_entry(m_archive.get()));
+}
+
+void ArchiveWriter::add(const std::string& name, const SparseSamples& samples) {
+    require_faultless(samples, "ArchiveWriter::add");
+    const std::size_t item = samples.values.element_size();
+    const std::size_t bytes = static_cast<std::size_t>(samples.rows * samples.ticks) * item;
+    NVTX_IO_RANGE("ArchiveWriter::add", static_cast<std::uint64_t>(bytes));
+    begin_member(name, samples.values.scalar_type(), {samples.rows, samples.ticks}, bytes);
+    std::vector<std::uint8_t> block;
+    block.reserve(block_bytes);
+    const auto flush = [&] {
+        append(block.data(), block.size());
+        block.clear();
+    };
+    const auto add_zeros = [&](std::size_t count) {
+        if (m_has_holes && count >= hole_bytes) {
+            flush();
+            for (; count > 0; count -= std::min(count, zeros.size())) {
+                append(zeros.data(), std::min(count, zeros.size()));
+            }
+        }
+        while (count > 0) {
+            const std::size_t part = std::min(count, block_bytes - block.size());
+            block.resize(block.size() + part);
+            count -= part;
+            if (block.size() == block_bytes) {
+                flush();
+            }
+        }
+    };
+    const auto add_values = [&](const std::uint8_t* values, std::size_t count) {
+        if (block.size() + count > block_bytes) {
+            flush();
+        }
+        if (count > block_bytes) {
+            append(values, count);
+        } else {
+            block.insert(block.end(), values, values + count);
+        }
+    };
+    const auto* run = samples.runs.const_data_ptr<std::int32_t>();
+    const auto* value = static_cast<const std::uint8_t*>(samples.values.const_data_ptr());
+    std::size_t done = 0; // bytes of the dense array
+    for (std::int64_t i = 0; i < samples.runs.size(0); ++i, run += 3) {
+        const std::size_t begin = static_cast<std::size_t>(run[0] * samples.ticks + run[1]) * item;
+        const std::size_t count = static_cast<std::size_t>(run[2] - run[1]) * item;
+        add_zeros(begin - done);
+        add_values(value, count);
+        value += count;
+        done = begin + count;
+    }
+    add_zeros(bytes - done);
+    flush();
+    check(archive_write_finish_entry(m_archive.get()));
+}
+
+/// Write the headers of the archive and of the array.
+/// @param bytes  of the array
+void ArchiveWriter::begin_member(const std::string& name, at::ScalarType type,
+                                 const std::vector<std::int64_t>& shape, std::size_t bytes) {
     rethrow_copy(m_failure);
-    if (!m_archive || !tensor.device().is_cpu()) {
-        throw Error(ErrorKind::Internal,
-                    {.what = !m_archive ? "the output file is closed" : "the tensor is not on the host",
-                     .where = m_path.string() + ", member " + name,
-                     .seen = tensor.device().str(),
-                     .expected = "host tensors, before close()",
-                     .hint = "report this defect"});
+    if (!m_archive) {
+        throw Error(ErrorKind::Internal, {.what = "the output file is closed",
+                                          .where = m_path.string() + ", member " + name,
+                                          .seen = "a new member",
+                                          .expected = "members before close()",
+                                          .hint = "report this defect"});
     }
     require_name(name, m_path);
-    const at::Tensor data = tensor.contiguous();
-    const std::string header = npy_header_bytes(data.scalar_type(), data.sizes().vec());
-
+    const std::string header = npy_header_bytes(type, shape);
     const std::unique_ptr<archive_entry, decltype(&archive_entry_free)> entry(archive_entry_new(),
                                                                               &archive_entry_free);
     archive_entry_set_pathname(entry.get(), name.c_str());
     archive_entry_set_filetype(entry.get(), AE_IFREG);
     archive_entry_set_perm(entry.get(), 0644);
     archive_entry_set_mtime(entry.get(), 0, 0);
-    archive_entry_set_size(entry.get(), static_cast<la_int64_t>(header.size() + data.nbytes()));
+    archive_entry_set_size(entry.get(), static_cast<la_int64_t>(header.size() + bytes));
     check(archive_write_header(m_archive.get(), entry.get()));
     append(header.data(), header.size());
-    append(data.const_data_ptr(), data.nbytes());
-    check(archive_write_finish_entry(m_archive.get()));
 }
 
 void ArchiveWriter::append(const void* bytes, std::size_t count) {
@@ -192,7 +263,11 @@ la_ssize_t ArchiveWriter::write_block(archive*, void* self, const void* bytes, s
     auto& writer = *static_cast<ArchiveWriter*>(self);
     if (writer.m_file && !writer.m_failure) {
         try {
-            writer.m_file->write({static_cast<const std::uint8_t*>(bytes), count});
+            if (bytes == zeros.data()) {
+                writer.m_file->write_zeros(count);
+            } else {
+                writer.m_file->write({static_cast<const std::uint8_t*>(bytes), count});
+            }
         } catch (...) {
             writer.m_failure = std::current_exception();
         }

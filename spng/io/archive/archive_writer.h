@@ -2,6 +2,7 @@
 #pragma once
 
 #include "spng/core/files/partial_file.h"
+#include "spng/core/sparse_samples.h"
 #include "spng/io/archive/archive_handle.h"
 
 #include <ATen/core/Tensor.h>
@@ -11,6 +12,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace spng {
 
@@ -39,6 +41,11 @@ public:
     /// and later calls of add() and close() throw the same error.
     void add(const std::string& name, const at::Tensor& tensor);
 
+    /// Add dense(samples) as a member, with the same bytes, without making the array. In a .tar, long runs of zeros
+    /// become holes of the file (see PartialFile).
+    /// @throws Error(Internal) for samples with a fault; Error(Output) as for a tensor
+    void add(const std::string& name, const SparseSamples& samples);
+
     /// Mark the file as holding, or about to hold, an event; see also TemporaryFile.
     void mark_worth_keeping() noexcept;
 
@@ -48,12 +55,15 @@ public:
     void close();
 
 private:
+    void begin_member(const std::string& name, at::ScalarType type, const std::vector<std::int64_t>& shape,
+                      std::size_t bytes);
     void check(int status);
     void give_up() noexcept;
     void append(const void* bytes, std::size_t count);
     static ssize_t write_block(archive* handle, void* self, const void* bytes, std::size_t count);
 
     std::filesystem::path m_path;
+    bool m_has_holes = false;
     std::unique_ptr<PartialFile> m_file;           ///< null after a failure
     std::unique_ptr<archive, WriteFree> m_archive; ///< null after close() or a failure
     std::exception_ptr m_failure;                  ///< the first one
