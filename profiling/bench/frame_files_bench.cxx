@@ -68,10 +68,8 @@ spng::Frame dense_frame() {
 }
 
 std::filesystem::path file_with(const std::string& ending) {
-    const std::filesystem::path memory = "/dev/shm";
-    const auto folder =
-        std::filesystem::is_directory(memory) ? memory : std::filesystem::temp_directory_path();
-    return folder / ("spng-frame-files-bench-" + std::to_string(::getpid()) + ending);
+    return std::filesystem::temp_directory_path() /
+           ("spng-frame-files-bench-" + std::to_string(::getpid()) + ending);
 }
 
 /// One iteration writes one event. Creating, completing and removing the file are not counted.

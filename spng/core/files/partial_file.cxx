@@ -3,21 +3,14 @@
 
 #include "spng/core/error.h"
 
-#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <utility>
-#include <vector>
 
 #include <fcntl.h>
 #include <unistd.h>
 
 namespace spng {
-namespace {
-
-constexpr std::uint64_t zero_bytes = 1 << 20; // written at once to a pipe or a device
-
-} // namespace
 
 PartialFile::PartialFile(const std::filesystem::path& path)
     : m_path(path), m_temporary(std::make_unique<TemporaryFile>(path)) {
@@ -33,27 +26,6 @@ PartialFile::~PartialFile() {
 }
 
 void PartialFile::write(std::span<const std::uint8_t> bytes) {
-    if (m_hole > 0 && !bytes.empty()) {
-        if (::lseek(m_descriptor, static_cast<off_t>(m_hole), SEEK_CUR) < 0) {
-            fail("cannot write the output file", errno);
-        }
-        m_written += std::exchange(m_hole, 0);
-    }
-    append(bytes);
-}
-
-void PartialFile::write_zeros(std::uint64_t count) {
-    if (!m_temporary->in_place()) {
-        m_hole += count;
-        return;
-    }
-    const std::vector<std::uint8_t> zeros(std::min<std::uint64_t>(count, zero_bytes));
-    for (; count > 0; count -= std::min<std::uint64_t>(count, zeros.size())) {
-        append(std::span(zeros).first(std::min<std::uint64_t>(count, zeros.size())));
-    }
-}
-
-void PartialFile::append(std::span<const std::uint8_t> bytes) {
     while (!bytes.empty()) {
         const ssize_t count = ::write(m_descriptor, bytes.data(), bytes.size());
         if (count < 0 && errno == EINTR) {
@@ -74,9 +46,6 @@ void PartialFile::mark_worth_keeping() noexcept {
 }
 
 void PartialFile::commit() {
-    if (m_hole > 0 && ::ftruncate(m_descriptor, static_cast<off_t>(m_written + m_hole)) != 0) {
-        fail("cannot write the output file", errno);
-    }
     if (::close(std::exchange(m_descriptor, -1)) != 0) { // some file systems report a full disk only here
         fail("cannot complete the output file", errno);
     }

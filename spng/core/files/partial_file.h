@@ -29,11 +29,6 @@ public:
     /// @throws Error(Output) with the path, the bytes written so far and the reason; the file is then removed
     void write(std::span<const std::uint8_t> bytes);
 
-    /// Append zeros. A regular file gets a hole there: it reads as zeros, but takes neither time nor, where the file
-    /// system supports holes, space.
-    /// @throws Error(Output) as write()
-    void write_zeros(std::uint64_t count);
-
     /// See TemporaryFile.
     void mark_worth_keeping() noexcept;
 
@@ -43,14 +38,12 @@ public:
 
 private:
     [[noreturn]] void fail(const std::string& what, int error);
-    void append(std::span<const std::uint8_t> bytes);
     void discard() noexcept;
 
     std::filesystem::path m_path;
     std::unique_ptr<TemporaryFile> m_temporary; ///< null: committed or discarded
     int m_descriptor = -1;
     std::uint64_t m_written = 0;
-    std::uint64_t m_hole = 0; ///< zeros after them that the file does not have yet
 };
 
 } // namespace spng

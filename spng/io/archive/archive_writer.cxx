@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <span>
 #include <string_view>
 
@@ -18,10 +19,9 @@ namespace spng {
 namespace {
 
 constexpr std::size_t block_bytes = 1 << 20;
-// Zeros between two runs of samples: fewer than a page are written, more become a hole of the file.
-constexpr std::size_t hole_bytes = 4096;
-std::array<std::uint8_t, block_bytes> zeros; // write_block() recognises its address
-constexpr std::size_t longest_name = 100;    // in the old tar header, which every reader supports
+constexpr std::size_t dense_block_bytes =
+    1 << 19;                              // of sparse samples that are expanded: half of a core's cache
+constexpr std::size_t longest_name = 100; // in the old tar header, which every reader supports
 
 struct Container {
     std::string_view ending;
@@ -90,7 +90,7 @@ void require_name(const std::string& name, const std::filesystem::path& path) {
 ArchiveWriter::ArchiveWriter(const std::filesystem::path& path, std::optional<int> level)
     : m_path(path), m_archive(archive_write_new()) {
     const Container& container = container_of(path);
-    m_has_holes = container.module == nullptr;
+    const bool is_plain = container.module == nullptr;
     archive_write_set_format(m_archive.get(), container.format);
     archive_write_add_filter(m_archive.get(), container.filter);
     if (container.module != nullptr) {
@@ -101,8 +101,8 @@ ArchiveWriter::ArchiveWriter(const std::filesystem::path& path, std::optional<in
     if (container.filter == ARCHIVE_FILTER_GZIP) {
         archive_write_set_filter_option(m_archive.get(), "gzip", "timestamp", nullptr);
     }
-    // Without blocks, libarchive passes on the addresses that it is given.
-    archive_write_set_bytes_per_block(m_archive.get(), m_has_holes ? 0 : int{block_bytes});
+    // Blocks would be one more copy of the bytes of a file that is not compressed.
+    archive_write_set_bytes_per_block(m_archive.get(), is_plain ? 0 : int{block_bytes});
     archive_write_set_bytes_in_last_block(m_archive.get(), 1); // no padding of the last block
     m_file = std::make_unique<PartialFile>(path);
     check(archive_write_open(m_archive.get(), this, nullptr, &ArchiveWriter::write_block, nullptr));
@@ -133,51 +133,43 @@ void ArchiveWriter::add(const std::string& name, const SparseSamples& samples) {
     const std::size_t bytes = static_cast<std::size_t>(samples.rows * samples.ticks) * item;
     NVTX_IO_RANGE("ArchiveWriter::add", static_cast<std::uint64_t>(bytes));
     begin_member(name, samples.values.scalar_type(), {samples.rows, samples.ticks}, bytes);
-    std::vector<std::uint8_t> block;
-    block.reserve(block_bytes);
-    const auto flush = [&] {
-        append(block.data(), block.size());
-        block.clear();
-    };
-    const auto add_zeros = [&](std::size_t count) {
-        if (m_has_holes && count >= hole_bytes) {
-            flush();
-            for (; count > 0; count -= std::min(count, zeros.size())) {
-                append(zeros.data(), std::min(count, zeros.size()));
+    const auto* const runs = samples.runs.const_data_ptr<std::int32_t>();
+    const auto* const values = static_cast<const std::uint8_t*>(samples.values.const_data_ptr());
+    std::vector<std::uint8_t> block(
+        std::min(bytes, dense_block_bytes)); // stays in the cache, all 0 between uses
+    const std::int64_t count = samples.runs.size(0);
+    std::int64_t first = 0;      // run of the block
+    std::size_t first_value = 0; // byte of its values
+    for (std::size_t begin = 0; begin < bytes; begin += block.size()) {
+        const std::size_t end = std::min(begin + block.size(), bytes);
+        std::int64_t run = first;
+        std::size_t value = first_value;
+        const auto for_parts_of_runs = [&](const auto& work) {
+            for (run = first, value = first_value; run < count; ++run) {
+                const std::size_t run_begin =
+                    item * static_cast<std::size_t>(runs[3 * run] * samples.ticks + runs[3 * run + 1]);
+                const std::size_t run_bytes =
+                    item * static_cast<std::size_t>(runs[3 * run + 2] - runs[3 * run + 1]);
+                const std::size_t from = std::max(run_begin, begin),
+                                  to = std::min(run_begin + run_bytes, end);
+                if (from < to) {
+                    work(block.data() + (from - begin), values + value + (from - run_begin), to - from);
+                }
+                if (run_begin + run_bytes > end) {
+                    break;
+                }
+                value += run_bytes;
             }
-        }
-        while (count > 0) {
-            const std::size_t part = std::min(count, block_bytes - block.size());
-            block.resize(block.size() + part);
-            count -= part;
-            if (block.size() == block_bytes) {
-                flush();
-            }
-        }
-    };
-    const auto add_values = [&](const std::uint8_t* values, std::size_t count) {
-        if (block.size() + count > block_bytes) {
-            flush();
-        }
-        if (count > block_bytes) {
-            append(values, count);
-        } else {
-            block.insert(block.end(), values, values + count);
-        }
-    };
-    const auto* run = samples.runs.const_data_ptr<std::int32_t>();
-    const auto* value = static_cast<const std::uint8_t*>(samples.values.const_data_ptr());
-    std::size_t done = 0; // bytes of the dense array
-    for (std::int64_t i = 0; i < samples.runs.size(0); ++i, run += 3) {
-        const std::size_t begin = static_cast<std::size_t>(run[0] * samples.ticks + run[1]) * item;
-        const std::size_t count = static_cast<std::size_t>(run[2] - run[1]) * item;
-        add_zeros(begin - done);
-        add_values(value, count);
-        value += count;
-        done = begin + count;
+        };
+        for_parts_of_runs([](std::uint8_t* to, const std::uint8_t* from, std::size_t size) {
+            std::memcpy(to, from, size);
+        });
+        append(block.data(), end - begin);
+        for_parts_of_runs(
+            [](std::uint8_t* to, const std::uint8_t*, std::size_t size) { std::memset(to, 0, size); });
+        first = run;
+        first_value = value;
     }
-    add_zeros(bytes - done);
-    flush();
     check(archive_write_finish_entry(m_archive.get()));
 }
 
@@ -263,11 +255,7 @@ la_ssize_t ArchiveWriter::write_block(archive*, void* self, const void* bytes, s
     auto& writer = *static_cast<ArchiveWriter*>(self);
     if (writer.m_file && !writer.m_failure) {
         try {
-            if (bytes == zeros.data()) {
-                writer.m_file->write_zeros(count);
-            } else {
-                writer.m_file->write({static_cast<const std::uint8_t*>(bytes), count});
-            }
+            writer.m_file->write({static_cast<const std::uint8_t*>(bytes), count});
         } catch (...) {
             writer.m_failure = std::current_exception();
         }

@@ -41,8 +41,7 @@ public:
     /// and later calls of add() and close() throw the same error.
     void add(const std::string& name, const at::Tensor& tensor);
 
-    /// Add dense(samples) as a member, with the same bytes, without making the array. In a .tar, long runs of zeros
-    /// become holes of the file (see PartialFile).
+    /// Add dense(samples) as a member, with the same bytes, without making the array.
     /// @throws Error(Internal) for samples with a fault; Error(Output) as for a tensor
     void add(const std::string& name, const SparseSamples& samples);
 
@@ -63,7 +62,6 @@ private:
     static ssize_t write_block(archive* handle, void* self, const void* bytes, std::size_t count);
 
     std::filesystem::path m_path;
-    bool m_has_holes = false;
     std::unique_ptr<PartialFile> m_file;           ///< null after a failure
     std::unique_ptr<archive, WriteFree> m_archive; ///< null after close() or a failure
     std::exception_ptr m_failure;                  ///< the first one
