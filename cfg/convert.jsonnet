@@ -15,8 +15,8 @@ local pg = import 'pgraph.jsonnet';
 /// nevents  stop after this many events; -1: all
 /// verbosity  log lines: 0 as set by -l and -L, 1 info, 2 debug, 3 trace
 function(
-    input,
-    output,
+    input='data/tracks10-truth.npz',
+    output='frames.npz',
     frames='dense',
     tags='*',
     nevents=-1,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writing the result of one ProtoDUNE-HD anode, 2560 channels of 6000 ticks, to frame files of every form. As in the
-// default event, 2.26 % of the samples are not 0, in 10 224 runs. The files are in memory (/dev/shm).
+// default event, 2.26 % of the samples are not 0, in some 10 000 runs. The files are in the folder for temporary files.
 
 #include "spng/core/sparse_samples.h"
 #include "spng/io/frame_reader.h"
@@ -95,11 +95,11 @@ void write_compact(benchmark::State& state, FrameForm form, const std::string& e
     write_event(state, compact_frame(), form, ending);
 }
 
-void write_dense_array(benchmark::State& state, FrameForm form, const std::string& ending) {
+void write_array(benchmark::State& state, FrameForm form, const std::string& ending) {
     write_event(state, dense_frame(), form, ending);
 }
 
-void read_event(benchmark::State& state, FrameForm form, const std::string& ending) {
+void read_file(benchmark::State& state, FrameForm form, const std::string& ending) {
     const auto path = file_with(ending);
     spng::FrameWriter writer(path, std::nullopt, form);
     writer.write(compact_frame());
@@ -122,19 +122,19 @@ BENCHMARK_CAPTURE(write_compact, sparse_tar, FrameForm::sparse, ".tar")
 BENCHMARK_CAPTURE(write_compact, sparse_npz, FrameForm::sparse, ".npz")
     ->Unit(benchmark::kMillisecond)
     ->UseRealTime();
-BENCHMARK_CAPTURE(write_dense_array, dense_tar, FrameForm::dense, ".tar")
+BENCHMARK_CAPTURE(write_array, dense_tar, FrameForm::dense, ".tar")
     ->Unit(benchmark::kMillisecond)
     ->UseRealTime();
-BENCHMARK_CAPTURE(write_dense_array, dense_npz, FrameForm::dense, ".npz")
+BENCHMARK_CAPTURE(write_array, dense_npz, FrameForm::dense, ".npz")
     ->Unit(benchmark::kMillisecond)
     ->UseRealTime();
-BENCHMARK_CAPTURE(write_dense_array, sparse_tar, FrameForm::sparse, ".tar")
+BENCHMARK_CAPTURE(write_array, sparse_tar, FrameForm::sparse, ".tar")
     ->Unit(benchmark::kMillisecond)
     ->UseRealTime();
-BENCHMARK_CAPTURE(read_event, dense_tar, FrameForm::dense, ".tar")
+BENCHMARK_CAPTURE(read_file, dense_tar, FrameForm::dense, ".tar")
     ->Unit(benchmark::kMillisecond)
     ->UseRealTime();
-BENCHMARK_CAPTURE(read_event, sparse_tar, FrameForm::sparse, ".tar")
+BENCHMARK_CAPTURE(read_file, sparse_tar, FrameForm::sparse, ".tar")
     ->Unit(benchmark::kMillisecond)
     ->UseRealTime();
 

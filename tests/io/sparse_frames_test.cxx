@@ -54,7 +54,7 @@ spng::Frame make_frame(int ident, bool sparse) {
     for (auto& traces : frame.traces) {
         if (sparse) {
             traces.sparse = std::make_shared<const SparseSamples>(spng::sparse(traces.samples));
-            traces.samples = {};
+            traces.samples = at::Tensor();
         }
     }
     return frame;
@@ -134,7 +134,7 @@ TEST(SparseFrames, LongRowsAndRunsAcrossTheBlocksOfTheWriter) {
         const auto expected = file_of(folder / ("dense" + ending), {frame}, FrameForm::dense, 0);
         spng::Frame compact = frame;
         compact.traces[0].sparse = std::make_shared<const SparseSamples>(spng::sparse(samples));
-        compact.traces[0].samples = {};
+        compact.traces[0].samples = at::Tensor();
         EXPECT_EQ(spng::sha256(file_of(folder / ("sparse" + ending), {compact}, FrameForm::dense, 0)),
                   spng::sha256(expected))
             << ending;
@@ -148,7 +148,7 @@ TEST(SparseFrames, RunsWithZerosGiveTheShortestRuns) {
     const auto expected = file_of(folder / "dense.npz", {frame}, FrameForm::sparse);
     frame.traces[0].sparse = std::make_shared<const SparseSamples>(
         SparseSamples{1, 4, at::tensor({0, 0, 4}, at::kInt).view({1, 3}), frame.traces[0].samples.view({4})});
-    frame.traces[0].samples = {};
+    frame.traces[0].samples = at::Tensor();
     EXPECT_EQ(file_of(folder / "sparse.npz", {frame}, FrameForm::sparse), expected);
 }
 
