@@ -26,7 +26,7 @@ namespace spng {
 class FrameWriter {
 public:
     /// @param level  of compression, 0 to 9; see ArchiveWriter for the defaults. A .npz of sparse frames is not compressed
-    ///               by default: that takes ten times the time and saves a tenth of the size.
+    ///               by default: that takes 40 times as long and saves a sixth of the size.
     /// @param form   of the samples in the file
     /// @throws Error(Configuration) for an unknown ending or level
     /// @throws Error(Output) if the file cannot be created
