@@ -67,6 +67,7 @@ local chain(spng, job, group, batch) =
 
 /// input      frame file with ADC waveforms (.npz, .tar, .tar.gz, .tar.bz2); adc-%d.npz: a file for each anode; or a list of files
 /// output     frame file to write; signal-%d.npz: a file for each anode
+/// frames     form of the samples in the output: dense, all of them; or sparse, only those that are not 0 (docs/sparse-frames.md)
 /// intag      tag of the waveforms; empty: the only one in the file
 /// detname    detector, a name in detectors/all.jsonnet, or (--tla-code) a description of the same form
 /// tpcid      index of the anode; several with commas, or all
@@ -101,6 +102,7 @@ local chain(spng, job, group, batch) =
 function(
     input='data/tracks10-adc.tar.bz2',
     output='spng.npz',
+    frames='dense',
     intag='',
     detname='pdhd',
     tpcid=0,
@@ -134,6 +136,7 @@ function(
     make_job(chain, detectors, {
         input: input,
         output: output,
+        frames: frames,
         intag: intag,
         detname: detname,
         tpcid: tpcid,

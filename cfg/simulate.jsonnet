@@ -16,6 +16,7 @@ local make_sim = import 'sim.jsonnet';
 /// tags       argument `tags` of that chain
 /// truth      frame file with the true charge (tag truth) and true ROIs (regions of interest, tag roi)
 /// signal     frame file with the waveforms without noise, ADC counts above the baseline
+/// frames     form of the samples in the files `process` and `truth`: dense, all of them; or sparse, only those that are not 0
 /// depos      file of depositions to simulate; empty: generate them
 /// kind       kind of the generated depositions: tracks, muons, blips, line (the ideal lines of the line scan) or none
 /// tracks     count of tracks, muons or blips in an event
@@ -43,6 +44,7 @@ function(
     tags='signal',
     truth='',
     signal='',
+    frames='dense',
     depos='',
     kind='tracks',
     tracks=10,
@@ -100,7 +102,7 @@ function(
         (if is_drifted then [] else [link(source, drifter)])
         + file(write_depos, [link(source, sim.DepoFileSink(write_depos, 'deposited'))])
         + file(charge_output, [link(charge, sim.DepoFileSink(charge_output, 'drifted'))])
-        + file(truth, [link(charge, splat), link(splat, sim.FrameFileSink(truth, 'truth'))])
+        + file(truth, [link(charge, splat), link(splat, sim.FrameFileSink(truth, 'truth', frames))])
         + [link(charge, transform)]
         + file(signal, [link(transform, sim.FrameFileSink(signal, 'signal'))])
         + (if args.boolean('noise', noise) then [link(transform, noisy)] else [])
@@ -116,6 +118,7 @@ function(
     else pipeline(
         input=pg.intern(centernodes=[simulation], oports=[ends.oports[std.length(ends.oports) - 1]], name='simulation'),
         output=process,
+        frames=frames,
         detname=detname,
         tpcid=tpcid,
         device=device,

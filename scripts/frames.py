@@ -2,7 +2,8 @@
 """Frame files of the Wire-Cell Toolkit (WCT): NumPy arrays in .npz, .tar, .tar.gz or .tar.bz2.
 
 An event `ident` with the frame tag `tag` is the members frame_<tag>_<ident> (channel, tick), channels_<tag>_<ident>,
-tickinfo_<tag>_<ident> = [start ns, tick ns, first tick] and chanmask_<name>_<ident> (n, 3).
+tickinfo_<tag>_<ident> = [start ns, tick ns, first tick] and chanmask_<name>_<ident> (n, 3). Sparse frames (docs/sparse-frames.md)
+have runs_, values_ and shape_ in place of frame_; the readers of this module expand them and show them as frame_.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ import numpy as np
 from numpy.lib.npyio import NpzFile
 
 ENDING = ".npy"
+SPARSE = ("runs_", "values_", "shape_")  # kinds of the members of a sparse frame
 DECOMPRESSORS: dict[str, Callable[[Path], io.BufferedIOBase]] = {".gz": gzip.open, ".bz2": bz2.open}
 
 
@@ -54,14 +56,44 @@ class Frame:
         return rows
 
 
+def dense(runs: np.ndarray, values: np.ndarray, shape: np.ndarray) -> np.ndarray:
+    """Return the samples (channel, tick) of a sparse frame.
+
+    runs (n, 3): row, begin tick, end tick. Raise ValueError if the runs do not fit the values or the shape.
+    """
+    frame = np.zeros(shape, values.dtype)
+    if (runs[:, 2] - runs[:, 1]).sum() != len(values):
+        raise ValueError(f"{len(values)} values do not fit the runs")
+    if len(runs) and (runs.min() < 0 or (runs.max(axis=0) > [shape[0] - 1, shape[1], shape[1]]).any()):
+        raise ValueError("runs outside of the frame")
+    position = 0
+    for row, begin, end in runs.tolist():
+        frame[row, begin:end] = values[position : position + end - begin]
+        position += end - begin
+    return frame
+
+
+def is_sparse(name: str) -> bool:
+    """Return true for the name of a member of a sparse frame."""
+    return name.startswith(SPARSE) and name.count("_") > 1
+
+
 class FrameFile:
-    """Random access to the arrays of a file. An array is read at its first use."""
+    """Random access to the arrays of a file. An array is read at its first use.
+
+    names  of the arrays in file order; a sparse frame has the name of the dense one
+    """
 
     def __init__(self, path: Path) -> None:
         """Open a file. Raise OSError, EOFError, tarfile.TarError or ValueError if it is not a readable archive."""
         self.path = path
         self._archive: NpzFile | _Tar = np.load(path) if path.suffix == ".npz" else _Tar(path)
-        self.names = list(self._archive.files)
+        runs, *others = SPARSE
+        self.names = [
+            name.replace(runs, "frame_", 1) if is_sparse(name) else name
+            for name in self._archive.files
+            if not (is_sparse(name) and name.startswith(tuple(others)))
+        ]
 
     def __enter__(self) -> FrameFile:
         return self
@@ -73,6 +105,8 @@ class FrameFile:
 
     def array(self, name: str) -> np.ndarray:
         """Return one array, C contiguous. Raise KeyError if the file has no array of this name."""
+        if name.startswith("frame_") and name not in self._archive.files:
+            return dense(*(self._archive[name.replace("frame_", kind, 1)] for kind in SPARSE))
         return np.ascontiguousarray(self._archive[name])
 
     def tags(self) -> list[str]:
@@ -146,10 +180,22 @@ def _decompressed(path: Path) -> IO[bytes]:
 
 
 def stream_arrays(path: Path) -> Iterator[tuple[str, np.ndarray]]:
-    """Yield name and array of each member of a tar in file order; at most one is in memory."""
+    """Yield name and array of each member of a tar in file order; at most one frame is in memory.
+
+    A sparse frame comes as the dense one, at the last of its members.
+    """
+    parts: dict[str, np.ndarray] = {}
     with tarfile.open(path, "r|*") as archive:
         for member in archive:
-            yield member.name.removesuffix(ENDING), _member(archive, member)
+            name = member.name.removesuffix(ENDING)
+            if not is_sparse(name):
+                yield name, _member(archive, member)
+                continue
+            rest = name.partition("_")[2]
+            parts[name] = _member(archive, member)
+            wanted = [each + rest for each in SPARSE]
+            if all(each in parts for each in wanted):
+                yield f"frame_{rest}", dense(*(parts.pop(each) for each in wanted))
 
 
 def npy_bytes(array: np.ndarray) -> bytes:

@@ -17,7 +17,8 @@ from typing import IO, Protocol
 
 import numpy as np
 
-EVENT = re.compile(r"^frame_.*_(\d+)\.npy$")
+EVENT = re.compile(r"^(?:frame|runs)_.*_(\d+)\.npy$")
+SPARSE = ("runs", "values", "shape")  # a sparse frame has these members in place of frame_
 BLOCK = 1 << 20
 
 
@@ -32,13 +33,14 @@ class Unreadable(Exception):
 
 
 def count_events(path: Path) -> int:
-    """Return the number of events (distinct ids of `frame_<tag>_<id>.npy`) of a complete frame file.
+    """Return the number of events (distinct ids of `frame_<tag>_<id>.npy` or `runs_<tag>_<id>.npy`) of a complete frame file.
 
     Raise Unreadable if the file is incomplete or no .npz or .tar, OSError if the disk fails.
     """
-    events = set()
+    events, names = set(), set()
     try:
         for name, stream in members(path):
+            names.add(name)
             if name.endswith(".npy"):
                 check_array(name, stream)
             else:
@@ -54,6 +56,11 @@ def count_events(path: Path) -> int:
         ValueError,
     ) as error:
         raise Unreadable(str(error) or type(error).__name__) from None
+    for name in names:
+        kind, _, rest = name.partition("_")
+        lacking = [f"{each}_{rest}" for each in SPARSE if f"{each}_{rest}" not in names]
+        if kind == SPARSE[0] and EVENT.match(name) and lacking:
+            raise Unreadable(f"{name} without {lacking[0]}")
     return len(events)
 
 

@@ -103,7 +103,8 @@ function(det, anode, seed=1) {
             bits: det.digitiser.bits,
         }, 1, 1, [anode_plane]),
 
-    FrameFileSink(filename, name):: node('FrameFileSink', name, { outname: filename }, 1, 0),
+    /// frames: dense or sparse
+    FrameFileSink(filename, name, frames='dense'):: node('FrameFileSink', name, { outname: filename, frames: frames }, 1, 0),
 
     Discard(name):: node('SPNGDiscard', name, {}, 1, 0),
 

@@ -302,8 +302,9 @@ function(det, anodes, filters='') {
     StitchWindows(tags, region_tags, name='')::
         node('SPNGStitchWindows', name, { tags: tags, region_tags: region_tags }, 1, 1),
 
-    FrameFileSink(filename, name='', behind=true)::
-        node('FrameFileSink', name, { outname: filename, write_behind: behind }, 1, 0),
+    /// frames: dense or sparse
+    FrameFileSink(filename, name='', behind=true, frames='dense')::
+        node('FrameFileSink', name, { outname: filename, write_behind: behind, frames: frames }, 1, 0),
 
     TensorTap(name, filename):: node('SPNGTensorTap', name, { filename: filename }, 1, 1),
 

@@ -86,8 +86,8 @@ function(chain, detectors, given)
                                                  if is_cut && region_tags != [] && !wants('roi') then ['roi'] else []);
     local out_files = of_each_anode(given.output);
     local sinks =
-        if !split_frames then [spng.FrameFileSink(out_files[0], behind=overlap)]
-        else [spng.FrameFileSink(out_files[i], 'anode' + anodes[i], overlap) for i in indices(anodes)];
+        if !split_frames then [spng.FrameFileSink(out_files[0], behind=overlap, frames=options.frames)]
+        else [spng.FrameFileSink(out_files[i], 'anode' + anodes[i], overlap, options.frames) for i in indices(anodes)];
     local label(i) = if split_frames then 'anode' + anodes[i] else '';
     local ends =
         if !is_cut then sinks

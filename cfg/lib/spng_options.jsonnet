@@ -24,6 +24,7 @@ function(detectors, given)
     local dumped = checked('edge to dump', args.list(given.dump), known_edges);
     local filters_noise = checked('noise filter', [given.noise_filter], ['none', 'coherent']) == ['coherent'];
     local other_anodes = checked('choice for other_anodes', [given.other_anodes], ['reject', 'ignore'])[0];
+    local frames = checked('form of frames', [given.frames], ['dense', 'sparse'])[0];
     local joins_anodes =
         if given.batch_anodes != 'auto' then args.boolean('batch_anodes', given.batch_anodes)
         else std.startsWith(given.device, 'cuda') || std.startsWith(given.device, 'gpu');
@@ -35,6 +36,7 @@ function(detectors, given)
         dumped: dumped,
         filters_noise: filters_noise,
         other_anodes: other_anodes,
+        frames: frames,
         /// Whether anodes with equal responses and networks share tensors.
         joins_anodes: joins_anodes,
         /// Whether views of equal shape share tensors.

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from .tables import chain_tables, notes, operator_table
+from .tables import FRAME_FILES_NOTE, chain_tables, frame_file_table, notes, operator_table
 
 
 def device_of(result: dict) -> str:
@@ -45,6 +45,8 @@ def page(result: dict, picture_of_steps: str = "") -> str:
             parts.append(f"![Steps]({picture_of_steps})\n")
         if table.title == "Summary":
             parts.append("\n\n".join(notes(result)) + "\n")
+    if files := frame_file_table(result):
+        parts.append(f"## {files.title}\n\n{files.markdown()}\n\n{FRAME_FILES_NOTE}\n")
     if result["operators"]:
         table = operator_table(result)
         parts.append(

@@ -36,10 +36,11 @@ def use_cores(count: int) -> int:
 
 @dataclass(frozen=True)
 class Time:
-    """Times of one repetition [ms]. cpu: of all threads."""
+    """Times of one repetition [ms]. cpu: of all threads; file_mb: size of the file that it wrote, if any [MB]."""
 
     wall: float
     cpu: float
+    file_mb: float | None = None
 
 
 def benchmark_entries(
@@ -82,7 +83,9 @@ def google_benchmark(
     for entry in benchmark_entries(program, only, repetitions, environment, seconds):
         scale = MILLISECONDS[entry["time_unit"]]
         name = entry["run_name"].removesuffix("/real_time").removesuffix("/process_time")
-        times.setdefault(name, []).append(Time(entry["real_time"] * scale, entry["cpu_time"] * scale))
+        times.setdefault(name, []).append(
+            Time(entry["real_time"] * scale, entry["cpu_time"] * scale, entry.get("file_mb"))
+        )
     return times
 
 

@@ -126,6 +126,7 @@ def result_of(found: Measurements) -> dict:
             name: {
                 "wall": asdict(spread([time.wall for time in times])),
                 "cpu": statistics.median(time.cpu for time in times),
+                **({} if times[0].file_mb is None else {"file_mb": times[0].file_mb}),
             }
             for name, times in found.operators.items()
         },

@@ -6,6 +6,8 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <optional>
+#include <string>
 
 namespace spng {
 
@@ -17,5 +19,35 @@ struct SparseSamples {
     at::Tensor runs;
     at::Tensor values; ///< (sample) float32 or int16: the samples of the runs, one after the other
 };
+
+/// Contradiction between samples and the description of SparseSamples.
+struct SparseFault {
+    bool in_runs = true; ///< false: in the values
+    std::string what = {};
+    std::string seen = {};
+    std::string expected = {};
+};
+
+/// Return the first fault of the samples; nothing if all functions of this header accept them.
+std::optional<SparseFault> fault_of(const SparseSamples& samples);
+
+/// Throw Error(Internal) for samples with a fault.
+/// @param operation  the function that got them, for the message
+void require_faultless(const SparseSamples& samples, const char* operation);
+
+/// Return the samples as an array (row, tick), of the type of the values, on the host. Parallel over rows.
+/// @throws Error(Internal) for samples with a fault
+at::Tensor dense(const SparseSamples& sparse);
+
+/// Return the shortest runs that hold all samples whose bits are not 0, so that -0.0 and NaN survive:
+/// dense(sparse(x)) has the bytes of x. Parallel over rows.
+/// @param dense  (row, tick) float32 or int16, on the host
+/// @throws Error(Internal) for another tensor
+SparseSamples sparse(const at::Tensor& dense);
+
+/// Return the same samples in the shortest runs, sparse(dense(samples)), without making the array: samples that are
+/// equal in dense form become equal in this form.
+/// @throws Error(Internal) for samples with a fault
+SparseSamples with_shortest_runs(const SparseSamples& samples);
 
 } // namespace spng

@@ -16,6 +16,12 @@
 
 namespace spng {
 
+/// Forms of the samples in a frame file.
+enum class FrameForm {
+    dense, ///< all samples, which the Wire-Cell Toolkit reads too
+    sparse ///< the samples that are not 0 (docs/sparse-frames.md)
+};
+
 /// The waveforms of one tag. Sample t of a row was taken at start_ns + (first_tick + t) * tick_ns.
 struct TaggedTraces {
     std::string tag; ///< may be empty, hold underscores, or be "*"
@@ -33,7 +39,7 @@ struct TaggedTraces {
 struct Frame {
     int ident = 0; ///< id of the event in the file
     std::vector<TaggedTraces> traces;
-    Notes notes;                ///< provenance; written to files, not read back
+    Notes notes;                ///< provenance
     ChannelMasks channel_masks; ///< marked tick ranges of channels ("bad", ...)
 };
 

@@ -11,11 +11,15 @@ namespace spng {
 
 namespace {
 
-constexpr std::array<std::pair<MemberKind, std::string_view>, 5> kinds{{{MemberKind::frame, "frame"},
+constexpr std::array<std::pair<MemberKind, std::string_view>, 9> kinds{{{MemberKind::frame, "frame"},
+                                                                        {MemberKind::runs, "runs"},
+                                                                        {MemberKind::values, "values"},
+                                                                        {MemberKind::shape, "shape"},
                                                                         {MemberKind::channels, "channels"},
                                                                         {MemberKind::tickinfo, "tickinfo"},
                                                                         {MemberKind::summary, "summary"},
-                                                                        {MemberKind::chanmask, "chanmask"}}};
+                                                                        {MemberKind::chanmask, "chanmask"},
+                                                                        {MemberKind::notes, "notes"}}};
 constexpr std::string_view ending = ".npy";
 
 } // namespace
@@ -32,6 +36,9 @@ std::string member_name(const FrameMember& member) {
 std::optional<FrameMember> parse_member_name(std::string_view name) {
     for (const auto& [kind, text] : kinds) {
         if (!name.starts_with(text) || name.substr(text.size()).substr(0, 1) != "_") {
+            continue;
+        }
+        if (kind == MemberKind::notes && !name.starts_with("notes_" + std::string(own_notes) + "_")) {
             continue;
         }
         if (!name.ends_with(ending)) {

@@ -10,11 +10,18 @@ namespace spng {
 
 enum class MemberKind {
     frame,    ///< (channel, tick) samples
+    runs,     ///< (run, 3) row, begin tick, end tick: the samples that are not 0 (SparseSamples)
+    values,   ///< (sample) the samples of the runs
+    shape,    ///< (2) channels, ticks of the frame that has runs
     channels, ///< (channel) channel ids
     tickinfo, ///< (3) start [ns], tick [ns], tbin
     summary,  ///< (channel) one value per channel
-    chanmask  ///< (n, 3) channel, begin tick, end tick
+    chanmask, ///< (n, 3) channel, begin tick, end tick
+    notes     ///< (byte) JSON object of strings; only with the label own_notes
 };
+
+/// The label of our notes. Other notes are not part of a frame.
+inline constexpr const char* own_notes = "spng";
 
 struct FrameMember {
     MemberKind kind = MemberKind::frame;

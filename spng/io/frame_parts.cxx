@@ -3,8 +3,10 @@
 
 #include "spng/core/error.h"
 #include "spng/io/archive/npy_header.h"
+#include "spng/io/frame_member.h"
 
 #include <ATen/Functions.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -15,6 +17,9 @@
 namespace spng {
 
 namespace {
+
+/// Maximum samples of a frame: those of the largest dense array, in float32.
+constexpr auto max_samples = static_cast<std::int64_t>(largest_array_bytes / sizeof(float));
 
 [[noreturn]] void reject(const std::string& where, std::string what, std::string seen, std::string expected) {
     throw Error(ErrorKind::Input, {.what = std::move(what),
@@ -51,8 +56,22 @@ int as_int(std::int64_t value, const std::string& where) {
     return static_cast<int>(value);
 }
 
+/// Convert integers to int32.
+at::Tensor as_int32(const at::Tensor& array, const std::string& where) {
+    const at::Tensor numbers = as_int64(array, where);
+    if (numbers.numel() > 0) {
+        const auto [smallest, largest] = numbers.aminmax();
+        as_int(smallest.item<std::int64_t>(), where);
+        as_int(largest.item<std::int64_t>(), where);
+    }
+    return numbers.to(at::kInt);
+}
+
 at::Tensor integers_to_samples(const at::Tensor& array, const std::string& where) {
     const at::Tensor numbers = as_int64(array, where);
+    if (numbers.numel() == 0) {
+        return numbers.to(at::kShort);
+    }
     const auto [smallest, largest] = numbers.aminmax();
     const auto low = smallest.item<std::int64_t>();
     const auto high = largest.item<std::int64_t>();
@@ -68,6 +87,17 @@ at::Tensor integers_to_samples(const at::Tensor& array, const std::string& where
     return samples;
 }
 
+/// Convert numbers of any shape to int16 or float32.
+at::Tensor as_sample_type(const at::Tensor& array, const std::string& where) {
+    if (array.scalar_type() == at::kShort || array.scalar_type() == at::kFloat) {
+        return array;
+    }
+    if (at::isFloatingType(array.scalar_type())) {
+        return array.to(at::kFloat);
+    }
+    return integers_to_samples(array, where);
+}
+
 } // namespace
 
 at::Tensor samples_of(const at::Tensor& array, const std::string& where) {
@@ -76,13 +106,48 @@ at::Tensor samples_of(const at::Tensor& array, const std::string& where) {
         reject(where, array.size(0) == 0 ? "the frame has no channels" : "the frame has no ticks",
                "shape " + shape_text(array.sizes().vec()), "at least one channel and one tick");
     }
-    if (array.scalar_type() == at::kShort || array.scalar_type() == at::kFloat) {
-        return array;
+    return as_sample_type(array, where);
+}
+
+SparseSamples sparse_samples_of(const SparseParts& parts, const std::string& where, const std::string& tag,
+                                int ident) {
+    const auto at_member = [&](MemberKind kind) {
+        return where + ", member " + member_name({kind, tag, ident});
+    };
+    const std::string runs = at_member(MemberKind::runs), values = at_member(MemberKind::values),
+                      shape = at_member(MemberKind::shape);
+    require_rank(*parts.runs, 2, "(run, 3): row, begin tick, end tick", runs);
+    require_rank(*parts.values, 1, "(sample)", values);
+    require_rank(*parts.shape, 1, "(2): channels, ticks", shape);
+    const at::Tensor sizes = as_int64(*parts.shape, shape);
+    const auto* size = sizes.const_data_ptr<std::int64_t>();
+    if (sizes.numel() != 2 || size[0] < 1 || size[1] < 1 || size[0] > max_samples || size[1] > max_samples ||
+        size[0] * size[1] > max_samples) {
+        reject(shape, "the shape of the frame is impossible",
+               sizes.numel() != 2 ? std::to_string(sizes.numel()) + " numbers"
+                                  : std::to_string(size[0]) + " x " + std::to_string(size[1]),
+               "2 numbers: channels and ticks, at least 1 each, at most " + std::to_string(max_samples) +
+                   " samples");
     }
-    if (at::isFloatingType(array.scalar_type())) {
-        return array.to(at::kFloat);
+    SparseSamples samples{size[0], size[1], as_int32(*parts.runs, runs),
+                          as_sample_type(*parts.values, values)};
+    if (const auto fault = fault_of(samples)) {
+        reject(fault->in_runs ? runs : values, fault->what, fault->seen, fault->expected);
     }
-    return integers_to_samples(array, where);
+    return samples;
+}
+
+Notes notes_of(const at::Tensor& array, const std::string& where) {
+    require_rank(array, 1, "(byte)", where);
+    const at::Tensor bytes = array.to(at::kByte);
+    const auto* text = bytes.const_data_ptr<std::uint8_t>();
+    const auto json = nlohmann::json::parse(text, text + bytes.numel(), nullptr, /*allow_exceptions=*/false);
+    if (!json.is_object() ||
+        !std::all_of(json.begin(), json.end(), [](const auto& note) { return note.is_string(); })) {
+        reject(where, "the notes cannot be read", std::to_string(bytes.numel()) + " bytes",
+               "the bytes of a JSON object of strings");
+    }
+    return json.get<Notes>();
 }
 
 std::vector<int> channels_of(const at::Tensor& array, const std::string& where) {

@@ -6,6 +6,7 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,20 @@ struct TickInfo {
 /// Convert samples (channel, tick), at least one of each, to int16 or float32. Values are preserved; float64
 /// is rounded.
 at::Tensor samples_of(const at::Tensor& array, const std::string& where);
+
+/// The members of sparse samples, as they are read.
+struct SparseParts {
+    std::optional<at::Tensor> runs, values, shape;
+};
+
+/// Convert the members of sparse samples: (run, 3) integers, (sample) as samples_of(), (2) integers, at least one
+/// channel and one tick; see SparseSamples for the order of the runs.
+/// @param where  the file; the error names one of the members
+SparseSamples sparse_samples_of(const SparseParts& parts, const std::string& where, const std::string& tag,
+                                int ident);
+
+/// Convert notes (byte): a JSON object of strings.
+Notes notes_of(const at::Tensor& array, const std::string& where);
 
 /// Convert channel ids (channel): integers, all different.
 std::vector<int> channels_of(const at::Tensor& array, const std::string& where);

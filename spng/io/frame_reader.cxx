@@ -22,6 +22,8 @@ constexpr std::size_t max_other_members = 8;
 struct FrameReader::Parts {
     struct Tag {
         std::optional<at::Tensor> samples;
+        SparseParts sparse;
+        bool is_sparse = false;
         std::optional<std::vector<int>> channels;
         std::optional<TickInfo> ticks;
         std::optional<at::Tensor> summary;
@@ -29,6 +31,7 @@ struct FrameReader::Parts {
     int ident = 0;
     std::vector<std::pair<std::string, Tag>> tags; ///< in the order of their first member
     ChannelMasks masks;
+    std::optional<Notes> notes;
     std::vector<std::string> other_tags; ///< not accepted
 
     Tag& tag(const std::string& name) {
@@ -111,14 +114,30 @@ void FrameReader::read_member(Parts& parts) {
         parts.masks[label] = channel_ranges_of(m_arrays.read(m_archive), where);
         return;
     }
+    if (m_member->kind == MemberKind::notes) {
+        require_first(!parts.notes);
+        parts.notes = notes_of(m_arrays.read(m_archive), where);
+        return;
+    }
     if (!is_accepted(label)) {
-        if (m_member->kind == MemberKind::frame) {
+        if (m_member->kind == MemberKind::frame || m_member->kind == MemberKind::runs) {
             parts.other_tags.push_back(label);
         }
         return;
     }
     Parts::Tag& tag = parts.tag(label);
-    if (m_member->kind == MemberKind::frame) {
+    const auto read_sparse = [&](std::optional<at::Tensor>& part) {
+        require_first(!part);
+        part = m_arrays.read(m_archive);
+        tag.is_sparse = true;
+    };
+    if (m_member->kind == MemberKind::runs) {
+        read_sparse(tag.sparse.runs);
+    } else if (m_member->kind == MemberKind::values) {
+        read_sparse(tag.sparse.values);
+    } else if (m_member->kind == MemberKind::shape) {
+        read_sparse(tag.sparse.shape);
+    } else if (m_member->kind == MemberKind::frame) {
         require_first(!tag.samples);
         tag.samples = samples_of(m_arrays.read(m_archive, m_allocate), where);
     } else if (m_member->kind == MemberKind::channels) {
@@ -159,20 +178,47 @@ Frame FrameReader::assemble(Parts& parts) const {
     Frame frame;
     frame.ident = parts.ident;
     for (auto& [label, tag] : parts.tags) {
-        const MemberKind missing = !tag.samples    ? MemberKind::frame
-                                   : !tag.channels ? MemberKind::channels
-                                                   : MemberKind::tickinfo;
-        if (!tag.samples || !tag.channels || !tag.ticks) {
-            reject("the event is not complete", name(missing, label) + " is missing",
-                   "frame, channels and tickinfo of each tag, the members of an event next to each other",
-                   "write the members of an event together");
+        const bool is_sparse = tag.is_sparse;
+        if (is_sparse && tag.samples) {
+            reject("the event has samples in two forms",
+                   name(MemberKind::frame, label) + " and members of a sparse frame",
+                   "either frame, or runs, values and shape", "remove one of them");
         }
-        const std::int64_t rows = tag.samples->size(0);
+        std::optional<MemberKind> missing;
+        for (const auto& [is_present, kind] : {std::pair{is_sparse || tag.samples, MemberKind::frame},
+                                               std::pair{!is_sparse || tag.sparse.runs, MemberKind::runs},
+                                               std::pair{!is_sparse || tag.sparse.values, MemberKind::values},
+                                               std::pair{!is_sparse || tag.sparse.shape, MemberKind::shape},
+                                               std::pair{tag.channels.has_value(), MemberKind::channels},
+                                               std::pair{tag.ticks.has_value(), MemberKind::tickinfo}}) {
+            if (!is_present && !missing) {
+                missing = kind;
+            }
+        }
+        if (missing) {
+            reject(
+                "the event is not complete", name(*missing, label) + " is missing",
+                is_sparse
+                    ? "runs, values, shape, channels and tickinfo of each tag, the members of an event next "
+                      "to each other"
+                    : "frame, channels and tickinfo of each tag, the members of an event next to each other",
+                "write the members of an event together");
+        }
+        TaggedTraces traces;
+        traces.tag = label;
+        if (is_sparse) {
+            traces.sparse = std::make_shared<const SparseSamples>(
+                sparse_samples_of(tag.sparse, m_archive.path().string(), label, parts.ident));
+        } else {
+            traces.samples = std::move(*tag.samples);
+        }
+        const std::int64_t rows = is_sparse ? traces.sparse->rows : traces.samples.size(0);
         const auto require_rows = [&](MemberKind kind, std::int64_t count) {
             if (count != rows) {
                 reject("the arrays of the event do not match",
                        std::to_string(count) + " values in " + name(kind, label),
-                       std::to_string(rows) + ", the rows of " + name(MemberKind::frame, label),
+                       std::to_string(rows) + ", the rows of " +
+                           name(is_sparse ? MemberKind::shape : MemberKind::frame, label),
                        "correct the program that wrote the file");
             }
         };
@@ -180,10 +226,15 @@ Frame FrameReader::assemble(Parts& parts) const {
         if (tag.summary) {
             require_rows(MemberKind::summary, tag.summary->numel());
         }
-        frame.traces.push_back({label, std::move(*tag.samples), std::move(*tag.channels), tag.ticks->start_ns,
-                                tag.ticks->tick_ns, tag.ticks->first_tick, std::move(tag.summary)});
+        traces.channels = std::move(*tag.channels);
+        traces.start_ns = tag.ticks->start_ns;
+        traces.tick_ns = tag.ticks->tick_ns;
+        traces.first_tick = tag.ticks->first_tick;
+        traces.summary = std::move(tag.summary);
+        frame.traces.push_back(std::move(traces));
     }
     frame.channel_masks = std::move(parts.masks);
+    frame.notes = std::move(parts.notes).value_or(Notes{});
     return frame;
 }
 

@@ -19,10 +19,15 @@ namespace spng {
 ///   frame_<tag>_<ident>.npy     (channel, tick) int16 or float32. Other integers and bool become int16 if
 ///   all
 ///                               fit, else float32 if all are representable; float16, float64 become float32
+///   or, in its place, a sparse frame (docs/sparse-frames.md), as TaggedTraces::sparse:
+///   runs_<tag>_<ident>.npy      (run, 3) integers: row, begin tick, end tick (not included)
+///   values_<tag>_<ident>.npy    (sample) samples of the runs, of the types of a frame
+///   shape_<tag>_<ident>.npy     (2) integers: channels, ticks
 ///   channels_<tag>_<ident>.npy  (channel) integers
 ///   tickinfo_<tag>_<ident>.npy  (3) start [ns], tick [ns], tbin
 ///   summary_<tag>_<ident>.npy   (channel) numbers; optional
 ///   chanmask_<name>_<ident>.npy (n, 3) integers: channel, begin tick, end tick (not included); optional
+///   notes_spng_<ident>.npy      (byte) JSON object of strings; optional
 /// Arrays may have C or Fortran order, either byte order, and .npy versions 1 to 3. The members of an event
 /// must be adjacent: a member of another event, or the end of the file, ends the event. Other members are
 /// skipped. NaN and Inf are kept.

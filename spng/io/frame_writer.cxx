@@ -27,21 +27,33 @@ namespace {
                                       .hint = "report this defect"});
 }
 
-void require_consistent(const TaggedTraces& traces) {
+/// Check the samples.
+/// @return their count of rows
+std::int64_t rows_of(const TaggedTraces& traces) {
     const at::Tensor& samples = traces.samples;
+    if (traces.sparse) {
+        if (const auto fault = fault_of(*traces.sparse)) {
+            reject(traces.tag, fault->what.c_str(), fault->seen, fault->expected.c_str());
+        }
+        return traces.sparse->rows;
+    }
     if (!samples.defined() || samples.dim() != 2 || !samples.device().is_cpu() ||
         (samples.scalar_type() != at::kShort && samples.scalar_type() != at::kFloat)) {
         reject(traces.tag, "these samples cannot be written",
                samples.defined() ? samples.toString() : "no tensor",
                "(channel, tick) on the host, int16 or float32");
     }
-    if (samples.size(0) != static_cast<std::int64_t>(traces.channels.size())) {
+    return samples.size(0);
+}
+
+void require_consistent(const TaggedTraces& traces) {
+    const std::int64_t rows = rows_of(traces);
+    if (rows != static_cast<std::int64_t>(traces.channels.size())) {
         reject(traces.tag, "samples and channel ids differ in count",
-               std::to_string(samples.size(0)) + " rows, " + std::to_string(traces.channels.size()) +
-                   " channels",
+               std::to_string(rows) + " rows, " + std::to_string(traces.channels.size()) + " channels",
                "one channel id for each row");
     }
-    if (traces.summary && (traces.summary->dim() != 1 || traces.summary->size(0) != samples.size(0) ||
+    if (traces.summary && (traces.summary->dim() != 1 || traces.summary->size(0) != rows ||
                            traces.summary->scalar_type() != at::kDouble)) {
         reject(traces.tag, "the summary does not fit the samples", shape_text(traces.summary->sizes().vec()),
                "(channel) float64");
@@ -65,6 +77,10 @@ at::Tensor mask_array(const std::string& name, const std::vector<ChannelRange>& 
     return array;
 }
 
+bool is_zip(const std::filesystem::path& path) {
+    return path.extension() == ".npz" || path.extension() == ".zip";
+}
+
 /// Return the bytes of a text as an array. To read it with NumPy: json.loads(bytes(array)).
 at::Tensor text_array(const std::string& text) {
     at::Tensor array = at::empty({static_cast<std::int64_t>(text.size())}, at::kByte);
@@ -74,8 +90,25 @@ at::Tensor text_array(const std::string& text) {
 
 } // namespace
 
-FrameWriter::FrameWriter(const std::filesystem::path& path, std::optional<int> level)
-    : m_archive(path, level) {}
+FrameWriter::FrameWriter(const std::filesystem::path& path, std::optional<int> level, FrameForm form)
+    : m_form(form),
+      m_archive(path,
+                level.has_value() || form == FrameForm::dense || !is_zip(path) ? level : std::optional(0)) {}
+
+void FrameWriter::add_samples(const TaggedTraces& traces, int ident) {
+    const auto name = [&](MemberKind kind) { return member_name({kind, traces.tag, ident}); };
+    if (m_form == FrameForm::sparse) {
+        const SparseSamples samples =
+            traces.sparse ? with_shortest_runs(*traces.sparse) : sparse(traces.samples);
+        m_archive.add(name(MemberKind::runs), samples.runs);
+        m_archive.add(name(MemberKind::values), samples.values);
+        m_archive.add(name(MemberKind::shape), at::tensor({samples.rows, samples.ticks}, at::kLong));
+    } else if (traces.sparse) {
+        m_archive.add(name(MemberKind::frame), *traces.sparse);
+    } else {
+        m_archive.add(name(MemberKind::frame), traces.samples);
+    }
+}
 
 void FrameWriter::write(const Frame& frame) {
     NVTX_IO_RANGE("FrameWriter::write");
@@ -94,7 +127,7 @@ void FrameWriter::write(const Frame& frame) {
         m_archive.add(member_name({kind, label, frame.ident}), array);
     };
     for (const TaggedTraces& traces : frame.traces) {
-        add(MemberKind::frame, traces.tag, traces.samples);
+        add_samples(traces, frame.ident);
         add(MemberKind::channels, traces.tag, at::tensor(traces.channels, at::kInt));
         add(MemberKind::tickinfo, traces.tag,
             at::tensor({traces.start_ns, traces.tick_ns, static_cast<double>(traces.first_tick)},
@@ -107,8 +140,7 @@ void FrameWriter::write(const Frame& frame) {
         add(MemberKind::chanmask, name, array);
     }
     if (!frame.notes.empty()) {
-        m_archive.add("notes_spng_" + std::to_string(frame.ident) + ".npy",
-                      text_array(nlohmann::json(frame.notes).dump()));
+        add(MemberKind::notes, own_notes, text_array(nlohmann::json(frame.notes).dump()));
     }
 }
 

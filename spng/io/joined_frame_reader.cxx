@@ -117,6 +117,7 @@ Frame join(const std::vector<std::optional<Frame>>& frames, const Names& files,
             }
             tags[tag].add(*same, files[file]);
         }
+        merge_notes(result.notes, frame.notes);
         for (const auto& [name, ranges] : frame.channel_masks) {
             auto& list = result.channel_masks[name];
             list.insert(list.end(), ranges.begin(), ranges.end());
@@ -170,6 +171,14 @@ std::optional<Frame> JoinedFrameReader::next() {
         reject("a file has fewer events than the others", ended.front(),
                std::to_string(m_readers[last]->frames_read()) + " events, and more in " + joined(going_on),
                "the same events in all files");
+    }
+    for (auto& one : frames) {
+        for (auto& traces : one->traces) {
+            if (traces.sparse) {
+                traces.samples = dense(*traces.sparse);
+                traces.sparse = nullptr;
+            }
+        }
     }
     Frame frame = m_readers.size() == 1 ? std::move(*frames.front()) : join(frames, m_names, m_allocate);
     ++m_frames_read;

@@ -17,7 +17,7 @@ namespace spng {
 /// Events are joined if they have the same ident, the same ticks (start, period, first tick, count), one
 /// sample type and no common channel. If each file has a single tag, the tags may differ and the result has
 /// the tag of the first file; else all files must have the same tags. Rows are in the order of the files.
-/// Channel masks are joined. A summary is kept if all files have one. With one file this is FrameReader.
+/// Channel masks and notes are joined. Sparse frames are expanded: all traces have `samples`. A summary is kept if all files have one. With one file this is FrameReader.
 class JoinedFrameReader {
 public:
     /// @param paths  at least one; see FrameReader for `tags`, `allocate` and exceptions

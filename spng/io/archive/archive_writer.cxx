@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <span>
 #include <string_view>
 
@@ -17,7 +18,9 @@ namespace spng {
 
 namespace {
 
-constexpr int block_bytes = 1 << 20;
+constexpr std::size_t block_bytes = 1 << 20;
+constexpr std::size_t dense_block_bytes =
+    1 << 19;                              // of sparse samples that are expanded: half of a core's cache
 constexpr std::size_t longest_name = 100; // in the old tar header, which every reader supports
 
 struct Container {
@@ -87,6 +90,7 @@ void require_name(const std::string& name, const std::filesystem::path& path) {
 ArchiveWriter::ArchiveWriter(const std::filesystem::path& path, std::optional<int> level)
     : m_path(path), m_archive(archive_write_new()) {
     const Container& container = container_of(path);
+    const bool is_plain = container.module == nullptr;
     archive_write_set_format(m_archive.get(), container.format);
     archive_write_add_filter(m_archive.get(), container.filter);
     if (container.module != nullptr) {
@@ -97,7 +101,8 @@ ArchiveWriter::ArchiveWriter(const std::filesystem::path& path, std::optional<in
     if (container.filter == ARCHIVE_FILTER_GZIP) {
         archive_write_set_filter_option(m_archive.get(), "gzip", "timestamp", nullptr);
     }
-    archive_write_set_bytes_per_block(m_archive.get(), block_bytes);
+    // Blocks would be one more copy of the bytes of a file that is not compressed.
+    archive_write_set_bytes_per_block(m_archive.get(), is_plain ? 0 : int{block_bytes});
     archive_write_set_bytes_in_last_block(m_archive.get(), 1); // no padding of the last block
     m_file = std::make_unique<PartialFile>(path);
     check(archive_write_open(m_archive.get(), this, nullptr, &ArchiveWriter::write_block, nullptr));
@@ -109,30 +114,88 @@ ArchiveWriter::~ArchiveWriter() {
 
 void ArchiveWriter::add(const std::string& name, const at::Tensor& tensor) {
     NVTX_IO_RANGE("ArchiveWriter::add", static_cast<std::uint64_t>(tensor.nbytes()));
+    if (!tensor.device().is_cpu()) {
+        throw Error(ErrorKind::Internal, {.what = "the tensor is not on the host",
+                                          .where = m_path.string() + ", member " + name,
+                                          .seen = tensor.device().str(),
+                                          .expected = "host tensors",
+                                          .hint = "report this defect"});
+    }
+    const at::Tensor data = tensor.contiguous();
+    begin_member(name, data.scalar_type(), data.sizes().vec(), data.nbytes());
+    append(data.const_data_ptr(), data.nbytes());
+    check(archive_write_finish_entry(m_archive.get()));
+}
+
+void ArchiveWriter::add(const std::string& name, const SparseSamples& samples) {
+    require_faultless(samples, "ArchiveWriter::add");
+    const std::size_t item = samples.values.element_size();
+    const std::size_t bytes = static_cast<std::size_t>(samples.rows * samples.ticks) * item;
+    NVTX_IO_RANGE("ArchiveWriter::add", static_cast<std::uint64_t>(bytes));
+    begin_member(name, samples.values.scalar_type(), {samples.rows, samples.ticks}, bytes);
+    const auto* const runs = samples.runs.const_data_ptr<std::int32_t>();
+    const auto* const values = static_cast<const std::uint8_t*>(samples.values.const_data_ptr());
+    std::vector<std::uint8_t> block(
+        std::min(bytes, dense_block_bytes)); // stays in the cache, all 0 between uses
+    const std::int64_t count = samples.runs.size(0);
+    std::int64_t first = 0;      // run of the block
+    std::size_t first_value = 0; // byte of its values
+    for (std::size_t begin = 0; begin < bytes; begin += block.size()) {
+        const std::size_t end = std::min(begin + block.size(), bytes);
+        std::int64_t run = first;
+        std::size_t value = first_value;
+        const auto for_parts_of_runs = [&](const auto& work) {
+            for (run = first, value = first_value; run < count; ++run) {
+                const std::size_t run_begin =
+                    item * static_cast<std::size_t>(runs[3 * run] * samples.ticks + runs[3 * run + 1]);
+                const std::size_t run_bytes =
+                    item * static_cast<std::size_t>(runs[3 * run + 2] - runs[3 * run + 1]);
+                const std::size_t from = std::max(run_begin, begin),
+                                  to = std::min(run_begin + run_bytes, end);
+                if (from < to) {
+                    work(block.data() + (from - begin), values + value + (from - run_begin), to - from);
+                }
+                if (run_begin + run_bytes > end) {
+                    break;
+                }
+                value += run_bytes;
+            }
+        };
+        for_parts_of_runs([](std::uint8_t* to, const std::uint8_t* from, std::size_t size) {
+            std::memcpy(to, from, size);
+        });
+        append(block.data(), end - begin);
+        for_parts_of_runs(
+            [](std::uint8_t* to, const std::uint8_t*, std::size_t size) { std::memset(to, 0, size); });
+        first = run;
+        first_value = value;
+    }
+    check(archive_write_finish_entry(m_archive.get()));
+}
+
+/// Write the headers of the archive and of the array.
+/// @param bytes  of the array
+void ArchiveWriter::begin_member(const std::string& name, at::ScalarType type,
+                                 const std::vector<std::int64_t>& shape, std::size_t bytes) {
     rethrow_copy(m_failure);
-    if (!m_archive || !tensor.device().is_cpu()) {
-        throw Error(ErrorKind::Internal,
-                    {.what = !m_archive ? "the output file is closed" : "the tensor is not on the host",
-                     .where = m_path.string() + ", member " + name,
-                     .seen = tensor.device().str(),
-                     .expected = "host tensors, before close()",
-                     .hint = "report this defect"});
+    if (!m_archive) {
+        throw Error(ErrorKind::Internal, {.what = "the output file is closed",
+                                          .where = m_path.string() + ", member " + name,
+                                          .seen = "a new member",
+                                          .expected = "members before close()",
+                                          .hint = "report this defect"});
     }
     require_name(name, m_path);
-    const at::Tensor data = tensor.contiguous();
-    const std::string header = npy_header_bytes(data.scalar_type(), data.sizes().vec());
-
+    const std::string header = npy_header_bytes(type, shape);
     const std::unique_ptr<archive_entry, decltype(&archive_entry_free)> entry(archive_entry_new(),
                                                                               &archive_entry_free);
     archive_entry_set_pathname(entry.get(), name.c_str());
     archive_entry_set_filetype(entry.get(), AE_IFREG);
     archive_entry_set_perm(entry.get(), 0644);
     archive_entry_set_mtime(entry.get(), 0, 0);
-    archive_entry_set_size(entry.get(), static_cast<la_int64_t>(header.size() + data.nbytes()));
+    archive_entry_set_size(entry.get(), static_cast<la_int64_t>(header.size() + bytes));
     check(archive_write_header(m_archive.get(), entry.get()));
     append(header.data(), header.size());
-    append(data.const_data_ptr(), data.nbytes());
-    check(archive_write_finish_entry(m_archive.get()));
 }
 
 void ArchiveWriter::append(const void* bytes, std::size_t count) {

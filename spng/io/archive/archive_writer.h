@@ -2,6 +2,7 @@
 #pragma once
 
 #include "spng/core/files/partial_file.h"
+#include "spng/core/sparse_samples.h"
 #include "spng/io/archive/archive_handle.h"
 
 #include <ATen/core/Tensor.h>
@@ -11,6 +12,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace spng {
 
@@ -39,6 +41,10 @@ public:
     /// and later calls of add() and close() throw the same error.
     void add(const std::string& name, const at::Tensor& tensor);
 
+    /// Add dense(samples) as a member, with the same bytes, without making the array.
+    /// @throws Error(Internal) for samples with a fault; Error(Output) as for a tensor
+    void add(const std::string& name, const SparseSamples& samples);
+
     /// Mark the file as holding, or about to hold, an event; see also TemporaryFile.
     void mark_worth_keeping() noexcept;
 
@@ -48,6 +54,8 @@ public:
     void close();
 
 private:
+    void begin_member(const std::string& name, at::ScalarType type, const std::vector<std::int64_t>& shape,
+                      std::size_t bytes);
     void check(int status);
     void give_up() noexcept;
     void append(const void* bytes, std::size_t count);

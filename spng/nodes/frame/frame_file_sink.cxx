@@ -3,7 +3,8 @@
 
 #include "spng/core/notes.h"
 #include "spng/graph/memory_rule.h"
-#include "spng/nodes/roi/compacted_rows.h"
+
+#include <cmath>
 
 namespace spng {
 namespace {
@@ -21,6 +22,16 @@ const Registration<FrameFileSink> registration{{.type = "FrameFileSink",
                                                 .text = "writes events to a frame file",
                                                 .memory = memory_rule<FrameFileSink>({.call = plan_memory})}};
 
+bool has_own_ticks(const NamedTensor& tensor, const EventInfo& event) {
+    if (tensor.axes.empty()) {
+        return false;
+    }
+    const Axis& axis = tensor.axes.back();
+    const double start = event.start + event.first_tick * event.tick;
+    const double rounding = 1e-3 * event.tick; // of times computed in another order
+    return axis.period != event.tick || std::abs(axis.start - start) > rounding;
+}
+
 } // namespace
 
 Frame frame_from(const TensorSet& set, bool with_masks) {
@@ -32,11 +43,17 @@ Frame frame_from(const TensorSet& set, bool with_masks) {
         const auto* id = ids.const_data_ptr<std::int32_t>();
         TaggedTraces traces;
         traces.tag = tensor.name;
-        traces.samples = dense_tensor(tensor);
+        traces.samples = tensor.data;
+        traces.sparse = tensor.sparse;
         traces.channels.assign(id, id + ids.numel());
         traces.start_ns = event.start;
         traces.tick_ns = event.tick;
         traces.first_tick = event.first_tick;
+        if (has_own_ticks(tensor, event)) {
+            traces.start_ns = tensor.axes.back().start;
+            traces.tick_ns = tensor.axes.back().period;
+            traces.first_tick = 0;
+        }
         if (tensor.summary.defined()) {
             traces.summary = tensor.summary;
         }
@@ -53,7 +70,7 @@ void FrameFileSink::prepare_node(Environment&) {
     // Open the file before the first event, so that an unwritable folder is reported before any work is done.
     m_writer = std::make_unique<FramesBehind>(
         config().outname, config().level < 0 ? std::nullopt : std::optional(config().level),
-        config().write_behind);
+        config().write_behind, config().frames == "sparse" ? FrameForm::sparse : FrameForm::dense);
 }
 
 Ports FrameFileSink::process(const Ports& inputs) {

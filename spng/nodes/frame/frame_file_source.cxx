@@ -67,6 +67,9 @@ TensorSetPtr set_from(Frame frame, std::uint64_t index, std::optional<ReadoutWin
                        {"tick", "ns", traces.start_ns + traces.first_tick * traces.tick_ns, traces.tick_ns}};
         tensor.channels = std::move(channels);
         tensor.summary = traces.summary.value_or(at::Tensor{});
+        if (tensors.empty()) {
+            tensor.notes = frame.notes;
+        }
         tensors.push_back(std::move(tensor));
     }
     return std::make_shared<const TensorSet>(std::move(event), std::move(tensors));

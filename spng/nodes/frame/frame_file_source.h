@@ -41,7 +41,8 @@ struct FrameFileSourceConfig {
     }
 };
 
-/// Out: one tensor (channel, tick) per tag on the host, named by the tag, with the channel ids of all files.
+/// Out: one tensor (channel, tick) per tag on the host, named by the tag, with the channel ids of all files. Sparse
+/// frames are expanded.
 /// A file without any event is an error. A damaged event is an error of that event. Only regular files are
 /// read ahead, pipes are not. ReadoutStream cuts long readouts into readout windows; at most one of them and
 /// one frame are in memory.
@@ -71,7 +72,7 @@ private:
     std::uint64_t m_events = 0;
 };
 
-/// Convert a frame to a set; inverse of frame_from().
+/// Convert a frame of dense traces to a set; inverse of frame_from(). Its first tensor has the notes.
 /// @param index   of the event in the job
 /// @param window  set if the frame is a readout window of a long readout
 TensorSetPtr set_from(Frame frame, std::uint64_t index, std::optional<ReadoutWindow> window = std::nullopt);

@@ -9,9 +9,10 @@
 
 namespace spng {
 
-FramesBehind::FramesBehind(const std::filesystem::path& path, std::optional<int> level, bool behind)
-    : m_writer(path, level), m_worker(behind ? std::make_unique<BackgroundWorker>("write-behind") : nullptr) {
-}
+FramesBehind::FramesBehind(const std::filesystem::path& path, std::optional<int> level, bool behind,
+                           FrameForm form)
+    : m_writer(path, level, form),
+      m_worker(behind ? std::make_unique<BackgroundWorker>("write-behind") : nullptr) {}
 
 void FramesBehind::write_now(const Frame& frame, std::uint64_t event) {
     NVTX_SCOPED_RANGE("FrameFileSink::write");

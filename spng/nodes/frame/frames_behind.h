@@ -22,9 +22,10 @@ namespace spng {
 /// again: the file was removed, with all its events.
 class FramesBehind {
 public:
-    /// @param path, level  see FrameWriter
+    /// @param path, level, form  see FrameWriter
     /// @param behind       false: write() returns after the event is written
-    FramesBehind(const std::filesystem::path& path, std::optional<int> level, bool behind);
+    FramesBehind(const std::filesystem::path& path, std::optional<int> level, bool behind,
+                 FrameForm form = FrameForm::dense);
 
     /// Wait until the previous event is written, then queue this one.
     /// @param event  index of the event, for error messages
