@@ -14,8 +14,8 @@ from tests.support import wire_cell
 pytestmark = wire_cell.needs_program
 
 # Nine operations on one value per channel for the input noise: quotient, NaN for bad channels (two), median, two
-# limits, product, comparison, selection. Four for the features, with a division instead of a copy, and two for the ROIs.
-NODE_OPERATIONS = {"SPNGDNNROI:induction": 15, "SPNGChannelRMS:loose-induction": 1}
+# limits, product, comparison, selection. One for the features and one for the ROIs.
+NODE_OPERATIONS = {"SPNGDNNROI:induction": 11, "SPNGChannelRMS:loose-induction": 1}
 
 
 @pytest.mark.parametrize("precision", ["exact", "fast"])

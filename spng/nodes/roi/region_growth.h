@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Grow ROIs from seeds, by hysteresis along ticks (docs/physics-notes.md#roi-growth).
+// Grow ROIs from seeds, by hysteresis along ticks (docs/physics-notes.md#roi-growth). Nodes call find_regions();
+// grow_packed_regions() and confirmed_runs() are its parts, on the CPU and where there are no kernels for a device.
 
 #include <ATen/core/Tensor.h>
 
