@@ -97,6 +97,18 @@ TEST_F(JoinedFrames, RowsAreInTheOrderOfTheFiles) {
     EXPECT_EQ(reader.frames_read(), 2U);
 }
 
+TEST_F(JoinedFrames, OnlyTheJoinedSamplesAreInMemoryOfTheAllocator) {
+    std::vector<at::Tensor> allocated;
+    const auto allocate = [&](at::IntArrayRef sizes, at::ScalarType type) {
+        return allocated.emplace_back(at::empty(sizes, type));
+    };
+    JoinedFrameReader reader({file("a.tar", {{.first_channel = 10}}), file("b.tar", {{.first_channel = 0}})},
+                             {"*"}, allocate);
+    const auto frame = reader.next();
+    ASSERT_TRUE(frame && allocated.size() == 1);
+    EXPECT_TRUE(frame->traces[0].samples.is_same(allocated.front()));
+}
+
 TEST_F(JoinedFrames, ChannelMasksAreJoined) {
     Members first = members_of({.first_channel = 0}), second = members_of({.first_channel = 10});
     first.push_back({"chanmask_bad_0.npy", npy_bytes("<i4", "(1, 3)", bytes_of<std::int32_t>({1, 0, 2}))});

@@ -125,6 +125,21 @@ TEST(NpyReader, ArraysOfOneReaderDoNotShareMemory) {
     EXPECT_TRUE(second.equal(at::tensor({5, 7, 6, 8}, at::kInt).view({2, 2})));
 }
 
+TEST(NpyReader, ArraysOfBothOrdersAreInMemoryOfTheAllocator) {
+    std::vector<at::Tensor> allocated;
+    const auto allocate = [&](at::IntArrayRef sizes, at::ScalarType type) {
+        return allocated.emplace_back(at::empty(sizes, type));
+    };
+    spng::NpyReader reader;
+    for (const bool fortran_order : {false, true}) {
+        TextSource source(npy_bytes("<i2", "(2, 2)", bytes_of<std::int16_t>({1, 2, 3, 4}), fortran_order),
+                          true);
+        const at::Tensor array = reader.read(source, allocate);
+        EXPECT_EQ(array.const_data_ptr(), allocated.back().const_data_ptr());
+    }
+    EXPECT_EQ(allocated.size(), 2U);
+}
+
 TEST(NpyReader, ReadsScalarsEmptyArraysAndPython2Headers) {
     EXPECT_EQ(read(npy_bytes("<f8", "()", bytes_of<double>({2.5}))).item<double>(), 2.5);
     EXPECT_EQ(read(npy_bytes("<i4", "(0, 3)", "")).sizes(), (std::vector<std::int64_t>{0, 3}));
