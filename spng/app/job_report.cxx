@@ -2,7 +2,7 @@
 #include "spng/app/job_report.h"
 
 #include "spng/app/version.h"
-#include "spng/core/sha256.h"
+#include "spng/core/files/sha256.h"
 #include "spng/instrument/start_up.h"
 
 #include <algorithm>

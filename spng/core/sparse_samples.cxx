@@ -131,7 +131,7 @@ SparseSamples shortened(const SparseSamples& samples) {
     return {samples.rows, samples.ticks, tensor_of(runs), values};
 }
 
-std::string text_of(const Run& run) {
+std::string to_string(const Run& run) {
     return "row " + std::to_string(run.row) + ", ticks " + std::to_string(run.begin) + " to " +
            std::to_string(run.end);
 }
@@ -144,19 +144,19 @@ std::optional<SparseFault> fault_of_runs(const SparseSamples& samples) {
         const std::string where = "run " + std::to_string(i) + ": ";
         if (run.row < 0 || run.row >= samples.rows || run.begin < 0 || run.end > samples.ticks) {
             return SparseFault{.what = "a run is outside of the frame",
-                               .seen = where + text_of(run),
+                               .seen = where + to_string(run),
                                .expected = std::to_string(samples.rows) + " rows, " +
                                            std::to_string(samples.ticks) + " ticks"};
         }
         if (run.begin >= run.end) {
             return SparseFault{.what = "a run ends before it begins, or is empty",
-                               .seen = where + text_of(run),
+                               .seen = where + to_string(run),
                                .expected = "begin tick before end tick"};
         }
         if (i > 0 &&
             (run.row < runs[i - 1].row || (run.row == runs[i - 1].row && run.begin < runs[i - 1].end))) {
             return SparseFault{.what = "two runs overlap or are out of order",
-                               .seen = where + text_of(run) + ", after " + text_of(runs[i - 1]),
+                               .seen = where + to_string(run) + ", after " + to_string(runs[i - 1]),
                                .expected = "ascending rows, and ascending ticks in a row"};
         }
         count += run.size();

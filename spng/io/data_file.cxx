@@ -2,8 +2,8 @@
 #include "spng/io/data_file.h"
 
 #include "spng/core/error.h"
+#include "spng/core/files/sha256.h"
 #include "spng/core/log/log.h"
-#include "spng/core/sha256.h"
 #include "spng/io/data_path.h"
 
 #include <array>

@@ -19,7 +19,7 @@ namespace spng {
 ///   frame_<tag>_<ident>.npy     (channel, tick) int16 or float32. Other integers and bool become int16 if
 ///   all
 ///                               fit, else float32 if all are representable; float16, float64 become float32
-///   or, in its place, a sparse frame (docs/sparse-frames.md), as TaggedTraces::sparse:
+///   or, instead of it, a sparse frame (docs/sparse-frames.md), as TaggedTraces::sparse:
 ///   runs_<tag>_<ident>.npy      (run, 3) integers: row, begin tick, end tick (not included)
 ///   values_<tag>_<ident>.npy    (sample) samples of the runs, of the types of a frame
 ///   shape_<tag>_<ident>.npy     (2) integers: channels, ticks

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compare the checksum with the examples of FIPS 180, and in one piece with several pieces.
 
-#include "spng/core/sha256.h"
+#include "spng/core/files/sha256.h"
 
 #include <gtest/gtest.h>
 

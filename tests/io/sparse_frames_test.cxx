@@ -2,7 +2,7 @@
 // Sparse frames in files: written from both forms, read back, and rejected with the name of the member.
 
 #include "spng/core/error.h"
-#include "spng/core/sha256.h"
+#include "spng/core/files/sha256.h"
 #include "spng/io/frame_reader.h"
 #include "spng/io/frame_writer.h"
 #include "spng/io/joined_frame_reader.h"
@@ -40,7 +40,8 @@ spng::TaggedTraces traces_of(const std::string& tag, const at::Tensor& samples) 
     return traces;
 }
 
-/// Return an event with tags of every kind. Those at odd places of `sparse` are given in sparse form.
+/// Return an event with tags of every kind.
+/// @param sparse  give the samples in sparse form
 spng::Frame make_frame(int ident, bool sparse) {
     spng::Frame frame;
     frame.ident = ident;

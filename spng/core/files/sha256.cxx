@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "spng/core/sha256.h"
+#include "spng/core/files/sha256.h"
 
 #include <algorithm>
 #include <bit>
