@@ -100,7 +100,7 @@ TEST(CompactFrame, SamplesOfTwoTagsFollowEachOther) {
     EXPECT_TRUE(dense(std::get<SparseSamples>(results.at(1))).equal(made.signal));
     CopiedShare fresh;
     CompactFrame alone({second}, positions, ticks, fresh);
-    const auto& expected = std::get<SparseSamples>(alone.results().at(0));
+    const auto expected = std::get<SparseSamples>(alone.results().at(0));
     EXPECT_TRUE(dense(std::get<SparseSamples>(results.at(2))).equal(dense(expected)));
 }
 
@@ -114,7 +114,7 @@ TEST(CompactFrame, TheCopyGrowsWithTheLargestRecentEvent) {
         frame.results();
         return static_cast<double>(frame.copied().nbytes());
     };
-    const double words = 23 * 2 * 8, all = 23 * 130 * 4; // of a tag: two words in each of 23 rows
+    const double words = 23 * 8, all = 23 * 130 * 4; // of a tag: one word in each of 23 rows
     EXPECT_NEAR(bytes_of(0), 2 * words + 0.035 * all, 8);
     EXPECT_EQ(share.second_copies(), 0);
     EXPECT_NEAR(bytes_of(1), 2 * words + 0.035 * all, 8);
