@@ -31,7 +31,13 @@ enum class Kind {
     copy_on_device,
     fill,
     transform, ///< of cuFFT
-    numbers    ///< computes what kernels of LibTorch would; not an operation of CUDA, so not counted
+    numbers    ///< computes what kernels of LibTorch would; not an operation of CUDA, so only its traffic is counted
+};
+
+/// Bytes of device memory that an operation reads and writes: the extents of its tensors, each once. The caches of a
+/// device are not considered.
+struct Traffic {
+    std::size_t read = 0, written = 0;
 };
 
 /// One operation of a stream.
@@ -41,6 +47,7 @@ struct Operation {
     std::vector<Access> accesses;  ///< for the detection of races
     std::function<void()> compute; ///< works on addresses of host_address(); may be empty
     std::size_t bytes = 0;         ///< copied or filled
+    Traffic traffic{};             ///< none for copies over the bus
 };
 
 /// Queue an operation, or add it to the graph that the stream captures.
@@ -52,6 +59,9 @@ void run_queue(cudaStream_t stream);
 
 /// True while the stream captures a graph.
 bool is_capturing(cudaStream_t stream);
+
+/// Number of kernels that this thread has launched or captured.
+std::uint64_t kernels_of_thread();
 
 /// Address at which the simulator itself can access memory. Returns `address` if it is not device memory.
 void* host_address(const void* address);
@@ -96,6 +106,8 @@ struct OperationRecord {
     bool host_is_pageable;   ///< of a copy
     std::uint32_t graph = 0; ///< id of the launched graph, 0: none
     std::uint64_t graph_node = 0;
+    Traffic traffic{};
+    std::string range{}; ///< innermost NVTX range at the launch, of a captured operation at its capture
 };
 
 /// A block of memory that the program allocated or released.

@@ -50,6 +50,7 @@ cudaError_t copy(const char* name, void* target, const void* source, Rows rows, 
     const Kind kind = !is_on_device(to)     ? Kind::copy_to_host
                       : !is_on_device(from) ? Kind::copy_to_device
                                             : Kind::copy_on_device;
+    const std::size_t bytes = rows.width * rows.height;
     const bool is_computed = kind == Kind::copy_on_device && is_computed_by_operator();
     const auto move_rows = [=] {
         for (std::size_t row = 0; row < rows.height; ++row) {
@@ -62,7 +63,8 @@ cudaError_t copy(const char* name, void* target, const void* source, Rows rows, 
                                    .name = name,
                                    .accesses = {{source, span_from, false}, {target, span_to, true}},
                                    .compute = is_computed ? nullptr : std::function<void()>(move_rows),
-                                   .bytes = rows.width * rows.height},
+                                   .bytes = bytes,
+                                   .traffic = kind == Kind::copy_on_device ? Traffic{bytes, bytes} : Traffic{}},
                      .host_is_pageable = is_pageable});
     if (is_pageable || waits) {
         count_wait(name);
@@ -81,7 +83,8 @@ cudaError_t fill(const char* name, void* target, int value, std::size_t bytes, c
                        .name = name,
                        .accesses = {{target, bytes, true}},
                        .compute = is_computed_by_operator() ? nullptr : std::function<void()>(set_bytes),
-                       .bytes = bytes}});
+                       .bytes = bytes,
+                       .traffic = {.written = bytes}}});
     return cudaSuccess;
 }
 
