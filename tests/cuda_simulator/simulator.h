@@ -75,6 +75,9 @@ void note_release(const void* begin);
 /// CPU's function of their operator computes the numbers, in a fraction of the time.
 bool emulates_kernels();
 
+/// True if races are looked for. Otherwise operations need no accesses.
+bool detects_races();
+
 /// Report a defect of the program or a limit of the simulator: on standard error and in the report.
 void report_defect(const std::string& what);
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.cuda_simulator import default_event
+from tests.cuda_simulator import default_event, estimate
 from tests.cuda_simulator.default_event import EventCost
 from tests.support import cuda_simulator
 
@@ -58,3 +58,9 @@ def test_traffic(costs: dict[str, EventCost]) -> None:
 
 def test_a_graph_is_one_launch(costs: dict[str, EventCost]) -> None:
     assert (costs["off"].graph_launches, costs["on"].graph_launches) == (0, 1)
+
+
+def test_the_estimate_has_the_counts_of_the_code(costs: dict[str, EventCost]) -> None:
+    """A change that changes them writes the page again: .venv/bin/python -m tests.cuda_simulator.estimate"""
+    now = estimate.page(costs["off"], host_ms=None)
+    assert estimate.counts_of(now) == estimate.counts_of(estimate.PAGE.read_text(encoding="utf-8"))

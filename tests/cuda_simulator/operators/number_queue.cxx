@@ -129,7 +129,7 @@ void queue_numbers(const c10::OperatorHandle& op, const StackFunction& compute,
             append_accesses(results[i], true, operation.accesses);
         }
     }
-    if (sets_generator_of_graphs(operation.name, arguments)) {
+    if (detects_races() && sets_generator_of_graphs(operation.name, arguments)) {
         operation.accesses.clear();
     }
     operation.compute = [compute, inputs = std::move(inputs), targets = std::move(targets),

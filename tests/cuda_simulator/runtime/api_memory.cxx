@@ -38,7 +38,7 @@ cudaError_t copy(const char* name, void* target, const void* source, Rows rows, 
     const std::size_t span_from = rows.source_pitch * (rows.height - 1) + rows.width;
     auto* const target_bytes = static_cast<char*>(state().memory.host_address(target));
     const auto* const source_bytes = static_cast<const char*>(state().memory.host_address(source));
-    if (!is_on_device(to) && !stream.capture) {
+    if (!is_on_device(to) && !stream.capture && !settings().is_bare) {
         // A host that does not wait for the copy reads this.
         for (std::size_t row = 0; row < rows.height; ++row) {
             char* const begin = target_bytes + row * rows.target_pitch;

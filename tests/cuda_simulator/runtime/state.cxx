@@ -154,7 +154,7 @@ void State::make_wait(Stream& stream, const Event& event) {
 
 void State::detect_races(Stream& stream, const Operation& operation) {
     stream.clock.join(host);
-    if (operation.accesses.empty()) {
+    if (operation.accesses.empty() || !detects_races()) {
         return;
     }
     const Moment moment = stream.clock.advance(stream.participant);
