@@ -89,7 +89,8 @@ def job(
 ) -> Run:
     """Run the main job over the simulator, on as many devices as its argument `device` names, unless told otherwise.
 
-    `flags` describe the detector; `arguments` are given as -A name=value, with defaults for tests of small jobs.
+    `flags` describe the detector; `arguments` are given as -A name=value, with defaults for tests of small jobs: no
+    network, no CUDA graphs.
     """
     given = {
         "input": "adc.npz",
@@ -97,6 +98,7 @@ def job(
         "device": "cuda",
         "model": "none",
         "threads": 1,
+        "cuda_graph": "off",
         **arguments,
     }
     words = [word for name, value in given.items() for word in ("-A", f"{name}={value}")]
