@@ -88,6 +88,7 @@ local chain(spng, job, group, batch) =
 /// precision  exact; or fast: the network in bfloat16 if the machine has instructions for it, TF32 on CUDA
 /// cuda_graph  auto: capture the CUDA work of an event once for each shape and launch it as one graph, if memory allows; on: the same,
 ///            with a warning if it is impossible; off: launch each node's work, so that --timing shows the nodes
+/// network_layout  memory layout of the network: auto (on CUDA the faster one, measured at the start), contiguous or channels_last
 /// dtype      float32 or float64
 /// tags       products to write: signal, gauss, wiener (with the noise as summary), loose, mp2, mp3, roi
 /// dump       edges to write to files beside the output: adc, decon, gauss, loose (input of the network, with coincidence), images,
@@ -121,6 +122,7 @@ function(
     verbosity=0,
     precision='exact',
     cuda_graph='auto',
+    network_layout='auto',
     dtype='float32',
     tags='signal',
     dump='',
@@ -154,6 +156,7 @@ function(
         verbosity: verbosity,
         precision: precision,
         cuda_graph: cuda_graph,
+        network_layout: network_layout,
         dtype: dtype,
         tags: tags,
         dump: dump,

@@ -118,7 +118,7 @@ class TestDefault:
         seen = run(job, cuda_graph="auto")
         require_equal(job.folder, expected)
         assert seen.report.all["replays"] >= EVENTS - 1
-        assert "SPNGDeviceSection" in seen.done.stderr and "-A cuda_graph=off" in seen.done.stderr
+        assert "SPNGDeviceSection: " in seen.done.stdout and "-A cuda_graph=off" in seen.done.stdout
         assert "cuda_graph='auto'" in (wire_cell.ROOT / "cfg" / "pipeline.jsonnet").read_text(encoding="utf-8")
 
     def test_a_small_budget_takes_graphs_first(self, job: Site, expected: wire_cell.Arrays) -> None:
