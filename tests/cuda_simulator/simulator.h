@@ -31,7 +31,7 @@ enum class Kind {
     copy_on_device,
     fill,
     transform, ///< of cuFFT
-    numbers    ///< computes what kernels of LibTorch would; not an operation of CUDA, so only its traffic is counted
+    numbers ///< computes what kernels of LibTorch would; not an operation of CUDA, so only its traffic is counted
 };
 
 /// Bytes of device memory that an operation reads and writes: the extents of its tensors, each once. The caches of a

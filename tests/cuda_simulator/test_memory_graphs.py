@@ -119,7 +119,9 @@ class TestDefault:
         require_equal(job.folder, expected)
         assert seen.report.all["replays"] >= EVENTS - 1
         assert "SPNGDeviceSection: " in seen.done.stdout and "-A cuda_graph=off" in seen.done.stdout
-        assert "cuda_graph='auto'" in (wire_cell.ROOT / "cfg" / "pipeline.jsonnet").read_text(encoding="utf-8")
+        assert "cuda_graph='auto'" in (wire_cell.ROOT / "cfg" / "pipeline.jsonnet").read_text(
+            encoding="utf-8"
+        )
 
     def test_a_small_budget_takes_graphs_first(self, job: Site, expected: wire_cell.Arrays) -> None:
         seen = run(job, memory_mb=100, cuda_graph="auto")

@@ -64,14 +64,15 @@ TEST(NetworkChoice, KeepsBfloat16AsAskedAndTellsIfFloat32IsFaster) {
 /// A network with two convolutions and a conversion of the layout between them, as training saves it.
 TEST(NetworkLayoutTest, ChangesStridesAndNotValues) {
     const auto file = test::temporary_folder("network_layout") / "network.ts";
-    test::save_script_model(file,
-                            "def forward(self, x):\n"
-                            "    y = torch.conv2d(x, self.first).contiguous(memory_format=torch.channels_last)\n"
-                            "    z = torch.conv2d(y, self.second)\n"
-                            "    return z if self.flag.sum() > 0 else y\n",
-                            {{"first", at::rand({4, 3, 1, 1})},
-                             {"second", at::rand({2, 4, 3, 3}).contiguous(at::MemoryFormat::ChannelsLast)},
-                             {"flag", at::ones({1})}});
+    test::save_script_model(
+        file,
+        "def forward(self, x):\n"
+        "    y = torch.conv2d(x, self.first).contiguous(memory_format=torch.channels_last)\n"
+        "    z = torch.conv2d(y, self.second)\n"
+        "    return z if self.flag.sum() > 0 else y\n",
+        {{"first", at::rand({4, 3, 1, 1})},
+         {"second", at::rand({2, 4, 3, 3}).contiguous(at::MemoryFormat::ChannelsLast)},
+         {"flag", at::ones({1})}});
     const at::Tensor input = at::rand({2, 3, 8, 16});
     const at::Tensor expected = load_torch_script(file, c10::kCPU)->forward(input);
     const auto with = [&](NetworkLayout layout) {

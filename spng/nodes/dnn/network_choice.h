@@ -3,7 +3,7 @@
 // Choice of a network's memory layout on a device by measurement, before the first event.
 
 #include "spng/nodes/dnn/model_runner.h"
-#include "spng/nodes/dnn/network_layout.h"
+#include "spng/nodes/dnn/torch_script_model.h"
 
 #include <cstdint>
 #include <functional>

@@ -6,13 +6,47 @@
 #include "spng/nodes/dnn/model_archive.h"
 #include "spng/nodes/dnn/model_failure.h"
 
+#include <ATen/ops/empty.h>
 #include <torch/csrc/jit/api/module.h>
+#include <torch/csrc/jit/ir/constants.h>
+#include <torch/csrc/jit/ir/ir.h>
 #include <torch/csrc/jit/runtime/graph_executor.h>
 #include <torch/csrc/jit/serialization/import.h>
 #include <torch/version.h>
 
 namespace spng {
 namespace {
+
+/// A copy with the strides of the format, also where dimensions of length 1 would allow others: cuDNN's operators choose
+/// the layout of a convolution by the strides of its weights.
+at::Tensor in_format(const at::Tensor& tensor, at::MemoryFormat format) {
+    return at::empty(tensor.sizes(), tensor.options(), format).copy_(tensor);
+}
+
+void set_format(torch::jit::Block& block, at::MemoryFormat format) {
+    for (torch::jit::Node* const node : block.nodes()) {
+        for (torch::jit::Block* const inner : node->blocks()) {
+            set_format(*inner, format);
+        }
+        if (node->kind() == c10::prim::Constant && node->hasAttribute(c10::attr::value) &&
+            node->kindOf(c10::attr::value) == torch::jit::AttributeKind::t &&
+            node->t(c10::attr::value).dim() == 4) {
+            node->t_(c10::attr::value, in_format(node->t(c10::attr::value), format));
+        } else if (node->kind() == c10::aten::contiguous) {
+            const torch::jit::WithInsertPoint here(node);
+            node->replaceInput(1, node->owningGraph()->insertConstant(static_cast<std::int64_t>(format)));
+        }
+    }
+}
+
+/// Give the weights and images of a frozen module a layout. Call before the first forward.
+void set_layout(torch::jit::Module& module, NetworkLayout layout) {
+    if (layout != NetworkLayout::as_saved) {
+        set_format(*module.get_method("forward").graph()->block(), layout == NetworkLayout::contiguous
+                                                                       ? at::MemoryFormat::Contiguous
+                                                                       : at::MemoryFormat::ChannelsLast);
+    }
+}
 
 class TorchScriptModel : public Model {
 public:
@@ -43,9 +77,8 @@ private:
     }
 
     c10::IValue forward_in_layout(const at::Tensor& input) const {
-        const bool has_channels_last =
-            m_layout == NetworkLayout::channels_last ||
-            (m_layout == NetworkLayout::as_saved && m_bfloat16 && input.is_cuda());
+        const bool has_channels_last = m_layout == NetworkLayout::channels_last ||
+                                       (m_layout == NetworkLayout::as_saved && m_bfloat16 && input.is_cuda());
         return m_module.get_method("forward")({input.contiguous(
             has_channels_last ? at::MemoryFormat::ChannelsLast : at::MemoryFormat::Contiguous)});
     }
@@ -56,6 +89,17 @@ private:
 };
 
 } // namespace
+
+std::string to_string(NetworkLayout layout) {
+    switch (layout) {
+    case NetworkLayout::contiguous:
+        return "contiguous";
+    case NetworkLayout::channels_last:
+        return "channels last";
+    default:
+        return "as saved";
+    }
+}
 
 std::unique_ptr<const Model> load_torch_script(const std::filesystem::path& file, c10::Device device,
                                                bool bfloat16, NetworkLayout layout) {

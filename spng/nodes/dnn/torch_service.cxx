@@ -11,7 +11,6 @@
 #include "spng/nodes/dnn/bfloat16.h"
 #include "spng/nodes/dnn/model_probe.h"
 #include "spng/nodes/dnn/network_choice.h"
-#include "spng/nodes/dnn/torch_script_model.h"
 
 #include <c10/core/InferenceMode.h>
 
@@ -90,15 +89,15 @@ void TorchService::prepare(Environment& environment) {
         instrument::NodeIdentity{name().type, name().instance, "service"});
     const c10::InferenceMode no_gradients;
     const ModelRunnerOptions options{.name = name().text(),
-                               .device = context.device(),
-                               .sizes = m_sizes,
-                               .transpose = metadata.transpose.value_or(config().transpose),
-                               .multiple = metadata.multiple.value_or(config().multiple),
-                               .halo = config().halo >= 0 ? config().halo : metadata.halo.value_or(-1),
-                               .concurrency = config().concurrency,
-                               .memory_budget = config().memory_budget > 0 ? config().memory_budget
-                                                                           : context.network_budget(),
-                               .chunk_ticks = config().chunk_ticks};
+                                     .device = context.device(),
+                                     .sizes = m_sizes,
+                                     .transpose = metadata.transpose.value_or(config().transpose),
+                                     .multiple = metadata.multiple.value_or(config().multiple),
+                                     .halo = config().halo >= 0 ? config().halo : metadata.halo.value_or(-1),
+                                     .concurrency = config().concurrency,
+                                     .memory_budget = config().memory_budget > 0 ? config().memory_budget
+                                                                                 : context.network_budget(),
+                                     .chunk_ticks = config().chunk_ticks};
     m_runner = make_runner(std::move(model), options, bfloat16);
     try_out(context.device());
 }

@@ -49,7 +49,8 @@ struct TorchServiceConfig {
                   "distance along ticks over which an output depends on the input; tiles overlap by it; -1: "
                   "from the metadata of the file, otherwise measured"),
             field(&C::layout, "layout", "", one_of("auto", "contiguous", "channels_last"),
-                  "memory layout of a TorchScript network: auto: as saved on the CPU, on CUDA the faster one by "
+                  "memory layout of a TorchScript network: auto: as saved on the CPU, on CUDA the faster one "
+                  "by "
                   "a measurement before the first event; contiguous or channels_last"));
     }
 };

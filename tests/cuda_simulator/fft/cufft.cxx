@@ -120,8 +120,8 @@ std::size_t bytes_of(const TransformLayout& layout, std::int64_t batch, bool is_
 
 /// Number of values of a side in all transforms of a batch.
 std::size_t values_of(const TransformLayout& layout, const Transform& transform) {
-    return std::accumulate(layout.sizes.begin(), layout.sizes.end(), static_cast<std::size_t>(transform.batch),
-                           std::multiplies<std::size_t>());
+    return std::accumulate(layout.sizes.begin(), layout.sizes.end(),
+                           static_cast<std::size_t>(transform.batch), std::multiplies<std::size_t>());
 }
 
 /// Name of the operation: form, sizes and batch.
@@ -256,15 +256,15 @@ cufftResult cufftXtExec(cufftHandle handle, void* input, void* output, int direc
         bytes_of(transform.input, transform.batch, input_is_complex, transform.is_double);
     const std::size_t output_bytes =
         bytes_of(transform.output, transform.batch, output_is_complex, transform.is_double);
-    Operation operation{.kind = Kind::transform,
-                        .name = name_of(transform),
-                        .accesses = {{input, input_bytes, false}, {output, output_bytes, true}},
-                        .compute = {},
-                        .bytes = input_bytes + output_bytes,
-                        .traffic = {.read = values_of(transform.input, transform) *
-                                            (input_is_complex ? 2 : 1) * real_bytes,
-                                    .written = values_of(transform.output, transform) *
-                                               (output_is_complex ? 2 : 1) * real_bytes}};
+    Operation operation{
+        .kind = Kind::transform,
+        .name = name_of(transform),
+        .accesses = {{input, input_bytes, false}, {output, output_bytes, true}},
+        .compute = {},
+        .bytes = input_bytes + output_bytes,
+        .traffic = {.read = values_of(transform.input, transform) * (input_is_complex ? 2 : 1) * real_bytes,
+                    .written =
+                        values_of(transform.output, transform) * (output_is_complex ? 2 : 1) * real_bytes}};
     if (!plan->allocates) {
         operation.accesses.push_back({plan->work_area, plan->work_bytes, true});
     }

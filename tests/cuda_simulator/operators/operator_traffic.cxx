@@ -25,14 +25,15 @@ bool overwrites(const std::string& name) {
 
 /// As many elements of the first argument are read as the result has.
 bool gathers(const std::string& name) {
-    static const std::set<std::string> names = {"aten::index", "aten::index_select", "aten::gather", "aten::take"};
+    static const std::set<std::string> names = {"aten::index", "aten::index_select", "aten::gather",
+                                                "aten::take"};
     return names.contains(name);
 }
 
 /// As many elements of the first argument are written, and not read, as the largest other argument has.
 bool scatters(const std::string& name) {
-    static const std::set<std::string> names = {"aten::_index_put_impl_", "aten::index_put_", "aten::index_copy_",
-                                                "aten::index_fill_", "aten::scatter_"};
+    static const std::set<std::string> names = {"aten::_index_put_impl_", "aten::index_put_",
+                                                "aten::index_copy_", "aten::index_fill_", "aten::scatter_"};
     return names.contains(name);
 }
 
@@ -62,7 +63,8 @@ Traffic traffic_of(const c10::OperatorHandle& op, c10::ArrayRef<c10::IValue> arg
     for (std::size_t i = 0; i < arguments.size(); ++i) {
         const c10::Argument& argument = schema.arguments()[i];
         const bool is_written = argument.alias_info() != nullptr && argument.alias_info()->isWrite();
-        const bool is_read = !is_written || !(argument.is_out() || (i == 0 && (overwrites(name) || scatters(name))));
+        const bool is_read =
+            !is_written || !(argument.is_out() || (i == 0 && (overwrites(name) || scatters(name))));
         std::size_t limit = std::numeric_limits<std::size_t>::max();
         if (i == 0 && gathers(name)) {
             limit = bytes_of(results[0]);

@@ -58,14 +58,14 @@ cudaError_t copy(const char* name, void* target, const void* source, Rows rows, 
                          rows.width);
         }
     };
-    state().enqueue(stream,
-                    {.operation = {.kind = kind,
-                                   .name = name,
-                                   .accesses = {{source, span_from, false}, {target, span_to, true}},
-                                   .compute = is_computed ? nullptr : std::function<void()>(move_rows),
-                                   .bytes = bytes,
-                                   .traffic = kind == Kind::copy_on_device ? Traffic{bytes, bytes} : Traffic{}},
-                     .host_is_pageable = is_pageable});
+    state().enqueue(
+        stream, {.operation = {.kind = kind,
+                               .name = name,
+                               .accesses = {{source, span_from, false}, {target, span_to, true}},
+                               .compute = is_computed ? nullptr : std::function<void()>(move_rows),
+                               .bytes = bytes,
+                               .traffic = kind == Kind::copy_on_device ? Traffic{bytes, bytes} : Traffic{}},
+                 .host_is_pageable = is_pageable});
     if (is_pageable || waits) {
         count_wait(name);
         state().wait_for(stream, stream.queued, stream.clock);

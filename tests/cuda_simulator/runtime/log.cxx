@@ -140,8 +140,8 @@ std::string json(const std::map<std::string, TrafficOfName>& traffic) {
     std::string text;
     for (const auto& [name, sum] : traffic) {
         text += (text.empty() ? "" : ", ") + quoted(name) + ": {\"count\": " + std::to_string(sum.count) +
-                ", \"read\": " + std::to_string(sum.read) +
-                ", \"written\": " + std::to_string(sum.written) + "}";
+                ", \"read\": " + std::to_string(sum.read) + ", \"written\": " + std::to_string(sum.written) +
+                "}";
     }
     return "{" + text + "}";
 }

@@ -36,8 +36,7 @@ void load_operators() {
         return;
     }
     is_active = reinterpret_cast<IsActive>(dlsym(library, "simulated_operator_is_active"));
-    bytes_in_argument =
-        reinterpret_cast<BytesInTensor>(dlsym(library, "simulated_operator_bytes_in_tensor"));
+    bytes_in_argument = reinterpret_cast<BytesInTensor>(dlsym(library, "simulated_operator_bytes_in_tensor"));
 }
 
 bool is_in_operator() {

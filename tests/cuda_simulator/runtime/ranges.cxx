@@ -46,9 +46,9 @@ nvtxStringHandle_t NVTX_API register_string(nvtxDomainHandle_t, const char* text
 
 int NVTX_API push(nvtxDomainHandle_t, const nvtxEventAttributes_t* event) {
     const bool is_registered = event->messageType == NVTX_MESSAGE_TYPE_REGISTERED;
-    open_ranges().push_back(is_registered
-                                ? reinterpret_cast<const std::string*>(event->message.registered)
-                                : kept(event->messageType == NVTX_MESSAGE_TYPE_ASCII ? event->message.ascii : ""));
+    open_ranges().push_back(
+        is_registered ? reinterpret_cast<const std::string*>(event->message.registered)
+                      : kept(event->messageType == NVTX_MESSAGE_TYPE_ASCII ? event->message.ascii : ""));
     return static_cast<int>(open_ranges().size()) - 1;
 }
 
@@ -76,8 +76,7 @@ InitializeInjectionNvtx2(NvtxGetExportTableFunc_t get_export_table) {
         static_cast<const NvtxExportTableCallbacks*>(get_export_table(NVTX_ETID_CALLBACKS));
     NvtxFunctionTable table = nullptr;
     unsigned size = 0;
-    if (callbacks == nullptr ||
-        callbacks->GetModuleFunctionTable(NVTX_CB_MODULE_CORE2, &table, &size) == 0) {
+    if (callbacks == nullptr || callbacks->GetModuleFunctionTable(NVTX_CB_MODULE_CORE2, &table, &size) == 0) {
         return 0;
     }
     *table[NVTX_CBID_CORE2_DomainRegisterStringA] = reinterpret_cast<NvtxFunctionPointer>(&register_string);
