@@ -87,7 +87,9 @@ local chain(spng, job, group, batch) =
 /// series     true: join frames that follow each other in time into one readout
 /// verbosity  log lines: 0 as set by -l and -L, 1 info, 2 debug, 3 trace
 /// precision  exact; or fast: the network in bfloat16 if the machine has instructions for it, TF32 on CUDA
-/// cuda_graph  off; on, auto: capture the CUDA work of an event once for each shape and launch it as one graph
+/// cuda_graph  auto: capture the CUDA work of an event once for each shape and launch it as one graph, if memory allows; on: the same,
+///            with a warning if it is impossible; off: launch each node's work, so that --timing shows the nodes
+/// network_layout  memory layout of the network: auto (on CUDA the faster one, measured at the start), contiguous or channels_last
 /// dtype      float32 or float64
 /// tags       products to write: signal, gauss, wiener (with the noise as summary), loose, mp2, mp3, roi
 /// dump       edges to write to files beside the output: adc, decon, gauss, loose (input of the network, with coincidence), images,
@@ -121,7 +123,8 @@ function(
     series=false,
     verbosity=0,
     precision='exact',
-    cuda_graph='off',
+    cuda_graph='auto',
+    network_layout='auto',
     dtype='float32',
     tags='signal',
     dump='',
@@ -156,6 +159,7 @@ function(
         verbosity: verbosity,
         precision: precision,
         cuda_graph: cuda_graph,
+        network_layout: network_layout,
         dtype: dtype,
         tags: tags,
         dump: dump,

@@ -14,7 +14,7 @@ FOLDER = "tests/cuda_simulator"
 
 # The symbols that the other libraries use of the runtime; the rest is hidden.
 RUNTIME_SYMBOLS = """{name} {{
-    global: cuda*; __cuda*; extern "C++" {{ cuda_simulator::*; }};
+    global: cuda*; __cuda*; InitializeInjectionNvtx2; extern "C++" {{ cuda_simulator::*; }};
     local: *;
 }};
 """
@@ -59,6 +59,7 @@ def build(bld):
     library(
         runtime,
         "runtime",
+        "NVTX",
         linkflags=[f"-Wl,--version-script,{symbols.abspath()}"],
         more=[stubs, bld.path.find_node("tests/kernels/emulated_kernels.cxx")],
     )

@@ -259,6 +259,7 @@ function(det, anodes, filters='') {
 
     TorchService(group):: component('SPNGTorchService', group.network, {
         model: group.model,
+        layout: std.get(group, 'network_layout', 'auto'),
         probe: [std.length(group.views), group.channels, std.floor(det.readout.nticks / spng.rebin)],
     }),
 

@@ -22,7 +22,10 @@ function(chain, detectors, given)
         else [group { name: view.name, views: [view] } for group in groups for view in group.views];
     local groups_of(anode) = views_of(options.det.groups(anode));
     // Coincidence is found among the groups of one batch.
-    local batches = spng.batches(groups_of, given.model, options.joins_anodes);
+    local batches = [
+        [group { network_layout: options.network_layout } for group in batch]
+        for batch in spng.batches(groups_of, given.model, options.joins_anodes)
+    ];
     local groups = std.flattenArrays(batches);
     local group_names = [group.name for group in groups];
     local out_tags = options.out_tags;

@@ -35,6 +35,7 @@ function(detectors, given)
         out_tags: out_tags,
         dumped: dumped,
         filters_noise: filters_noise,
+        network_layout: checked('memory layout of the network', [given.network_layout], ['auto', 'contiguous', 'channels_last'])[0],
         other_anodes: other_anodes,
         frames: frames,
         /// Whether anodes with equal responses and networks share tensors.

@@ -92,8 +92,13 @@ def google_benchmark(
 def chain_command(
     program: Path, arguments: dict[str, str], timing: Path, words: tuple[str, ...] = ()
 ) -> list[str]:
-    """Return the command of the main job with job arguments and further words. Its last word is the path of the timing report."""
-    job = [str(program), "-c", "cfg/pipeline.jsonnet", *job_arguments(arguments)]
+    """Return the command of the main job with job arguments and further words. Its last word is the path of the timing report.
+
+    On a device the nodes are measured, not a CUDA graph of them.
+    """
+    on_device = not arguments.get("device", "cpu").startswith("cpu")
+    given = ({"cuda_graph": "off"} if on_device else {}) | arguments
+    job = [str(program), "-c", "cfg/pipeline.jsonnet", *job_arguments(given)]
     return [*job, *words, "--timing", str(timing)]
 
 

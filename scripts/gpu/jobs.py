@@ -39,7 +39,10 @@ def command(
 ) -> list[str]:
     """Return the command of a job with a log, a timing report and an output in the work folder."""
     work = stage.setting.work
-    given = {"device": stage.setting.device, "output": str(work / f"{name}.tar"), **arguments}
+    given = {"device": stage.setting.device, "output": str(work / f"{name}.tar")}
+    if job == PIPELINE:
+        given["cuda_graph"] = "off"  # figures of each node
+    given |= arguments
     return [
         str(stage.setting.program),
         "-c",

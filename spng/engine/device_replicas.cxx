@@ -75,9 +75,12 @@ void DeviceReplicas::insert_sections(const std::vector<Environment*>& environmen
         rejection = rejection.empty() ? rejection_of(replica.device, options) : rejection;
         rejection = rejection.empty() ? sections.back().rejection : rejection;
     }
+    const bool is_asked = options.cuda_graph == "on";
+    const log::Level level = is_asked ? log::Level::warn : log::Level::info;
     if (!rejection.empty()) { // of one replica: all replicas have the same vertices
-        const std::string text = "CUDA graphs are not used: " + rejection;
-        options.cuda_graph == "on" ? log::warn("cuda_graph", text) : log::info("cuda_graph", text);
+        const bool is_expected = !is_asked && m_replicas.front().device.is_cpu();
+        log::line("cuda_graph", is_expected ? log::Level::debug : level,
+                  [&] { return "CUDA graphs are not used: " + rejection; });
         return;
     }
     const auto slots = std::clamp(static_cast<std::size_t>(options.events_in_flight), std::size_t{1},
@@ -87,7 +90,7 @@ void DeviceReplicas::insert_sections(const std::vector<Environment*>& environmen
         auto node = std::make_unique<DeviceSection>();
         node->set_name({"SPNGDeviceSection", m_replicas.size() > 1 ? replica.device.str() : ""});
         node->configure(nlohmann::json::object());
-        node->enclose(*replica.graph, sections[i], options.mode, slots, options.max_graphs);
+        node->enclose(*replica.graph, sections[i], options.mode, slots, options.max_graphs, level);
         node->prepare(*environments.at(i));
         m_graphs.push_back(std::make_unique<Graph>(with_section(*replica.graph, sections[i], *node)));
         replica.graph = m_graphs.back().get();

@@ -2,7 +2,6 @@
 #include "spng/engine/device_section.h"
 
 #include "WireCellSpng/TorchnvTools.h"
-#include "spng/core/log/log.h"
 #include "spng/device/context.h"
 #include "spng/device/lost_device.h"
 #include "spng/device/memory/device_memory.h"
@@ -49,12 +48,13 @@ c10::Stream current_stream(c10::Device device) {
 } // namespace
 
 void DeviceSection::enclose(const Graph& graph, GraphSection section, instrument::MeterMode mode,
-                            std::size_t slots, std::size_t max_captures) {
+                            std::size_t slots, std::size_t max_captures, log::Level level) {
     m_graph = &graph;
     m_section = std::move(section);
     m_mode = mode;
     m_slots = slots;
     m_max_captures = max_captures;
+    m_level = level;
 }
 
 std::vector<std::string> DeviceSection::input_ports() const {
@@ -207,9 +207,11 @@ void DeviceSection::pause_captures() {
         m_pause = m_pause == 0 ? first_pause : std::min(2 * m_pause, max_pause);
     }
     m_pause_ends = m_requests + m_pause;
-    log::warn(logger, "out of memory: " + std::to_string(m_fitting_captures) +
-                          (m_fitting_captures == 1 ? " CUDA graph is kept" : " CUDA graphs are kept") +
-                          ", and no more are made for " + std::to_string(m_pause) + " events");
+    log::line(logger, m_level, [&] {
+        return "out of memory: " + std::to_string(m_fitting_captures) +
+               (m_fitting_captures == 1 ? " CUDA graph is kept" : " CUDA graphs are kept") +
+               ", and no more are made for " + std::to_string(m_pause) + " events";
+    });
 }
 
 void DeviceSection::release_memory(bool all) {
@@ -296,7 +298,7 @@ void DeviceSection::reject_for_a_while(Shape& shape, const std::exception& error
     shape.slots = shape.captures.size();
     shape.retry_at = is_final ? std::numeric_limits<std::uint64_t>::max() : m_requests + shape.next_pause;
     const bool is_first = shape.next_pause == first_pause;
-    log::line(logger, is_first ? log::Level::warn : log::Level::info, [&] {
+    log::line(logger, is_first ? m_level : log::Level::info, [&] {
         return std::string(shape.slots == 0 ? "events of this shape have no CUDA graph"
                                             : "this shape has one CUDA graph") +
                ", since a capture failed" +

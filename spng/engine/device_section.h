@@ -4,6 +4,7 @@
 // captures them as a CUDA graph with the second, and launches that graph for all later ones
 // (docs/decisions/streams.md).
 
+#include "spng/core/log/log.h"
 #include "spng/device/device_graph.h"
 #include "spng/engine/graph_section.h"
 #include "spng/engine/section_ports.h"
@@ -47,8 +48,9 @@ public:
     /// @param slots  maximum number of captures for each shape. The host uses a capture for one event at a time;
     /// its launches on the device are serial.
     /// @param max_captures  of all shapes together
+    /// @param level  of log lines about captures that fail
     void enclose(const Graph& graph, GraphSection section, instrument::MeterMode mode, std::size_t slots,
-                 std::size_t max_captures = max_shapes * max_slots);
+                 std::size_t max_captures = max_shapes * max_slots, log::Level level = log::Level::warn);
 
     std::vector<std::string> input_ports() const override;
     std::vector<std::string> output_ports() const override;
@@ -121,6 +123,7 @@ private:
     instrument::MeterMode m_mode;
     std::size_t m_slots = 1;
     std::size_t m_max_captures = 0;
+    log::Level m_level = log::Level::warn;
     std::mutex m_mutex;
     std::map<std::string, Shape> m_shapes; ///< by port_key
     std::uint64_t m_requests = 0;

@@ -65,7 +65,9 @@ int Job::cuda_graphs() const {
 }
 
 MemoryChoice Job::memory_choice() const {
-    return choose_within(memory_plan(), replica_budget(), events_in_flight(), cuda_graphs());
+    const bool wants_graphs = context().config().cuda_graph == "on";
+    return choose_within(memory_plan(), replica_budget(), events_in_flight(), cuda_graphs(),
+                         wants_graphs ? 1 : 0);
 }
 
 std::string Job::memory_text() const {

@@ -161,7 +161,8 @@ std::optional<MemoryPlan> plan_window_memory(const Graph& graph, const Environme
     return Walk(graph, sample_bytes(environment), ticks).run();
 }
 
-MemoryChoice choose_within(const MemoryPlan& plan, std::int64_t budget, int events_in_flight, int graphs) {
+MemoryChoice choose_within(const MemoryPlan& plan, std::int64_t budget, int events_in_flight, int graphs,
+                           int kept_graphs) {
     MemoryChoice choice{.events_in_flight = events_in_flight, .graphs = graphs};
     if (budget <= 0) {
         return choice;
@@ -171,7 +172,7 @@ MemoryChoice choose_within(const MemoryPlan& plan, std::int64_t budget, int even
             --count;
         }
     };
-    reduce_to(1, choice.graphs);
+    reduce_to(kept_graphs, choice.graphs);
     reduce_to(1, choice.events_in_flight);
     reduce_to(0, choice.graphs);
     const std::int64_t excess = plan.total(1) - budget;

@@ -48,13 +48,15 @@ struct MemoryChoice {
     int graphs = 0;                  ///< CUDA graphs that may exist at the same time
 };
 
-/// Reduce first the CUDA graphs down to one, then the events in flight, then the last graph, then the tiles of the
-/// network, until the plan fits. None of them changes the output.
+/// Reduce first the CUDA graphs down to `kept_graphs`, then the events in flight, then the other graphs, then the
+/// tiles of the network, until the plan fits. None of them changes the output.
 /// @param budget            bytes on each device; 0: no limit
 /// @param events_in_flight  wanted, at least 1
 /// @param graphs            wanted, 0 or more
+/// @param kept_graphs       graphs that are worth more than a second event in flight, 0 or 1
 /// @throws Error(Configuration) if one event with the smallest network tiles exceeds the budget
-MemoryChoice choose_within(const MemoryPlan& plan, std::int64_t budget, int events_in_flight, int graphs = 0);
+MemoryChoice choose_within(const MemoryPlan& plan, std::int64_t budget, int events_in_flight, int graphs = 0,
+                           int kept_graphs = 1);
 
 /// Write the plan for people in a few lines: event by use, constants, total, budget and free memory.
 /// @param window    from plan_window_memory()

@@ -50,6 +50,7 @@ def counted(report: cuda_simulator.Report) -> Counter[str]:
             "waits of the host": sum(report.all["waits"].get(name, 0) for name in WAITS),
         }
     )
+    numbers["bytes read"], numbers["bytes written"] = report.traffic()
     for direction in ("to_device", "to_host", "on_device", "fill"):
         numbers[f"{direction}: operations"], numbers[f"{direction}: bytes"] = report.copies(direction)
     return numbers

@@ -31,7 +31,13 @@ enum class Kind {
     copy_on_device,
     fill,
     transform, ///< of cuFFT
-    numbers    ///< computes what kernels of LibTorch would; not an operation of CUDA, so not counted
+    numbers ///< computes what kernels of LibTorch would; not an operation of CUDA, so only its traffic is counted
+};
+
+/// Bytes of device memory that an operation reads and writes: the extents of its tensors, each once. The caches of a
+/// device are not considered.
+struct Traffic {
+    std::size_t read = 0, written = 0;
 };
 
 /// One operation of a stream.
@@ -41,6 +47,7 @@ struct Operation {
     std::vector<Access> accesses;  ///< for the detection of races
     std::function<void()> compute; ///< works on addresses of host_address(); may be empty
     std::size_t bytes = 0;         ///< copied or filled
+    Traffic traffic{};             ///< none for copies over the bus
 };
 
 /// Queue an operation, or add it to the graph that the stream captures.
@@ -53,6 +60,9 @@ void run_queue(cudaStream_t stream);
 /// True while the stream captures a graph.
 bool is_capturing(cudaStream_t stream);
 
+/// Number of kernels that this thread has launched or captured.
+std::uint64_t kernels_of_thread();
+
 /// Address at which the simulator itself can access memory. Returns `address` if it is not device memory.
 void* host_address(const void* address);
 
@@ -64,6 +74,9 @@ void note_release(const void* begin);
 /// True if SPNG's own kernels run in the emulator. Otherwise they are counted only, as those of LibTorch are, and the
 /// CPU's function of their operator computes the numbers, in a fraction of the time.
 bool emulates_kernels();
+
+/// True if races are looked for. Otherwise operations need no accesses.
+bool detects_races();
 
 /// Report a defect of the program or a limit of the simulator: on standard error and in the report.
 void report_defect(const std::string& what);
@@ -96,6 +109,8 @@ struct OperationRecord {
     bool host_is_pageable;   ///< of a copy
     std::uint32_t graph = 0; ///< id of the launched graph, 0: none
     std::uint64_t graph_node = 0;
+    Traffic traffic{};
+    std::string range{}; ///< innermost NVTX range at the launch, of a captured operation at its capture
 };
 
 /// A block of memory that the program allocated or released.

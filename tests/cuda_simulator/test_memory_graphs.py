@@ -106,6 +106,38 @@ class TestCaptures:
         assert 0 in released and 1 not in released
 
 
+class TestDefault:
+    """The default of `cuda_graph`, auto: graphs where memory allows, and no warning where it does not."""
+
+    def memory_of(self, job: Site) -> dict[str, int]:
+        timing = json.loads((job.folder / "timing.json").read_text(encoding="utf-8"))
+        found: dict[str, int] = timing["settings"]["memory"]
+        return found
+
+    def test_captures(self, job: Site, expected: wire_cell.Arrays) -> None:
+        seen = run(job, cuda_graph="auto")
+        require_equal(job.folder, expected)
+        assert seen.report.all["replays"] >= EVENTS - 1
+        assert "SPNGDeviceSection: " in seen.done.stdout and "-A cuda_graph=off" in seen.done.stdout
+        assert "cuda_graph='auto'" in (wire_cell.ROOT / "cfg" / "pipeline.jsonnet").read_text(
+            encoding="utf-8"
+        )
+
+    def test_a_small_budget_takes_graphs_first(self, job: Site, expected: wire_cell.Arrays) -> None:
+        seen = run(job, memory_mb=100, cuda_graph="auto")
+        require_equal(job.folder, expected)
+        memory = self.memory_of(job)
+        assert (memory["cuda_graphs"], memory["events_in_flight"]) == (0, 2)
+        assert seen.report.all["replays"] == 0 and "warning" not in seen.done.stderr.lower()
+
+    @pytest.mark.parametrize("graph", ["auto", "on"])
+    def test_only_who_asks_is_warned(self, job: Site, expected: wire_cell.Arrays, graph: str) -> None:
+        """The device has less memory than the plan assumes."""
+        done = run(job, "-L", "warn", memory_mb=90, memory_budget=MUCH, cuda_graph=graph).done
+        require_equal(job.folder, expected)
+        assert ("no more are made" in done.stderr) == (graph == "on"), done.stderr
+
+
 class TestPlan:
     def test_limits_graphs(self, job: Site, expected: wire_cell.Arrays) -> None:
         seen = run(job, memory_mb=110)
@@ -122,7 +154,7 @@ class TestPlan:
             tmp_path,
             *("-c", "pipeline.jsonnet", "--timing", "timing.json"),
             *("-A", f"input={wire_cell.default_input()}", "-A", "output=out.npz"),
-            *("-A", "device=cuda", "-A", "model=none"),
+            *("-A", "device=cuda", "-A", "model=none", "-A", "cuda_graph=off"),
             emulate=0,
         )
         assert done.done.returncode == 0, done.done.stderr

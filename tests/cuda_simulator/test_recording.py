@@ -42,6 +42,7 @@ def record(site: Site, name: str, simulated: dict[str, Any] | None = None, **arg
         wire_cell.write_arrays(site.folder / "adc.npz", site.busy_frames(EVENTS, TICKS))
     recording, log, report = (site.folder / f"{name}.{ending}" for ending in ("sqlite", "log", "json"))
     given = {"input": "adc.npz", "output": f"{name}.npz", "device": "cuda", "model": "none", "threads": 1}
+    given["cuda_graph"] = "off"
     words: list[str | Path] = ["-c", wire_cell.PIPELINE, *site.flags, "--record", recording]
     words += [word for key, value in (given | arguments).items() for word in ("-A", f"{key}={value}")]
     done = wire_cell.run(

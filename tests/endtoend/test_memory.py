@@ -81,7 +81,13 @@ class TestPlan:
     @pytest.mark.parametrize(
         ("arguments", "graphs"),
         [
-            ({}, "294 MB an event x 2 in flight + 87.5 MB"),
+            ({"cuda_graph": "off"}, "294 MB an event x 2 in flight + 87.5 MB"),
+            ({}, "x 2 in flight + 294 MB x 8 CUDA graphs + 87.5 MB"),
+            ({"memory_budget": "900MB"}, "x 2 in flight + 87.5 MB"),
+            (
+                {"cuda_graph": "on", "memory_budget": "900MB"},
+                "x 1 in flight + 294 MB x 1 CUDA graph + 87.5 MB",
+            ),
             ({"cuda_graph": "on"}, "x 2 in flight + 294 MB x 8 CUDA graphs + 87.5 MB"),
             ({"cuda_graph": "on", "events_in_flight": 1}, "x 1 in flight + 294 MB x 4 CUDA graphs + 87.5 MB"),
             (

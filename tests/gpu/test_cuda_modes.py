@@ -47,7 +47,7 @@ def run(frames: Path, folder: Path, **arguments: object) -> tuple[wire_cell.Arra
 
 @pytest.fixture(name="plain", scope="module")
 def fixture_plain(frames: Path, tmp_path_factory: pytest.TempPathFactory) -> wire_cell.Arrays:
-    return run(frames, tmp_path_factory.mktemp("plain"))[0]
+    return run(frames, tmp_path_factory.mktemp("plain"), cuda_graph="off")[0]
 
 
 def assert_same(seen: wire_cell.Arrays, expected: wire_cell.Arrays) -> None:

@@ -29,6 +29,8 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Recorded:
         "output=out.npz",
         "-A",
         "device=cuda",
+        "-A",
+        "cuda_graph=off",
         folder=folder,
     )
     assert done.returncode == 0, done.stderr

@@ -118,6 +118,19 @@ TEST(MemoryPlan, GraphsGiveWayBeforeEventsInFlightAndTheLastOneAfterThem) {
               "515 B");
 }
 
+TEST(MemoryPlan, GraphsThatNobodyAskedForGiveWayFirst) {
+    MemoryPlan plan;
+    plan.event = {100, 0, 0, 0, 0};
+    const auto within = [&](std::int64_t budget) {
+        const MemoryChoice choice = choose_within(plan, budget, 2, 8, 0);
+        return std::pair(choice.events_in_flight, choice.graphs);
+    };
+    EXPECT_EQ(within(1000), std::pair(2, 8));
+    EXPECT_EQ(within(300), std::pair(2, 1));
+    EXPECT_EQ(within(299), std::pair(2, 0));
+    EXPECT_EQ(within(199), std::pair(1, 0));
+}
+
 TEST(MemoryPlan, OfTheMainJob) {
     const auto root = test::repo_root();
     const auto components =

@@ -29,13 +29,17 @@ def environment(report: Path | None = None, **settings: object) -> dict[str, str
     """Return the environment of a program over the simulator.
 
     `settings` are those of tests/cuda_simulator/runtime/settings.h, in lower case: devices=2, memory_mb=0.5.
+    With `ranges` the log names the node of each operation, if the program is built with NVTX.
     """
     preloaded = [str(path) for pattern in PRELOADED for path in sorted(FOLDER.glob(pattern))]
     variables = {name.upper(): value for name, value in settings.items()}
     if report is not None:
         variables["REPORT"] = report
+    has_ranges = variables.pop("RANGES", False)
+    nodes = {"NVTX_INJECTION64_PATH": preloaded[0], "SPNG_NVTX_LEVEL": "1"} if has_ranges else {}
     return {
         **os.environ,
+        **nodes,
         "LD_PRELOAD": ":".join(preloaded),
         "LD_LIBRARY_PATH": str(FOLDER),
         **{f"CUDA_SIMULATOR_{name}": str(value) for name, value in variables.items()},
@@ -57,6 +61,11 @@ class Report:
         """Return (count, bytes) of the copies `to_device`, `to_host` or `on_device`, or of `fill`."""
         found = self.all["copies"].get(direction, {"count": 0, "bytes": 0})
         return found["count"], found["bytes"]
+
+    def traffic(self) -> tuple[int, int]:
+        """Return the bytes of device memory that operations on the device read, and that they write."""
+        sums = self.all["traffic"].values()
+        return sum(each["read"] for each in sums), sum(each["written"] for each in sums)
 
     def kernels(self) -> int:
         return sum(self.all["kernels"].values())
@@ -80,7 +89,8 @@ def job(
 ) -> Run:
     """Run the main job over the simulator, on as many devices as its argument `device` names, unless told otherwise.
 
-    `flags` describe the detector; `arguments` are given as -A name=value, with defaults for tests of small jobs.
+    `flags` describe the detector; `arguments` are given as -A name=value, with defaults for tests of small jobs: no
+    network, no CUDA graphs.
     """
     given = {
         "input": "adc.npz",
@@ -88,6 +98,7 @@ def job(
         "device": "cuda",
         "model": "none",
         "threads": 1,
+        "cuda_graph": "off",
         **arguments,
     }
     words = [word for name, value in given.items() for word in ("-A", f"{name}={value}")]

@@ -177,6 +177,14 @@ std::string RunReport::notes(bool all_columns) const {
     text += "; memory: growth of tensor memory in a call\n";
     text += all_columns ? "in, out, operations: per call, in the last line per event\n"
                         : "more columns: --table wide\n";
+    const bool has_section = std::any_of(m_nodes.begin(), m_nodes.end(), [](const NodeStatistics& node) {
+        return node.node.type == "SPNGDeviceSection";
+    });
+    if (has_section) {
+        text += "SPNGDeviceSection: all nodes between upload and packing, launched as a CUDA graph; to see "
+                "each of "
+                "them: -A cuda_graph=off\n";
+    }
     if (run.mode.synchronise) {
         text += "SYNCHRONISING: wire-cell waited for the device around every node call, so the run was "
                 "slower than usual\n";

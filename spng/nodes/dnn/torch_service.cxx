@@ -10,7 +10,7 @@
 #include "spng/nodes/dnn/aot_inductor_model.h"
 #include "spng/nodes/dnn/bfloat16.h"
 #include "spng/nodes/dnn/model_probe.h"
-#include "spng/nodes/dnn/torch_script_model.h"
+#include "spng/nodes/dnn/network_choice.h"
 
 #include <c10/core/InferenceMode.h>
 
@@ -20,18 +20,26 @@ namespace {
 const Registration<TorchService> registration{
     {.type = "SPNGTorchService", .kind = "service", .text = "trained network, shared by nodes"}};
 
-std::unique_ptr<const Model> load_model(const std::filesystem::path& file, const Context& context,
-                                        std::int64_t concurrency, const std::string& service) {
-    if (file.extension() == ".pt2") {
-        return load_aot_inductor(file, context.device(), concurrency); // in the precision of its compilation
-    }
+bool is_package(const std::filesystem::path& file) {
+    return file.extension() == ".pt2"; // in the precision and layout of its compilation
+}
+
+/// Whether a TorchScript network runs in bfloat16.
+bool wants_bfloat16(const Context& context, const std::string& service) {
     const bool bfloat16 = context.fast() && has_bfloat16(context.device());
     if (context.fast()) {
         log::info(service, bfloat16 ? "precision=fast: bfloat16"
                                     : "precision=fast: float32, because this machine has no instructions for "
                                       "bfloat16");
     }
-    return load_torch_script(file, context.device(), bfloat16);
+    return bfloat16;
+}
+
+/// The layout of the configuration; as_saved for auto.
+NetworkLayout layout_of(const std::string& name) {
+    return name == "contiguous"      ? NetworkLayout::contiguous
+           : name == "channels_last" ? NetworkLayout::channels_last
+                                     : NetworkLayout::as_saved;
 }
 
 } // namespace
@@ -58,9 +66,12 @@ DataFile& TorchService::identify_model() {
 void TorchService::prepare(Environment& environment) {
     const auto& context = environment.service<Context>(context_name, name().text());
     DataFile& file = identify_model();
+    const bool bfloat16 = !is_package(file.path) && wants_bfloat16(context, name().text());
     auto model = [&] {
         const instrument::StartUpPhase phase("load network");
-        return load_model(file.path, context, config().concurrency, name().text());
+        return is_package(file.path)
+                   ? load_aot_inductor(file.path, context.device(), config().concurrency)
+                   : load_torch_script(file.path, context.device(), bfloat16, layout_of(config().layout));
     }();
     check_features(*model);
     const ModelMetadata& metadata = model->metadata();
@@ -77,18 +88,40 @@ void TorchService::prepare(Environment& environment) {
     m_meter = std::make_unique<instrument::NodeMeter>(
         instrument::NodeIdentity{name().type, name().instance, "service"});
     const c10::InferenceMode no_gradients;
-    ModelRunnerOptions options{.name = name().text(),
-                               .device = context.device(),
-                               .sizes = m_sizes,
-                               .transpose = metadata.transpose.value_or(config().transpose),
-                               .multiple = metadata.multiple.value_or(config().multiple),
-                               .halo = config().halo >= 0 ? config().halo : metadata.halo.value_or(-1),
-                               .concurrency = config().concurrency,
-                               .memory_budget = config().memory_budget > 0 ? config().memory_budget
-                                                                           : context.network_budget(),
-                               .chunk_ticks = config().chunk_ticks};
-    m_runner = std::make_unique<const ModelRunner>(std::move(model), std::move(options));
+    const ModelRunnerOptions options{.name = name().text(),
+                                     .device = context.device(),
+                                     .sizes = m_sizes,
+                                     .transpose = metadata.transpose.value_or(config().transpose),
+                                     .multiple = metadata.multiple.value_or(config().multiple),
+                                     .halo = config().halo >= 0 ? config().halo : metadata.halo.value_or(-1),
+                                     .concurrency = config().concurrency,
+                                     .memory_budget = config().memory_budget > 0 ? config().memory_budget
+                                                                                 : context.network_budget(),
+                                     .chunk_ticks = config().chunk_ticks};
+    m_runner = make_runner(std::move(model), options, bfloat16);
     try_out(context.device());
+}
+
+std::unique_ptr<const ModelRunner> TorchService::make_runner(std::unique_ptr<const Model> model,
+                                                             const ModelRunnerOptions& options,
+                                                             bool bfloat16) {
+    const std::filesystem::path file = model->file();
+    if (config().layout != "auto" || !options.device.is_cuda() || is_package(file)) {
+        return std::make_unique<const ModelRunner>(std::move(model), options);
+    }
+    const instrument::StartUpPhase phase("choose layout of network");
+    const at::Tensor features = probe_features(m_sizes, options.device);
+    ChosenNetwork chosen = fastest_network(
+        bfloat16,
+        [&](NetworkForm form) {
+            return std::make_unique<const ModelRunner>(
+                load_torch_script(file, options.device, form.bfloat16, form.layout), options);
+        },
+        [&](const ModelRunner& runner) { return forward_time(runner, features); });
+    const std::string layout = to_string(chosen.form.layout);
+    log::info(name().text(), [&] { return "memory layout " + layout + ": " + chosen.reason; });
+    m_notes["layout"] = layout;
+    return std::move(chosen.runner);
 }
 
 void TorchService::check_features(const Model& model) const {

@@ -23,6 +23,7 @@ struct TorchServiceConfig {
     std::int64_t memory_budget = 0;
     std::int64_t chunk_ticks = 0;
     std::int64_t halo = -1;
+    std::string layout = "auto";
     static constexpr auto fields() {
         using C = TorchServiceConfig;
         return std::make_tuple(
@@ -46,7 +47,11 @@ struct TorchServiceConfig {
                   "budget"),
             field(&C::halo, "halo", "samples", at_least(-1),
                   "distance along ticks over which an output depends on the input; tiles overlap by it; -1: "
-                  "from the metadata of the file, otherwise measured"));
+                  "from the metadata of the file, otherwise measured"),
+            field(&C::layout, "layout", "", one_of("auto", "contiguous", "channels_last"),
+                  "memory layout of a TorchScript network: auto: as saved on the CPU, on CUDA the faster one "
+                  "by "
+                  "a measurement before the first event; contiguous or channels_last"));
     }
 };
 
@@ -79,6 +84,10 @@ private:
     const std::string& data_file_name() const override { return config().model; }
     DataFile& identify_model();
     void check_features(const Model& model) const;
+    /// Load the model in the layout of the configuration, or in the faster one.
+    /// @param model  as loaded first; used if its form is the wanted one
+    std::unique_ptr<const ModelRunner> make_runner(std::unique_ptr<const Model> model,
+                                                   const ModelRunnerOptions& options, bool bfloat16);
     void try_out(c10::Device device) const;
 
     Notes m_notes;

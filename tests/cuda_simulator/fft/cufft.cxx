@@ -118,6 +118,12 @@ std::size_t bytes_of(const TransformLayout& layout, std::int64_t batch, bool is_
     return static_cast<std::size_t>(last + 1) * (is_complex ? 2 : 1) * (is_double ? 8 : 4);
 }
 
+/// Number of values of a side in all transforms of a batch.
+std::size_t values_of(const TransformLayout& layout, const Transform& transform) {
+    return std::accumulate(layout.sizes.begin(), layout.sizes.end(),
+                           static_cast<std::size_t>(transform.batch), std::multiplies<std::size_t>());
+}
+
 /// Name of the operation: form, sizes and batch.
 std::string name_of(const Transform& transform) {
     std::string name;
@@ -243,17 +249,22 @@ cufftResult cufftXtExec(cufftHandle handle, void* input, void* output, int direc
     }
     Transform transform = plan->transform;
     transform.is_forward = direction == CUFFT_FORWARD;
+    const bool input_is_complex = transform.form != TransformForm::real_to_complex;
+    const bool output_is_complex = transform.form != TransformForm::complex_to_real;
+    const std::size_t real_bytes = transform.is_double ? 8 : 4;
     const std::size_t input_bytes =
-        bytes_of(transform.input, transform.batch, transform.form != TransformForm::real_to_complex,
-                 transform.is_double);
+        bytes_of(transform.input, transform.batch, input_is_complex, transform.is_double);
     const std::size_t output_bytes =
-        bytes_of(transform.output, transform.batch, transform.form != TransformForm::complex_to_real,
-                 transform.is_double);
-    Operation operation{.kind = Kind::transform,
-                        .name = name_of(transform),
-                        .accesses = {{input, input_bytes, false}, {output, output_bytes, true}},
-                        .compute = {},
-                        .bytes = input_bytes + output_bytes};
+        bytes_of(transform.output, transform.batch, output_is_complex, transform.is_double);
+    Operation operation{
+        .kind = Kind::transform,
+        .name = name_of(transform),
+        .accesses = {{input, input_bytes, false}, {output, output_bytes, true}},
+        .compute = {},
+        .bytes = input_bytes + output_bytes,
+        .traffic = {.read = values_of(transform.input, transform) * (input_is_complex ? 2 : 1) * real_bytes,
+                    .written =
+                        values_of(transform.output, transform) * (output_is_complex ? 2 : 1) * real_bytes}};
     if (!plan->allocates) {
         operation.accesses.push_back({plan->work_area, plan->work_bytes, true});
     }

@@ -23,12 +23,6 @@
 namespace cuda_simulator {
 namespace {
 
-/// Queue in the current stream. The default stream is that of the current device.
-void enqueue_on(c10::Device device, Operation operation) {
-    const c10::cuda::CUDAGuard guard(device);
-    enqueue(c10::cuda::getCurrentCUDAStream(device.index()).stream(), std::move(operation));
-}
-
 /// Copy what the CPU's kernel returned to where the original kernel allocated it.
 void write_result(const c10::IValue& result, const c10::IValue& target) {
     std::vector<at::Tensor> results, targets;
@@ -49,6 +43,11 @@ void write_result(const c10::IValue& result, const c10::IValue& target) {
 }
 
 } // namespace
+
+void enqueue_on(c10::Device device, Operation operation) {
+    const c10::cuda::CUDAGuard guard(device);
+    enqueue(c10::cuda::getCurrentCUDAStream(device.index()).stream(), std::move(operation));
+}
 
 std::optional<c10::Device> cuda_device_of(c10::ArrayRef<c10::IValue> values) {
     std::vector<at::Tensor> tensors;
@@ -130,7 +129,7 @@ void queue_numbers(const c10::OperatorHandle& op, const StackFunction& compute,
             append_accesses(results[i], true, operation.accesses);
         }
     }
-    if (sets_generator_of_graphs(operation.name, arguments)) {
+    if (detects_races() && sets_generator_of_graphs(operation.name, arguments)) {
         operation.accesses.clear();
     }
     operation.compute = [compute, inputs = std::move(inputs), targets = std::move(targets),

@@ -2,6 +2,8 @@
 #pragma once
 // Numbers of an operator: an operation of the stream that runs the operator on the CPU.
 
+#include "tests/cuda_simulator/simulator.h"
+
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/core/stack.h>
 #include <c10/core/Device.h>
@@ -30,6 +32,9 @@ void run_on_cpu(const StackFunction& function, torch::jit::Stack& stack);
 /// @param results  of the call on CUDA; the CPU's kernel itself writes those that are arguments too
 void queue_numbers(const c10::OperatorHandle& op, const StackFunction& compute,
                    c10::ArrayRef<c10::IValue> arguments, c10::ArrayRef<c10::IValue> results);
+
+/// Queue in the current stream of a device.
+void enqueue_on(c10::Device device, Operation operation);
 
 /// Count one launch of a kernel in the current stream of a device.
 void count_launch(c10::Device device, const std::string& name);

@@ -6,6 +6,7 @@
 #include "tests/cuda_simulator/operators/active_operator.h"
 #include "tests/cuda_simulator/operators/allocations.h"
 #include "tests/cuda_simulator/operators/host_aliases.h"
+#include "tests/cuda_simulator/operators/operator_traffic.h"
 
 #include <ATen/ops/empty_like.h>
 #include <ATen/ops/empty_strided.h>
@@ -24,6 +25,15 @@ using torch::jit::Stack;
 /// The last `count` values.
 std::vector<c10::IValue> last_of(const Stack& stack, std::size_t count) {
     return {stack.end() - static_cast<std::ptrdiff_t>(count), stack.end()};
+}
+
+std::vector<at::Tensor> tensors_on_device(c10::ArrayRef<c10::IValue> values) {
+    std::vector<at::Tensor> tensors;
+    for (const c10::IValue& value : values) {
+        append_tensors(value, tensors);
+    }
+    std::erase_if(tensors, [](const at::Tensor& tensor) { return !tensor.is_cuda(); });
+    return tensors;
 }
 
 /// True if the operator writes to a tensor of the host.
@@ -78,7 +88,8 @@ bool is_one_sided_transform(const c10::OperatorHandle& op, c10::ArrayRef<c10::IV
 } // namespace
 
 WrappedOperator::WrappedOperator(const c10::OperatorHandle& op, OriginalKernel original)
-    : m_name(toString(op.operator_name())), m_takes_masks(takes_masks(op)), m_special(special_operator(op)),
+    : m_name(toString(op.operator_name())), m_takes_masks(takes_masks(op)),
+      m_is_own(m_name.starts_with("spng::")), m_special(special_operator(op)),
       m_original(std::move(original)) {
     if (m_special.compute) {
         m_compute = m_special.compute;
@@ -95,13 +106,10 @@ void WrappedOperator::operator()(const c10::OperatorHandle& op, c10::DispatchKey
             m_original(op, keys, stack);
         }
     };
-    if (ActiveOperator::current() != nullptr) {
-        launch();
-        return;
-    }
+    const bool is_nested = ActiveOperator::current() != nullptr;
     follow_allocations();
     const std::size_t count = op.schema().arguments().size();
-    if (m_takes_masks) {
+    if (m_takes_masks && !is_nested) {
         expand_masks(*stack, count);
     }
     const std::vector<c10::IValue> arguments = last_of(*stack, count);
@@ -109,12 +117,22 @@ void WrappedOperator::operator()(const c10::OperatorHandle& op, c10::DispatchKey
         launch();
         return;
     }
+    bool has_kernels = false;
     {
-        const ActiveOperator active(m_name);
+        const ActiveOperator active(m_name, tensors_on_device(arguments));
         launch();
+        has_kernels = active.own_kernels() > 0;
+    }
+    const std::vector<c10::IValue> results = last_of(*stack, op.schema().returns().size());
+    // Kernels of SPNG count the memory behind their pointers.
+    if (has_kernels && !m_is_own) {
+        queue_traffic(op, arguments, results);
+    }
+    if (is_nested) {
+        return;
     }
     if (m_compute) {
-        queue_numbers(op, m_compute, arguments, last_of(*stack, op.schema().returns().size()));
+        queue_numbers(op, m_compute, arguments, results);
     } else {
         report_defect(m_name + " is not computed: LibTorch has no kernel of it for the CPU");
     }

@@ -25,6 +25,7 @@ public:
 private:
     std::string m_name;
     bool m_takes_masks; ///< as indices
+    bool m_is_own;      ///< of SPNG
     SpecialOperator m_special;
     OriginalKernel m_original;
     StackFunction m_compute; ///< empty: there is none

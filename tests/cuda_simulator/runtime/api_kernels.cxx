@@ -8,7 +8,9 @@
 #include "tests/kernels/emulator/block.h"
 
 #include <cstring>
+#include <set>
 #include <unordered_map>
+#include <utility>
 
 using namespace cuda_simulator;
 
@@ -16,7 +18,8 @@ namespace {
 
 struct Kernel {
     std::string name;
-    const spng::emulation::EmulatedKernel* emulated = nullptr; ///< null: its operator computes the numbers
+    const spng::emulation::EmulatedKernel* own = nullptr; ///< null: a kernel of LibTorch
+    bool is_emulated = false;                             ///< else its operator computes the numbers
 };
 
 std::unordered_map<const void*, Kernel>& kernels() {
@@ -38,12 +41,33 @@ bool is_possible(dim3 grid, dim3 block, std::size_t shared_bytes) {
            grid.y <= 65535 && grid.z > 0 && grid.z <= 65535 && shared_bytes <= 227 * 1024;
 }
 
+/// The device memory behind the pointers of one of SPNG's kernels: what they point to is read if it is const, else
+/// written. Memory behind two pointers counts once for each direction.
+Traffic traffic_of(const Kernel& kernel, void** arguments) {
+    Traffic traffic;
+    std::set<std::pair<const void*, bool>> counted;
+    for (const auto& parameter : kernel.own->parameters) {
+        const auto* given = static_cast<const std::byte*>(*arguments++);
+        for (std::size_t first = 0; parameter.is_pointer && first < parameter.bytes();
+             first += sizeof(void*)) {
+            const void* address = nullptr;
+            std::memcpy(&address, given + first, sizeof address);
+            if (address != nullptr && counted.emplace(address, parameter.is_const).second) {
+                const std::size_t in_tensor = bytes_in_tensor(address);
+                const std::size_t bytes = in_tensor > 0 ? in_tensor : state().memory.bytes_after(address);
+                (parameter.is_const ? traffic.read : traffic.written) += bytes;
+            }
+        }
+    }
+    return traffic;
+}
+
 /// The operation of one of SPNG's kernels: its arguments are copied, its pointers lead to the simulator's mapping.
 Operation emulated_operation(const Kernel& kernel, dim3 grid, dim3 block, std::size_t shared_bytes,
                              void** arguments) {
     Operation operation{.kind = Kind::kernel, .name = kernel.name, .accesses = {}, .compute = {}};
     std::vector<std::vector<std::byte>> values;
-    for (const auto& parameter : kernel.emulated->parameters) {
+    for (const auto& parameter : kernel.own->parameters) {
         const auto* given = static_cast<const std::byte*>(arguments[values.size()]);
         auto& value = values.emplace_back(given, given + parameter.bytes());
         for (std::size_t first = 0; parameter.is_pointer && first < value.size(); first += sizeof(void*)) {
@@ -63,7 +87,7 @@ Operation emulated_operation(const Kernel& kernel, dim3 grid, dim3 block, std::s
             addresses.push_back(value.data());
         }
         try {
-            spng::emulation::run(*kernel.emulated, grid.x, block.x, shared_bytes, addresses);
+            spng::emulation::run(*kernel.own, grid.x, block.x, shared_bytes, addresses);
         } catch (const spng::emulation::Violation& violation) {
             report_defect(kernel.name + ": " + violation.what());
         }
@@ -87,13 +111,16 @@ cudaError_t launch(const char* call_name, const void* function, dim3 grid, dim3 
             report_defect("a launch that a device rejects: " + readable(kernel.name));
             return cudaErrorInvalidConfiguration;
         }
-        if (kernel.emulated == nullptr && !is_in_operator()) {
+        if (!kernel.is_emulated && !is_in_operator()) {
             report_defect("no operator computes what this kernel would: " + readable(kernel.name));
         }
         Operation operation =
-            kernel.emulated == nullptr
-                ? Operation{.kind = Kind::kernel, .name = kernel.name, .accesses = {}, .compute = {}}
-                : emulated_operation(kernel, grid, block, shared_bytes, arguments);
+            kernel.is_emulated
+                ? emulated_operation(kernel, grid, block, shared_bytes, arguments)
+                : Operation{.kind = Kind::kernel, .name = kernel.name, .accesses = {}, .compute = {}};
+        if (kernel.own != nullptr) {
+            operation.traffic = traffic_of(kernel, arguments);
+        }
         state().enqueue(stream, {.operation = std::move(operation),
                                  .grid = grid,
                                  .block = block,
@@ -179,7 +206,7 @@ CUDA_SIMULATOR_API cudaError_t cudaLibraryGetKernel(cudaKernel_t* kernel, cudaLi
         if (found == spng::emulation::emulated_kernels().end()) {
             return cudaErrorInvalidDeviceFunction;
         }
-        kernels()[&found->second] = {name, emulates_kernels() ? &found->second : nullptr};
+        kernels()[&found->second] = {name, &found->second, emulates_kernels()};
         *kernel =
             reinterpret_cast<cudaKernel_t>(const_cast<spng::emulation::EmulatedKernel*>(&found->second));
         return cudaSuccess;

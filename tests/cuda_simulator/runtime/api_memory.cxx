@@ -38,7 +38,7 @@ cudaError_t copy(const char* name, void* target, const void* source, Rows rows, 
     const std::size_t span_from = rows.source_pitch * (rows.height - 1) + rows.width;
     auto* const target_bytes = static_cast<char*>(state().memory.host_address(target));
     const auto* const source_bytes = static_cast<const char*>(state().memory.host_address(source));
-    if (!is_on_device(to) && !stream.capture) {
+    if (!is_on_device(to) && !stream.capture && !settings().is_bare) {
         // A host that does not wait for the copy reads this.
         for (std::size_t row = 0; row < rows.height; ++row) {
             char* const begin = target_bytes + row * rows.target_pitch;
@@ -50,6 +50,7 @@ cudaError_t copy(const char* name, void* target, const void* source, Rows rows, 
     const Kind kind = !is_on_device(to)     ? Kind::copy_to_host
                       : !is_on_device(from) ? Kind::copy_to_device
                                             : Kind::copy_on_device;
+    const std::size_t bytes = rows.width * rows.height;
     const bool is_computed = kind == Kind::copy_on_device && is_computed_by_operator();
     const auto move_rows = [=] {
         for (std::size_t row = 0; row < rows.height; ++row) {
@@ -57,13 +58,14 @@ cudaError_t copy(const char* name, void* target, const void* source, Rows rows, 
                          rows.width);
         }
     };
-    state().enqueue(stream,
-                    {.operation = {.kind = kind,
-                                   .name = name,
-                                   .accesses = {{source, span_from, false}, {target, span_to, true}},
-                                   .compute = is_computed ? nullptr : std::function<void()>(move_rows),
-                                   .bytes = rows.width * rows.height},
-                     .host_is_pageable = is_pageable});
+    state().enqueue(
+        stream, {.operation = {.kind = kind,
+                               .name = name,
+                               .accesses = {{source, span_from, false}, {target, span_to, true}},
+                               .compute = is_computed ? nullptr : std::function<void()>(move_rows),
+                               .bytes = bytes,
+                               .traffic = kind == Kind::copy_on_device ? Traffic{bytes, bytes} : Traffic{}},
+                 .host_is_pageable = is_pageable});
     if (is_pageable || waits) {
         count_wait(name);
         state().wait_for(stream, stream.queued, stream.clock);
@@ -81,7 +83,8 @@ cudaError_t fill(const char* name, void* target, int value, std::size_t bytes, c
                        .name = name,
                        .accesses = {{target, bytes, true}},
                        .compute = is_computed_by_operator() ? nullptr : std::function<void()>(set_bytes),
-                       .bytes = bytes}});
+                       .bytes = bytes,
+                       .traffic = {.written = bytes}}});
     return cudaSuccess;
 }
 

@@ -3,6 +3,7 @@
 
 #include "tests/cuda_simulator/runtime/call.h"
 #include "tests/cuda_simulator/runtime/operators.h"
+#include "tests/cuda_simulator/runtime/settings.h"
 
 using namespace cuda_simulator;
 
@@ -23,7 +24,7 @@ bool is_ready(Event& event) {
     if (event.stream == nullptr || event.stream->done >= event.position) {
         return true;
     }
-    if (++queries % 8 != 0) {
+    if (settings().is_bare || ++queries % 8 != 0) {
         return false;
     }
     state().run(*event.stream, event.position);

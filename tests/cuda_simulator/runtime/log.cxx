@@ -21,9 +21,14 @@ struct Copies {
     std::uint64_t count = 0, bytes = 0;
 };
 
+struct TrafficOfName {
+    std::uint64_t count = 0, read = 0, written = 0;
+};
+
 struct Counts {
     std::map<std::string, std::uint64_t> calls, waits, kernels, captured_kernels;
     std::map<std::string, Copies> copies;
+    std::map<std::string, TrafficOfName> traffic;
     std::uint64_t replays = 0, replayed_operations = 0;
     std::vector<std::string> races, defects;
 };
@@ -59,6 +64,17 @@ void add(const Launch& launch, std::map<std::string, std::uint64_t>& kernels) {
     } else if (operation.kind != Kind::numbers) {
         ++kernels[readable(operation.name)];
     }
+}
+
+void add_traffic(const Operation& operation) {
+    const Traffic& traffic = operation.traffic;
+    if (traffic.read + traffic.written == 0) {
+        return;
+    }
+    TrafficOfName& sum = counts().traffic[readable(operation.name)];
+    ++sum.count;
+    sum.read += traffic.read;
+    sum.written += traffic.written;
 }
 
 /// The functions of the program and of LibTorch that led to the present call, innermost first.
@@ -120,6 +136,16 @@ std::string json(const std::map<std::string, Copies>& copies) {
     return "{" + text + "}";
 }
 
+std::string json(const std::map<std::string, TrafficOfName>& traffic) {
+    std::string text;
+    for (const auto& [name, sum] : traffic) {
+        text += (text.empty() ? "" : ", ") + quoted(name) + ": {\"count\": " + std::to_string(sum.count) +
+                ", \"read\": " + std::to_string(sum.read) + ", \"written\": " + std::to_string(sum.written) +
+                "}";
+    }
+    return "{" + text + "}";
+}
+
 void write_report() {
     if (settings().report.empty()) {
         return;
@@ -147,6 +173,7 @@ void write_report() {
         {"replays", std::to_string(counts().replays)},
         {"replayed_operations", std::to_string(counts().replayed_operations)},
         {"copies", json(counts().copies)},
+        {"traffic", json(counts().traffic)},
         {"calls", json(counts().calls)},
         {"waits", json(counts().waits)},
         {"peak_bytes", json(peaks)},
@@ -183,6 +210,7 @@ std::string readable(const std::string& name) {
 
 void count(const Launch& launch) {
     add(launch, counts().kernels);
+    add_traffic(launch.operation);
 }
 
 void count_captured(const Launch& launch) {
@@ -191,6 +219,9 @@ void count_captured(const Launch& launch) {
 
 void count_replay(const Graph& graph) {
     ++counts().replays;
+    for (const Launch& launch : graph.launches) {
+        add_traffic(launch.operation);
+    }
     counts().replayed_operations += static_cast<std::uint64_t>(
         std::count_if(graph.launches.begin(), graph.launches.end(),
                       [](const Launch& launch) { return launch.operation.kind != Kind::numbers; }));

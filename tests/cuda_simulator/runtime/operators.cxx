@@ -14,7 +14,9 @@ namespace cuda_simulator {
 namespace {
 
 using IsActive = bool (*)();
+using BytesInTensor = std::size_t (*)(const void*);
 std::atomic<IsActive> is_active{nullptr};
+std::atomic<BytesInTensor> bytes_in_argument{nullptr};
 
 } // namespace
 
@@ -34,11 +36,17 @@ void load_operators() {
         return;
     }
     is_active = reinterpret_cast<IsActive>(dlsym(library, "simulated_operator_is_active"));
+    bytes_in_argument = reinterpret_cast<BytesInTensor>(dlsym(library, "simulated_operator_bytes_in_tensor"));
 }
 
 bool is_in_operator() {
     const IsActive function = is_active;
     return function == nullptr || function();
+}
+
+std::size_t bytes_in_tensor(const void* address) {
+    const BytesInTensor function = bytes_in_argument;
+    return function == nullptr ? 0 : function(address);
 }
 
 bool is_computed_by_operator() {

@@ -2,6 +2,7 @@
 #include "tests/cuda_simulator/runtime/records.h"
 
 #include "tests/cuda_simulator/runtime/log.h"
+#include "tests/cuda_simulator/runtime/ranges.h"
 #include "tests/cuda_simulator/runtime/settings.h"
 
 #include <algorithm>
@@ -40,23 +41,25 @@ void log(const OperationRecord& record) {
         log_file(),
         R"({"kind": "%s", "name": "%s", "device": %d, "stream": %u, "correlation": %u, "thread": %d, )"
         R"("start": %llu, "end": %llu, "bytes": %zu, "grid": [%u, %u, %u], "block": [%u, %u, %u], )"
-        R"("shared": %d, "pageable": %s, "graph": %u, "node": %llu})"
+        R"("shared": %d, "pageable": %s, "graph": %u, "node": %llu, "read": %zu, "written": %zu, "range": "%s"})"
         "\n",
         name_of(record.kind), record.name.c_str(), record.device, record.stream, record.correlation, gettid(),
         static_cast<unsigned long long>(record.start), static_cast<unsigned long long>(record.end),
         record.bytes, record.grid.x, record.grid.y, record.grid.z, record.block.x, record.block.y,
         record.block.z, record.shared_bytes, record.host_is_pageable ? "true" : "false", record.graph,
-        static_cast<unsigned long long>(record.graph_node));
+        static_cast<unsigned long long>(record.graph_node), record.traffic.read, record.traffic.written,
+        record.range.c_str());
 }
 
 void log(const CallRecord& record) {
     std::fprintf(
         log_file(),
         R"({"kind": "call", "name": "%s", "correlation": %u, "thread": %d, "start": %llu, "end": %llu, )"
-        R"("status": %d, "stream": %u, "event": %u})"
+        R"("status": %d, "stream": %u, "event": %u, "range": "%s"})"
         "\n",
         record.name, record.correlation, gettid(), static_cast<unsigned long long>(record.start),
-        static_cast<unsigned long long>(record.end), record.status, record.stream, record.event);
+        static_cast<unsigned long long>(record.end), record.status, record.stream, record.event,
+        current_range().c_str());
 }
 
 void log(const MemoryRecord& record) {
@@ -111,6 +114,16 @@ void record_operation(const OperationRecord& record) {
     }
     if (state().observer != nullptr) {
         state().observer->operation(record);
+    }
+}
+
+void record_traffic(const Launch& launch) {
+    const Traffic& traffic = launch.operation.traffic;
+    if (log_file() != nullptr && traffic.read + traffic.written > 0) {
+        std::fprintf(log_file(),
+                     R"({"kind": "traffic", "name": "%s", "read": %zu, "written": %zu, "range": "%s"})"
+                     "\n",
+                     launch.operation.name.c_str(), traffic.read, traffic.written, launch.range.c_str());
     }
 }
 

@@ -14,6 +14,8 @@ CallTarget& call_target();
 
 void record_call(const CallRecord& record);
 void record_operation(const OperationRecord& record);
+/// Log the traffic of an operator of LibTorch; its kernels are records of their own.
+void record_traffic(const Launch& launch);
 void record_allocation(const void* address, std::size_t bytes, int device, bool is_page_locked);
 void record_release(const void* address, const Block& block);
 

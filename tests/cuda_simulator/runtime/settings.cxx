@@ -34,6 +34,7 @@ Settings read() {
     read.rejected_allocation = number("REJECTED_ALLOCATION");
     read.emulates_kernels = number("EMULATE").value_or(1) != 0;
     read.runs_at_once = number("EAGER").value_or(0) != 0;
+    read.is_bare = number("BARE").value_or(0) != 0;
     read.notes_waits = number("WAITS").value_or(0) != 0;
     const char* const log = variable("LOG");
     read.log = log == nullptr ? "" : log;
@@ -47,6 +48,10 @@ Settings read() {
 const Settings& settings() {
     static const auto* const all = new Settings(read()); // used when the process ends
     return *all;
+}
+
+bool detects_races() {
+    return !settings().is_bare;
 }
 
 bool emulates_kernels() {

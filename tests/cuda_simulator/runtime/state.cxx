@@ -2,6 +2,7 @@
 #include "tests/cuda_simulator/runtime/state.h"
 
 #include "tests/cuda_simulator/runtime/log.h"
+#include "tests/cuda_simulator/runtime/ranges.h"
 #include "tests/cuda_simulator/runtime/records.h"
 #include "tests/cuda_simulator/runtime/settings.h"
 
@@ -110,6 +111,8 @@ void State::wait_for_device(int device) {
 }
 
 void State::enqueue(Stream& stream, Launch launch) {
+    launch.range = current_range();
+    thread_state().kernels += launch.operation.kind == Kind::kernel;
     if (stream.capture) {
         count_captured(launch);
         if (launch.operation.kind != Kind::numbers) {
@@ -151,7 +154,7 @@ void State::make_wait(Stream& stream, const Event& event) {
 
 void State::detect_races(Stream& stream, const Operation& operation) {
     stream.clock.join(host);
-    if (operation.accesses.empty()) {
+    if (operation.accesses.empty() || !detects_races()) {
         return;
     }
     const Moment moment = stream.clock.advance(stream.participant);
@@ -174,6 +177,7 @@ void State::detect_races(Stream& stream, const Operation& operation) {
 
 void State::record(Stream& stream, const Launch& launch, std::uint32_t graph) {
     if (launch.operation.kind == Kind::numbers) {
+        record_traffic(launch);
         return;
     }
     const std::uint64_t begin = std::max(stream.end, now() + launch_ns);
@@ -193,7 +197,9 @@ void State::record(Stream& stream, const Launch& launch, std::uint32_t graph) {
                       .shared_bytes = launch.shared_bytes,
                       .host_is_pageable = launch.host_is_pageable,
                       .graph = graph,
-                      .graph_node = launch.node});
+                      .graph_node = launch.node,
+                      .traffic = launch.operation.traffic,
+                      .range = launch.range});
 }
 
 void State::note_launch(int device) {
@@ -250,6 +256,10 @@ void run_queue(cudaStream_t stream) {
 bool is_capturing(cudaStream_t stream) {
     const std::lock_guard lock(state().mutex);
     return state().stream_of(stream).capture.has_value();
+}
+
+std::uint64_t kernels_of_thread() {
+    return thread_state().kernels;
 }
 
 void* host_address(const void* address) {

@@ -25,6 +25,7 @@ struct Launch {
     int shared_bytes = 0;
     bool host_is_pageable = false;
     std::uint64_t node = 0; ///< of a captured launch: id of the graph's node
+    std::string range{};    ///< innermost NVTX range of the thread, empty without NVTX
 };
 
 struct Graph {
@@ -67,6 +68,7 @@ struct ThreadState {
     int device = 0;
     cudaError_t last_error = cudaSuccess;
     cudaStreamCaptureMode capture_mode = cudaStreamCaptureModeGlobal;
+    std::uint64_t kernels = 0; ///< launched or captured
 };
 ThreadState& thread_state();
 

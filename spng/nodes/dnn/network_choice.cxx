@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "spng/nodes/dnn/network_choice.h"
+
+#include "spng/core/unit_text.h"
+#include "spng/instrument/device_timer.h"
+
+#include <limits>
+#include <utility>
+
+namespace spng {
+namespace {
+
+struct Timed {
+    ChosenNetwork network;
+    std::int64_t time = std::numeric_limits<std::int64_t>::max();
+};
+
+/// Return the faster layout of a type.
+Timed faster_layout(bool bfloat16, const LoadNetwork& load, const TimeForward& time) {
+    Timed best;
+    std::string times;
+    for (const NetworkLayout layout : {NetworkLayout::contiguous, NetworkLayout::channels_last}) {
+        const NetworkForm form{.bfloat16 = bfloat16, .layout = layout};
+        auto runner = load(form);
+        const std::int64_t own = time(*runner);
+        times += (times.empty() ? "" : ", ") + to_string(layout) + " " + format_nanoseconds(own);
+        if (own < best.time) {
+            best = {{.runner = std::move(runner), .form = form, .reason = {}}, own};
+        }
+    }
+    best.network.reason = (bfloat16 ? "bfloat16 " : "float32 ") + times;
+    return best;
+}
+
+} // namespace
+
+ChosenNetwork fastest_network(bool bfloat16, const LoadNetwork& load, const TimeForward& time) {
+    Timed best = faster_layout(bfloat16, load, time);
+    if (bfloat16) {
+        const Timed float32 = faster_layout(false, load, time);
+        best.network.reason += "; " + float32.network.reason;
+        if (float32.time < best.time) {
+            best.network.reason += "; float32 would be faster: -A precision=exact";
+        }
+    }
+    return std::move(best.network);
+}
+
+std::int64_t forward_time(const ModelRunner& runner, const at::Tensor& features) {
+    runner.forward(features);
+    instrument::DeviceSpan span(features.device());
+    span.begin();
+    runner.forward(features);
+    span.end();
+    span.wait();
+    return span.nanoseconds();
+}
+
+} // namespace spng
