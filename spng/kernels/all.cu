@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // All kernels in one translation unit: one compilation and one module per kind of device.
 
-#include "spng/kernels/baseline.cu"
 #include "spng/kernels/bit_ticks.cu"
 #include "spng/kernels/coincidence.cu"
+#include "spng/kernels/deconvolution.cu"
 #include "spng/kernels/noise.cu"
 #include "spng/kernels/rebaseline.cu"
 #include "spng/kernels/region_growth.cu"
 #include "spng/kernels/running_sum.cu"
+#include "spng/kernels/time_filter.cu"
+#include "spng/kernels/waveform_spectrum.cu"

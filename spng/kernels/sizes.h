@@ -18,4 +18,7 @@ constexpr unsigned reduction_words = 2 * reduction_values * block_warps;
 constexpr int results_of_thread = 7;
 constexpr int tile_ticks = results_of_thread * static_cast<int>(block_threads);
 
+/// deconvolve: bytes of adjacent frequencies of a channel that a block reads and writes.
+constexpr unsigned tile_bytes = 64;
+
 } // namespace spng::kernels

@@ -35,12 +35,6 @@ const std::map<std::string, EmulatedKernel>& emulated_kernels() {
 #define KERNEL(name)                                                                                         \
     { #name, kernel_of<kernels::name>(&kernels::name) }
     static const std::map<std::string, EmulatedKernel> kernels_by_name{
-        KERNEL(subtract_baseline_int16_float32),
-        KERNEL(subtract_baseline_int16_float64),
-        KERNEL(subtract_baseline_float32_float32),
-        KERNEL(subtract_baseline_float32_float64),
-        KERNEL(subtract_baseline_float64_float32),
-        KERNEL(subtract_baseline_float64_float64),
         KERNEL(pack_ticks),
         KERNEL(unpack_ticks),
         KERNEL(pack_above_float32),
@@ -62,6 +56,16 @@ const std::map<std::string, EmulatedKernel>& emulated_kernels() {
         KERNEL(confirmed_runs),
         KERNEL(clipped_running_sum_float32),
         KERNEL(clipped_running_sum_float64),
+        KERNEL(waveform_spectrum_int16_float32),
+        KERNEL(waveform_spectrum_int16_float64),
+        KERNEL(waveform_spectrum_float32_float32),
+        KERNEL(waveform_spectrum_float32_float64),
+        KERNEL(waveform_spectrum_float64_float32),
+        KERNEL(waveform_spectrum_float64_float64),
+        KERNEL(deconvolve_float32),
+        KERNEL(deconvolve_float64),
+        KERNEL(apply_time_filter_float32),
+        KERNEL(apply_time_filter_float64),
     };
 #undef KERNEL
     return kernels_by_name;
