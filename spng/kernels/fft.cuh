@@ -295,14 +295,14 @@ public:
     /// @param store  takes an element and its value; set() writes shared memory
     template <int direction, class Load, class Store>
     SPNG_DEVICE void apply(const Stage& stage, const Load& load, const Store& store) const {
-        each_set(stage, load, store, OneWay<direction>{stage});
+        each_set<max_radix>(stage, load, store, OneWay<direction>{stage});
     }
 
     /// Do the innermost stage forward, multiply each element, and do the stage's inverse, in shared memory.
     /// @param factor  returns the factor of an element
     template <class Factor>
     SPNG_DEVICE void convolve(const Stage& stage, const Factor& factor) const {
-        each_set(
+        each_set<max_inner_radix>(
             stage, [&](unsigned element) { return get(element); },
             [&](unsigned element, const Value& value) { set(element, value); }, ThereAndBack<Factor>{factor});
     }
@@ -349,30 +349,14 @@ private:
         return static_cast<unsigned>(m_tables.radices >> shift) & 15;
     }
 
-    template <class Load, class Store, class Change>
+    /// Change the sets of a stage whose radix is at most `radix`.
+    template <int radix, class Load, class Store, class Change>
     SPNG_DEVICE void each_set(const Stage& stage, const Load& load, const Store& store,
                               const Change& change) const {
-        switch (stage.radix) {
-        case 1:
-            return each_set_of<1>(stage, load, store, change);
-        case 2:
-            return each_set_of<2>(stage, load, store, change);
-        case 3:
-            return each_set_of<3>(stage, load, store, change);
-        case 4:
-            return each_set_of<4>(stage, load, store, change);
-        case 5:
-            return each_set_of<5>(stage, load, store, change);
-        case 6:
-            return each_set_of<6>(stage, load, store, change);
-        case 7:
-            return each_set_of<7>(stage, load, store, change);
-        case 8:
-            return each_set_of<8>(stage, load, store, change);
-        case 9:
-            return each_set_of<9>(stage, load, store, change);
-        default:
-            return each_set_of<10>(stage, load, store, change);
+        if (stage.radix == radix) {
+            each_set_of<radix>(stage, load, store, change);
+        } else if constexpr (radix > 1) {
+            each_set<radix - 1>(stage, load, store, change);
         }
     }
 

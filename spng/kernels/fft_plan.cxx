@@ -97,20 +97,26 @@ DeviceTables& tables_of(c10::Device device) {
 } // namespace
 
 std::vector<std::int64_t> fft_radices(std::int64_t length) {
-    std::int64_t rest = length;
-    for (const std::int64_t prime : {2, 3, 5, 7}) {
-        while (rest % prime == 0) {
-            rest /= prime;
+    std::vector<std::int64_t> best;
+    const auto try_innermost = [&](std::int64_t innermost) {
+        if (length % innermost != 0) {
+            return;
         }
+        auto radices = length == innermost ? std::vector<std::int64_t>{1}
+                                           : shortest_factorization(length / innermost, max_radix);
+        if (!radices.empty() && (best.empty() || radices.size() + 1 < best.size())) {
+            std::ranges::stable_partition(radices, [](std::int64_t radix) { return radix % 2 == 0; });
+            radices.push_back(innermost);
+            best = std::move(radices);
+        }
+    };
+    for (std::int64_t odd = max_inner_radix - 1; odd >= 1; odd -= 2) {
+        try_innermost(odd);
     }
-    if (rest != 1) {
-        return {};
+    for (std::int64_t even = max_inner_radix; even >= 2; even -= 2) {
+        try_innermost(even);
     }
-    auto radices = shortest_factorization(length, 10);
-    std::ranges::stable_partition(radices, [](std::int64_t radix) { return radix % 2 == 0; });
-    // Kernels read memory in the outermost stage, and multiply in the innermost.
-    radices.insert(radices.begin(), radices.size() < 2 ? 2 - radices.size() : 0, 1);
-    return radices;
+    return best;
 }
 
 bool can_transform(std::int64_t length, std::int64_t shared_bytes, c10::Device device) {

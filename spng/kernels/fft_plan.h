@@ -12,9 +12,9 @@
 
 namespace spng::kernels {
 
-/// Return the radices of the stages, the outermost first: as few numbers from 2 to 10 as possible, even ones
-/// first, because odd distances of elements avoid bank conflicts. Lengths up to 10 get a stage of radix 1 to
-/// have two. Empty if a prime factor is greater than 7.
+/// Return the radices of the stages, the outermost first: as few as possible, at least two, up to max_radix and
+/// max_inner_radix (sizes.h). Stages of odd radix are inside, because odd distances of elements avoid bank
+/// conflicts. Empty if a prime factor is greater than 7.
 std::vector<std::int64_t> fft_radices(std::int64_t length);
 
 /// Complex transform of one length.

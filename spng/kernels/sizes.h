@@ -18,6 +18,9 @@ constexpr unsigned reduction_words = 2 * reduction_values * block_warps;
 constexpr int results_of_thread = 7;
 constexpr int tile_ticks = results_of_thread * static_cast<int>(block_threads);
 
+/// Radices of transforms: of all stages, and of the innermost one, which also multiplies.
+constexpr int max_radix = 10, max_inner_radix = 8;
+
 /// deconvolve: bytes of adjacent frequencies of a channel that a block reads and writes.
 constexpr unsigned tile_bytes = 64;
 

@@ -27,6 +27,7 @@ at::Tensor subtract_baseline_and_pad(const at::Tensor& waveforms, std::int64_t p
 
 /// The same by ATen's operations, which the function above uses on devices. A few rows at a time.
 at::Tensor subtract_baseline_and_pad_composite(const at::Tensor& waveforms, std::int64_t padded_ticks,
-                                               at::ScalarType type, const std::optional<at::Tensor>& good);
+                                               at::ScalarType type,
+                                               const std::optional<at::Tensor>& good = std::nullopt);
 
 } // namespace spng
