@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // All kernels in one translation unit: one compilation and one module per kind of device.
 
-#include "spng/kernels/baseline.cu"
 #include "spng/kernels/bit_ticks.cu"
 #include "spng/kernels/coincidence.cu"
+#include "spng/kernels/deconvolution.cu"
 #include "spng/kernels/features.cu"
 #include "spng/kernels/frame_rows.cu"
 #include "spng/kernels/noise.cu"
@@ -11,3 +11,5 @@
 #include "spng/kernels/region_growth.cu"
 #include "spng/kernels/row_selection.cu"
 #include "spng/kernels/running_sum.cu"
+#include "spng/kernels/time_filter.cu"
+#include "spng/kernels/waveform_spectrum.cu"

@@ -57,12 +57,13 @@ private:
     T* m_data;
 };
 
-/// Allocates parts of the block's dynamic shared memory, in units of 8 bytes.
+/// Allocates parts of the block's dynamic shared memory, in units of 8 bytes. Pairs of float64 must come first, or
+/// after parts of a multiple of 16 bytes.
 class SharedMemory {
 public:
     template <class T>
     SPNG_DEVICE SharedArray<T> take(Index count) {
-        extern __shared__ Word spng_shared_memory[];
+        extern __shared__ __align__(16) Word spng_shared_memory[];
         T* part = reinterpret_cast<T*>(spng_shared_memory + m_used);
         m_used += (count * sizeof(T) + sizeof(Word) - 1) / sizeof(Word);
         return SharedArray<T>(part);

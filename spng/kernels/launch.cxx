@@ -12,11 +12,18 @@ namespace spng::kernels {
 namespace {
 
 std::atomic<Launcher> current_launcher{nullptr};
+std::atomic<SharedLimit> current_limit{nullptr};
 
 } // namespace
 
-void set_launcher(Launcher launcher) {
+void set_launcher(Launcher launcher, SharedLimit limit) {
+    current_limit = limit;
     current_launcher = launcher;
+}
+
+std::int64_t shared_bytes_limit(c10::Device device) {
+    const SharedLimit limit = current_limit;
+    return limit == nullptr ? max_shared_bytes : limit(device);
 }
 
 void launch(const Launch& launch) {

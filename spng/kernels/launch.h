@@ -34,8 +34,14 @@ struct Launch {
 
 using Launcher = void (*)(const Launch&);
 
-/// Set the launcher of all kernels.
-void set_launcher(Launcher launcher);
+/// Returns the dynamic shared memory that a block on this device may have on request [bytes].
+using SharedLimit = std::int64_t (*)(c10::Device);
+
+/// Set the launcher of all kernels, and the limit of its devices.
+void set_launcher(Launcher launcher, SharedLimit limit);
+
+/// Return the largest Launch::shared_bytes of a device, at least max_shared_bytes.
+std::int64_t shared_bytes_limit(c10::Device device);
 
 /// Start a kernel.
 /// @throws Error(Device), naming the kernel, if it cannot be started

@@ -20,9 +20,13 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor> select_rows(const at::Tensor& fra
                                                            std::optional<std::int64_t> low,
                                                            std::optional<std::int64_t> high, double largest);
 
-// spng/nodes/decon/baseline.h
-at::Tensor subtract_baseline_and_pad(const at::Tensor& waveforms, std::int64_t padded_ticks,
-                                     at::ScalarType type, const std::optional<at::Tensor>& good);
+// spng/nodes/decon/waveform_spectrum.h, spng/nodes/decon/deconvolution.h, spng/nodes/filter/time_filter.h.
+// Transforms that do not fit into shared memory are those of ATen, on the device.
+at::Tensor waveform_spectrum(const at::Tensor& waveforms, std::int64_t padded_ticks, at::ScalarType type,
+                             const std::optional<at::Tensor>& good);
+at::Tensor deconvolve(const at::Tensor& spectrum, const at::Tensor& kernel);
+at::Tensor apply_time_filter(const at::Tensor& spectrum, const at::Tensor& filter, std::int64_t length,
+                             std::int64_t samples);
 
 // spng/nodes/roi/robust_rms.h. Sums of float32 waveforms are in float32 with a carried rounding error.
 std::tuple<at::Tensor, at::Tensor, at::Tensor> robust_noise(const at::Tensor& waveforms, double cut);

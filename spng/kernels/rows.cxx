@@ -2,17 +2,16 @@
 #include "spng/kernels/rows.h"
 
 #include "spng/core/tensor_checks.h"
-#include "spng/kernels/launch.h"
 
 namespace spng::kernels {
 
-Rows rows_of(const at::Tensor& waveforms, std::int64_t other_bytes) {
+Rows rows_of(const at::Tensor& waveforms, std::int64_t other_bytes, std::int64_t limit) {
     const std::int64_t ticks = waveforms.size(-1);
     require_argument(ticks <= 0xffffffff, "kernels", "ticks of a row", ticks,
                      "below 2^32, as counted by a kernel");
     at::Tensor samples = waveforms.reshape({-1, ticks});
     const std::int64_t bytes = (ticks * static_cast<std::int64_t>(samples.element_size()) + 7) / 8 * 8;
-    const bool staged = bytes + other_bytes <= max_shared_bytes;
+    const bool staged = bytes + other_bytes <= limit;
     if (!staged && ticks > 1 && samples.stride(1) != 1) {
         samples = samples.contiguous();
     }

@@ -2,7 +2,7 @@
 #pragma once
 // Waveforms as arguments of kernels: rows at equal distances.
 
-#include "spng/kernels/sizes.h"
+#include "spng/kernels/launch.h"
 
 #include <ATen/core/Tensor.h>
 
@@ -27,7 +27,8 @@ struct Rows {
 /// n-th tick. Copies rows that are too long for shared memory and whose ticks are not adjacent.
 /// @param waveforms  (..., tick), at least one sample
 /// @param other_bytes  other shared memory that the kernel needs
-Rows rows_of(const at::Tensor& waveforms, std::int64_t other_bytes);
+/// @param limit        shared memory that it may have
+Rows rows_of(const at::Tensor& waveforms, std::int64_t other_bytes, std::int64_t limit = max_shared_bytes);
 
 /// Return the rows (row, tick) for kernels that do not stage them: adjacent ticks, rows at equal distances.
 /// Copies only if the tensor has another layout.

@@ -41,4 +41,10 @@ constexpr int tile_ticks = results_of_thread * static_cast<int>(block_threads);
 constexpr int max_row_sources = 4;
 constexpr int rows_of_tile = 16;
 
+/// Radices of transforms: of all stages, and of the innermost one, which also multiplies.
+constexpr int max_radix = 10, max_inner_radix = 8;
+
+/// deconvolve: bytes of adjacent frequencies of a channel that a block reads and writes.
+constexpr unsigned tile_bytes = 64;
+
 } // namespace spng::kernels

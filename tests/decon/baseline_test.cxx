@@ -2,7 +2,6 @@
 #include "spng/nodes/decon/baseline.h"
 
 #include "spng/core/error.h"
-#include "tests/core/device_composite.h"
 
 #include <ATen/Parallel.h>
 #include <ATen/ops/full.h>
@@ -19,25 +18,17 @@
 namespace spng {
 namespace {
 
-using MaybeTensor = std::optional<at::Tensor>;
-
-at::Tensor composite_of(const at::Tensor& waveforms, std::int64_t padded_ticks, at::ScalarType type,
-                        const MaybeTensor& good = std::nullopt) {
-    return testing::call_composite<at::Tensor, const at::Tensor&, std::int64_t, at::ScalarType,
-                                   const MaybeTensor&>("spng::subtract_baseline_and_pad", waveforms,
-                                                       padded_ticks, type, good);
-}
-
 TEST(Baseline, LowerMedianOffAndZerosBehind) {
     // Sorted: -3 -3 7 8 900 and, for the even row, -5 2 4 6: the lower of the two middle samples is 2.
     const auto odd = at::tensor({7, -3, 900, 8, -3}, at::kShort).view({1, 5});
     const auto expected_odd = at::tensor({0, -10, 893, 1, -10, 0, 0}, at::kFloat).view({1, 7});
     EXPECT_TRUE(subtract_baseline_and_pad(odd, 7, at::kFloat).equal(expected_odd));
-    EXPECT_TRUE(composite_of(odd, 7, at::kFloat).equal(expected_odd));
+    EXPECT_TRUE(subtract_baseline_and_pad_composite(odd, 7, at::kFloat).equal(expected_odd));
     const auto even = at::tensor({6, 2, -5, 4}, at::kShort);
     EXPECT_TRUE(
         subtract_baseline_and_pad(even, 4, at::kDouble).equal(at::tensor({4, 0, -7, 2}, at::kDouble)));
-    EXPECT_TRUE(composite_of(even, 4, at::kDouble).equal(at::tensor({4, 0, -7, 2}, at::kDouble)));
+    EXPECT_TRUE(subtract_baseline_and_pad_composite(even, 4, at::kDouble)
+                    .equal(at::tensor({4, 0, -7, 2}, at::kDouble)));
 }
 
 TEST(Baseline, TheWholeRangeOfInt16) {
@@ -60,7 +51,7 @@ TEST(Baseline, Float64IsSubtractedBeforeItIsRounded) {
     const auto row = at::tensor({1e9, 1e9 + 0.25, 1e9 - 0.5}, at::kDouble);
     const auto expected = at::tensor({0.f, 0.25f, -0.5f});
     EXPECT_TRUE(subtract_baseline_and_pad(row, 3, at::kFloat).equal(expected));
-    EXPECT_TRUE(composite_of(row, 3, at::kFloat).equal(expected));
+    EXPECT_TRUE(subtract_baseline_and_pad_composite(row, 3, at::kFloat).equal(expected));
 }
 
 TEST(Baseline, ChannelsThatAreNotGoodAreZero) {
@@ -71,7 +62,7 @@ TEST(Baseline, ChannelsThatAreNotGoodAreZero) {
     good[0][1] = false;
     good[1][2] = false;
     for (const auto& result : {subtract_baseline_and_pad(waveforms, 60, at::kFloat, good),
-                               composite_of(waveforms, 60, at::kFloat, good)}) {
+                               subtract_baseline_and_pad_composite(waveforms, 60, at::kFloat, good)}) {
         EXPECT_TRUE(result[0][1].equal(at::zeros({60})));
         EXPECT_TRUE(result[1][2].equal(at::zeros({60})));
         EXPECT_TRUE(result[0][0].equal(subtract_baseline_and_pad(waveforms[0][0], 60, at::kFloat)));
@@ -96,7 +87,7 @@ void expect_sorted_median(const at::Tensor& waveforms, at::ScalarType type) {
             << "row " << row << " of " << ticks << " ticks";
         ASSERT_TRUE(flat[row].narrow(0, ticks, 5).eq(0).all().item<bool>());
     }
-    EXPECT_TRUE(composite_of(waveforms, ticks + 5, type).equal(result));
+    EXPECT_TRUE(subtract_baseline_and_pad_composite(waveforms, ticks + 5, type).equal(result));
 }
 
 TEST(Baseline, RandomRowsAgreeWithASort) {
@@ -134,7 +125,7 @@ TEST(Baseline, OneThreadAndTwoGiveTheSameBits) {
 TEST(Baseline, NothingGivesNothing) {
     const auto no_ticks = at::zeros({2, 3, 0}, at::kShort);
     EXPECT_TRUE(subtract_baseline_and_pad(no_ticks, 4, at::kFloat).equal(at::zeros({2, 3, 4})));
-    EXPECT_TRUE(composite_of(no_ticks, 4, at::kFloat).equal(at::zeros({2, 3, 4})));
+    EXPECT_TRUE(subtract_baseline_and_pad_composite(no_ticks, 4, at::kFloat).equal(at::zeros({2, 3, 4})));
     EXPECT_EQ(subtract_baseline_and_pad(at::zeros({0, 7}), 8, at::kFloat).sizes(),
               (std::vector<std::int64_t>{0, 8}));
 }

@@ -15,7 +15,9 @@ class EmulatedDevice {
 public:
     /// @param seed         order of the threads, as of BlockRunner
     /// @param max_blocks  maximum size of the grid, so that blocks process several rows
-    explicit EmulatedDevice(std::uint64_t seed, std::int64_t max_blocks = 1 << 30);
+    /// @param shared_bytes  shared memory that a block may have on request
+    explicit EmulatedDevice(std::uint64_t seed, std::int64_t max_blocks = 1 << 30,
+                            std::int64_t shared_bytes = 227 * 1024);
     ~EmulatedDevice();
     EmulatedDevice(const EmulatedDevice&) = delete;
     EmulatedDevice& operator=(const EmulatedDevice&) = delete;

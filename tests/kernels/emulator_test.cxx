@@ -16,7 +16,7 @@ namespace spng::emulation {
 namespace {
 
 std::uint64_t current_seed = 0;
-std::int64_t current_max_blocks = 0;
+std::int64_t current_max_blocks = 0, current_limit = 0;
 std::map<std::string, int> launched;
 
 void run_launch(const kernels::Launch& launch) {
@@ -24,7 +24,7 @@ void run_launch(const kernels::Launch& launch) {
     if (found == emulated_kernels().end()) {
         throw Violation(std::string("no kernel ") + launch.kernel);
     }
-    if (launch.blocks < 1 || launch.shared_bytes > kernels::max_shared_bytes) {
+    if (launch.blocks < 1 || launch.shared_bytes > current_limit) {
         throw Violation(std::string("a launch that a device rejects: ") + launch.kernel);
     }
     const auto& parameters = found->second.parameters;
@@ -40,14 +40,15 @@ void run_launch(const kernels::Launch& launch) {
 
 } // namespace
 
-EmulatedDevice::EmulatedDevice(std::uint64_t seed, std::int64_t max_blocks) {
+EmulatedDevice::EmulatedDevice(std::uint64_t seed, std::int64_t max_blocks, std::int64_t shared_bytes) {
     current_seed = seed;
     current_max_blocks = max_blocks;
-    kernels::set_launcher(run_launch);
+    current_limit = shared_bytes;
+    kernels::set_launcher(run_launch, [](c10::Device) { return current_limit; });
 }
 
 EmulatedDevice::~EmulatedDevice() {
-    kernels::set_launcher(nullptr);
+    kernels::set_launcher(nullptr, nullptr);
 }
 
 const std::map<std::string, int>& launched_kernels() {
@@ -214,7 +215,7 @@ TEST(KernelEmulator, WarpsAreOrderedByTheirOwnBarrierOnly) {
 
 TEST(KernelEmulator, RejectsArgumentsOfOtherTypesAndUnknownKernels) {
     const EmulatedDevice device(0);
-    EXPECT_THROW(kernels::launch("subtract_baseline_int16_float32", c10::Device("cpu"), 1, 0, 1, 2),
+    EXPECT_THROW(kernels::launch("deconvolve_float32", c10::Device("cpu"), 1, 0, 1, 2),
                  Violation);
     EXPECT_THROW(kernels::launch("no_such_kernel", c10::Device("cpu"), 1, 0), Violation);
 }

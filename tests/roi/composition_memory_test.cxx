@@ -123,9 +123,7 @@ TEST_F(CompositionMemory, Baseline) {
     const auto adc = at::randint(1000, 3000, {rows, 3 * ticks}, at::kShort);
     const auto good = at::arange(rows).remainder(17).ne(0);
     const auto subtracted = composed("baseline", [&] {
-        return call_composite<at::Tensor, const at::Tensor&, std::int64_t, at::ScalarType,
-                              const std::optional<at::Tensor>&>("spng::subtract_baseline_and_pad", adc,
-                                                                3 * ticks + 5, at::kFloat, good);
+        return subtract_baseline_and_pad_composite(adc, 3 * ticks + 5, at::kFloat, good);
     });
     EXPECT_TRUE(subtracted.equal(subtract_baseline_and_pad(adc, 3 * ticks + 5, at::kFloat, good)));
 }

@@ -55,7 +55,12 @@ public:
         }
         require_success(cudaLibraryLoadData(&m_library, best->data, nullptr, nullptr, 0, nullptr, nullptr, 0),
                         "the kernels do not load", m_device);
+        require_success(
+            cudaDeviceGetAttribute(&m_shared_bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
+            "cannot query the shared memory of a device", m_device);
     }
+
+    int shared_bytes() const { return m_shared_bytes; }
 
     const void* find(const char* name) {
         const std::lock_guard lock(m_mutex);
@@ -66,11 +71,15 @@ public:
         cudaKernel_t kernel = nullptr;
         require_success(cudaLibraryGetKernel(&kernel, m_library, name), "a kernel is missing",
                         m_device + ", " + name);
+        require_success(
+            cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, m_shared_bytes),
+            "the shared memory of a kernel cannot be enlarged", m_device + ", " + name);
         return m_kernels.emplace(name, kernel).first->second;
     }
 
 private:
     std::string m_device;
+    int m_shared_bytes = 0;
     // Kept until the process ends: the driver may be unloaded before our destructors run.
     cudaLibrary_t m_library = nullptr;
     std::mutex m_mutex;
@@ -98,6 +107,11 @@ void launch_on_cuda(const Launch& launch) {
                                      static_cast<std::size_t>(launch.shared_bytes),
                                      c10::cuda::getCurrentCUDAStream().stream()),
                     "a CUDA kernel does not start", launch.device.str() + ", " + launch.kernel);
+}
+
+std::int64_t shared_bytes_limit_of_cuda(c10::Device device) {
+    const c10::cuda::CUDAGuard guard(device);
+    return kernels_of(device.index()).shared_bytes();
 }
 
 } // namespace spng::kernels

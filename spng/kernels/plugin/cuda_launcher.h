@@ -13,4 +13,7 @@ namespace spng::kernels {
 /// @throws Error(Device), naming the kernel
 void launch_on_cuda(const Launch& launch);
 
+/// Return the dynamic shared memory that a block on this device may have; all kernels are set up for it [bytes].
+std::int64_t shared_bytes_limit_of_cuda(c10::Device device);
+
 } // namespace spng::kernels

@@ -10,13 +10,16 @@
 namespace spng::kernels {
 namespace {
 
-[[maybe_unused]] const bool launcher_is_set = (set_launcher(launch_on_cuda), true);
+[[maybe_unused]] const bool launcher_is_set =
+    (set_launcher(launch_on_cuda, shared_bytes_limit_of_cuda), true);
 
 } // namespace
 
 TORCH_LIBRARY_IMPL(spng, CUDA, library) {
     library.impl("select_rows", select_rows);
-    library.impl("subtract_baseline_and_pad", subtract_baseline_and_pad);
+    library.impl("waveform_spectrum", waveform_spectrum);
+    library.impl("deconvolve", deconvolve);
+    library.impl("apply_time_filter", apply_time_filter);
     library.impl("robust_noise", robust_noise);
     library.impl("capped_noise", capped_noise);
     library.impl("plain_rms", plain_rms);

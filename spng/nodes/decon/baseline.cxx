@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spng/nodes/decon/baseline.h"
 
-#include "spng/core/find_operator.h"
 #include "spng/core/multiversion.h"
 #include "spng/core/row_chunks.h"
 #include "spng/core/selection.h"
@@ -11,7 +10,6 @@
 #include <ATen/ops/empty.h>
 #include <ATen/ops/where.h>
 #include <ATen/ops/zeros.h>
-#include <torch/library.h>
 
 #include <algorithm>
 #include <type_traits>
@@ -106,6 +104,8 @@ at::Tensor subtract_baseline_and_pad_cpu(const at::Tensor& waveforms, std::int64
     return result;
 }
 
+} // namespace
+
 at::Tensor subtract_baseline_and_pad_composite(const at::Tensor& waveforms, std::int64_t padded_ticks,
                                                at::ScalarType type, const std::optional<at::Tensor>& good) {
     if (waveforms.numel() == 0) {
@@ -129,8 +129,6 @@ at::Tensor subtract_baseline_and_pad_composite(const at::Tensor& waveforms, std:
     return result;
 }
 
-} // namespace
-
 at::Tensor subtract_baseline_and_pad(const at::Tensor& waveforms, std::int64_t padded_ticks,
                                      at::ScalarType type, const std::optional<at::Tensor>& good) {
     const char* name = "subtract_baseline_and_pad";
@@ -146,22 +144,8 @@ at::Tensor subtract_baseline_and_pad(const at::Tensor& waveforms, std::int64_t p
                        name, "mask of good channels", *good,
                        "bool, one for each row of " + describe_tensor(waveforms));
     }
-    static const auto operation =
-        find_operator<decltype(subtract_baseline_and_pad_cpu)>("spng::subtract_baseline_and_pad");
-    return operation.call(waveforms, padded_ticks, type, good);
-}
-
-TORCH_LIBRARY_FRAGMENT(spng, library) {
-    library.def("subtract_baseline_and_pad(Tensor waveforms, int padded_ticks, ScalarType type, Tensor? good)"
-                " -> Tensor");
-}
-
-TORCH_LIBRARY_IMPL(spng, CPU, library) {
-    library.impl("subtract_baseline_and_pad", subtract_baseline_and_pad_cpu);
-}
-
-TORCH_LIBRARY_IMPL(spng, CompositeExplicitAutograd, library) {
-    library.impl("subtract_baseline_and_pad", subtract_baseline_and_pad_composite);
+    return waveforms.is_cpu() ? subtract_baseline_and_pad_cpu(waveforms, padded_ticks, type, good)
+                              : subtract_baseline_and_pad_composite(waveforms, padded_ticks, type, good);
 }
 
 } // namespace spng

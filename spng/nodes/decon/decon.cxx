@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spng/nodes/decon/decon.h"
 
-#include "WireCellSpng/TorchnvTools.h"
 #include "spng/core/fft_size.h"
 #include "spng/core/log/log.h"
 #include "spng/core/notes.h"
 #include "spng/device/context.h"
+#include "spng/device/memory/aligned_rows.h"
 #include "spng/graph/memory_rule.h"
-#include "spng/nodes/decon/baseline.h"
 #include "spng/nodes/decon/deconvolution.h"
 #include "spng/nodes/decon/torch_frer_spectrum.h"
+#include "spng/nodes/decon/waveform_spectrum.h"
 #include "spng/nodes/filter/torch_1d_spectrum.h"
 
 #include <ATen/ops/stack.h>
@@ -98,7 +98,11 @@ at::Tensor Decon::kernel_for(std::int64_t ticks) {
             }
             views.push_back(kernel);
         }
-        at::Tensor kernel = at::stack(views);
+        at::Tensor kernel = by_services.size() == 1 ? views.front().unsqueeze(0) : at::stack(views);
+        if (!context().device().is_cpu()) {
+            kernel = empty_with_aligned_rows(kernel.sizes(), kernel.options().device(context().device()))
+                         .copy_(kernel);
+        }
         log::debug(name().text(), [&] {
             return "kernel for " + std::to_string(ticks) + " ticks: " + std::to_string(kernel.size(1)) +
                    " x " + std::to_string(padded);
@@ -119,14 +123,10 @@ Ports Decon::process(const Ports& inputs) {
     }
     const at::Tensor kernel = kernel_for(event.ticks);
     const std::int64_t padded = m_responses.front()->padded_ticks(event.ticks);
-    at::Tensor waveforms;
-    {
-        NVTX_SCOPED_RANGE("Decon::baseline");
-        waveforms = subtract_baseline_and_pad(adc.data, padded, context().real(), adc.channels->good);
-    }
     NamedTensor spectrum;
     spectrum.name = "spectrum";
-    spectrum.data = deconvolve(waveforms, kernel);
+    spectrum.data =
+        deconvolve(waveform_spectrum(adc.data, padded, context().real(), adc.channels->good), kernel);
     spectrum.axes = {
         adc.axes[0], adc.axes[1], {"frequency", "1/ns", 0, 1 / (static_cast<double>(padded) * event.tick)}};
     spectrum.unit = "electrons";

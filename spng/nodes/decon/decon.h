@@ -37,7 +37,7 @@ struct DeconConfig {
 };
 
 /// In: waveforms (view, channel, tick) [ADC]. Out: "spectrum" (view, channel, frequency) complex [electrons],
-/// on a padded time axis. Formulas in baseline.h and deconvolution.h.
+/// on a padded time axis. Formulas in waveform_spectrum.h and deconvolution.h.
 class Decon : public NodeWith<DeconConfig> {
 protected:
     void prepare_node(Environment& environment) override;

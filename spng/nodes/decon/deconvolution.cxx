@@ -2,13 +2,14 @@
 #include "spng/nodes/decon/deconvolution.h"
 
 #include "WireCellSpng/TorchnvTools.h"
+#include "spng/core/find_operator.h"
 #include "spng/core/tensor_checks.h"
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/fft_fft.h>
 #include <ATen/ops/fft_ifft.h>
-#include <ATen/ops/fft_rfft.h>
+#include <torch/library.h>
 
 namespace spng {
 namespace {
@@ -40,28 +41,41 @@ at::Tensor deconvolution_kernel(const at::Tensor& response, const at::Tensor& wi
     return (wire_filter.unsqueeze(1) / response).masked_fill_(response == 0, 0);
 }
 
-at::Tensor deconvolve(const at::Tensor& waveforms, const at::Tensor& kernel) {
-    require_tensor(waveforms.dim() == 3 && is_real(waveforms), "deconvolve", "waveforms", waveforms,
-                   "real (view, channel, tick)");
-    const std::int64_t channels = waveforms.size(1);
-    require_tensor(kernel.dim() == 3 && kernel.is_complex() &&
-                       (kernel.size(0) == 1 || kernel.size(0) == waveforms.size(0)) &&
-                       kernel.size(1) >= channels && kernel.size(2) == waveforms.size(2) / 2 + 1,
-                   "deconvolve", "kernel", kernel, "complex (view or 1, padded channel, tick / 2 + 1)");
-    if (waveforms.numel() == 0) {
-        return at::empty({waveforms.size(0), channels, kernel.size(2)}, kernel.options());
+at::Tensor deconvolve_composite(const at::Tensor& spectrum, const at::Tensor& kernel) {
+    if (spectrum.numel() == 0) {
+        return at::empty(spectrum.sizes(), spectrum.options());
     }
-    at::Tensor spectrum;
+    at::Tensor transformed;
     {
         NVTX_SCOPED_RANGE("Decon::fft");
-        spectrum = at::fft_fft(at::fft_rfft(waveforms), kernel.size(1), 1);
+        transformed = at::fft_fft(spectrum, kernel.size(1), 1);
     }
     {
         NVTX_SCOPED_RANGE("Decon::multiply");
-        spectrum.mul_(kernel);
+        transformed.mul_(kernel);
     }
     NVTX_SCOPED_RANGE("Decon::ifft");
-    return with_contiguous_rows(at::fft_ifft(spectrum, std::nullopt, 1)).narrow(1, 0, channels);
+    return with_contiguous_rows(at::fft_ifft(transformed, std::nullopt, 1)).narrow(1, 0, spectrum.size(1));
+}
+
+at::Tensor deconvolve(const at::Tensor& spectrum, const at::Tensor& kernel) {
+    require_tensor(spectrum.dim() == 3 && spectrum.is_complex(), "deconvolve", "spectrum", spectrum,
+                   "complex (view, channel, frequency)");
+    require_tensor(kernel.dim() == 3 && kernel.scalar_type() == spectrum.scalar_type() &&
+                       (kernel.size(0) == 1 || kernel.size(0) == spectrum.size(0)) &&
+                       kernel.size(1) >= spectrum.size(1) && kernel.size(2) == spectrum.size(2),
+                   "deconvolve", "kernel", kernel,
+                   "of the spectrum's type (view or 1, padded channel, frequency)");
+    static const auto operation = find_operator<decltype(deconvolve_composite)>("spng::deconvolve");
+    return operation.call(spectrum, kernel);
+}
+
+TORCH_LIBRARY_FRAGMENT(spng, library) {
+    library.def("deconvolve(Tensor spectrum, Tensor kernel) -> Tensor");
+}
+
+TORCH_LIBRARY_IMPL(spng, CompositeExplicitAutograd, library) {
+    library.impl("deconvolve", deconvolve_composite);
 }
 
 } // namespace spng

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Step of SPNGDecon: from waveforms without baseline to the spectrum of the charge
+// Second step of SPNGDecon: from the spectrum of the waveforms to that of the charge
 // (docs/physics-notes.md#deconvolution).
 
 #include <ATen/core/Tensor.h>
@@ -14,18 +14,22 @@ namespace spng {
 /// @return (channel, frequency) complex128
 at::Tensor deconvolution_kernel(const at::Tensor& response, const at::Tensor& wire_filter);
 
-/// Return D(c, f) = IFFT_k[ FFT_c[ RFFT_t[ waveforms ] ] H(k, f) ], cropped to the channels of the input.
+/// Return D(c, f) = IFFT_k[ FFT_c[ S(c, f) ] H(k, f) ], cropped to the channels of the input.
 ///
 /// The time axis stays in the frequency domain, because each time filter multiplies it and transforms back to
 /// time once. The response starts when the electron is at the response plane, so the charge in D is earlier
 /// than its arrival at the wires. Apply1DSpectrum shifts it (docs/physics-notes.md#time-filters).
-/// @param waveforms  (view, channel, tick) real [ADC], without baseline, zero-padded to the length of the
-///                   transform
-/// @param kernel     (view or 1, padded channel, tick / 2 + 1) complex [electrons per ADC]. More padded
-///                   channels than channels make the convolution along channels linear, equally many make it
-///                   cyclic.
-/// @return (view, channel, tick / 2 + 1) complex [electrons]; empty without channels or views
+/// @param spectrum  (view, channel, frequency) complex [ADC], from waveform_spectrum()
+/// @param kernel    (view or 1, padded channel, frequency) complex of the same type [electrons per ADC]. More
+///                  padded channels than channels make the convolution along channels linear, equally many
+///                  make it cyclic.
+/// @return (view, channel, frequency) complex [electrons]; empty without channels or views. Frequencies are
+///         adjacent; on a device the rows may be at a larger distance.
 /// @throws Error(Internal) if the shapes do not fit
-at::Tensor deconvolve(const at::Tensor& waveforms, const at::Tensor& kernel);
+/// One operator call: spng::deconvolve.
+at::Tensor deconvolve(const at::Tensor& spectrum, const at::Tensor& kernel);
+
+/// The same by ATen's transforms, on any device.
+at::Tensor deconvolve_composite(const at::Tensor& spectrum, const at::Tensor& kernel);
 
 } // namespace spng

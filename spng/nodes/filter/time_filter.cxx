@@ -2,11 +2,13 @@
 #include "spng/nodes/filter/time_filter.h"
 
 #include "WireCellSpng/TorchnvTools.h"
+#include "spng/core/find_operator.h"
 #include "spng/core/tensor_checks.h"
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/fft_irfft.h>
+#include <torch/library.h>
 
 #include <complex>
 #include <numbers>
@@ -39,17 +41,8 @@ at::Tensor time_filter(const at::Tensor& filter, std::int64_t padded_ticks, std:
     return result;
 }
 
-at::Tensor apply_time_filter(const at::Tensor& spectrum, const at::Tensor& filter, std::int64_t length,
-                             std::int64_t samples) {
-    const std::int64_t bins = length / 2 + 1;
-    require_tensor(spectrum.dim() == 3 && spectrum.is_complex() && spectrum.size(2) >= bins,
-                   "apply_time_filter", "spectrum", spectrum,
-                   "complex (view, channel, frequency), at least length / 2 + 1 frequencies");
-    require_tensor(filter.dim() == 3 && filter.is_complex() && filter.size(2) == bins &&
-                       filter.size(1) == 1 && (filter.size(0) == 1 || filter.size(0) == spectrum.size(0)),
-                   "apply_time_filter", "filter", filter, "complex (view or 1, 1, length / 2 + 1)");
-    require_argument(samples >= 0 && samples <= length, "apply_time_filter", "samples", samples,
-                     "0 to length");
+at::Tensor apply_time_filter_composite(const at::Tensor& spectrum, const at::Tensor& filter,
+                                       std::int64_t length, std::int64_t samples) {
     if (spectrum.numel() == 0) {
         return at::empty({spectrum.size(0), spectrum.size(1), samples},
                          spectrum.options().dtype(c10::toRealValueType(spectrum.scalar_type())));
@@ -57,10 +50,35 @@ at::Tensor apply_time_filter(const at::Tensor& spectrum, const at::Tensor& filte
     at::Tensor filtered;
     {
         NVTX_SCOPED_RANGE("Apply1DSpectrum::filter");
-        filtered = spectrum.narrow(2, 0, bins) * filter;
+        filtered = spectrum.narrow(2, 0, length / 2 + 1) * filter;
     }
     NVTX_SCOPED_RANGE("Apply1DSpectrum::ifft");
     return at::fft_irfft(filtered, length, 2).narrow(2, 0, samples);
+}
+
+at::Tensor apply_time_filter(const at::Tensor& spectrum, const at::Tensor& filter, std::int64_t length,
+                             std::int64_t samples) {
+    const std::int64_t bins = length / 2 + 1;
+    require_tensor(spectrum.dim() == 3 && spectrum.is_complex() && spectrum.size(2) >= bins,
+                   "apply_time_filter", "spectrum", spectrum,
+                   "complex (view, channel, frequency), at least length / 2 + 1 frequencies");
+    require_tensor(
+        filter.dim() == 3 && filter.scalar_type() == spectrum.scalar_type() && filter.size(2) == bins &&
+            filter.size(1) == 1 && (filter.size(0) == 1 || filter.size(0) == spectrum.size(0)),
+        "apply_time_filter", "filter", filter, "of the spectrum's type (view or 1, 1, length / 2 + 1)");
+    require_argument(samples >= 0 && samples <= length, "apply_time_filter", "samples", samples,
+                     "0 to length");
+    static const auto operation =
+        find_operator<decltype(apply_time_filter_composite)>("spng::apply_time_filter");
+    return operation.call(spectrum, filter, length, samples);
+}
+
+TORCH_LIBRARY_FRAGMENT(spng, library) {
+    library.def("apply_time_filter(Tensor spectrum, Tensor filter, int length, int samples) -> Tensor");
+}
+
+TORCH_LIBRARY_IMPL(spng, CompositeExplicitAutograd, library) {
+    library.impl("apply_time_filter", apply_time_filter_composite);
 }
 
 } // namespace spng

@@ -29,12 +29,17 @@ at::Tensor time_filter(const at::Tensor& filter, std::int64_t padded_ticks, std:
 
 /// Return x_q = IRFFT_{N / rebin}[ S(c, f) G(f) ], cropped to `samples`.
 /// @param spectrum  (view, channel, N / 2 + 1) complex [electrons per tick]
-/// @param filter    (view or 1, 1, N / (2 rebin) + 1) complex, from time_filter()
+/// @param filter    (view or 1, 1, N / (2 rebin) + 1) complex of the same type, from time_filter()
 /// @param length    N / rebin
 /// @param samples   length of the output rows, at most `length`
-/// @return (view, channel, samples) real, with a row stride of `length`
+/// @return (view, channel, samples) real, with a row stride of `length` or, from our kernel, `samples`
 /// @throws Error(Internal) if the shapes do not fit
+/// One operator call: spng::apply_time_filter.
 at::Tensor apply_time_filter(const at::Tensor& spectrum, const at::Tensor& filter, std::int64_t length,
                              std::int64_t samples);
+
+/// The same by ATen's transform, on any device.
+at::Tensor apply_time_filter_composite(const at::Tensor& spectrum, const at::Tensor& filter,
+                                       std::int64_t length, std::int64_t samples);
 
 } // namespace spng

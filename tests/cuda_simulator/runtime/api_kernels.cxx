@@ -16,10 +16,13 @@ using namespace cuda_simulator;
 
 namespace {
 
+constexpr std::size_t default_shared_bytes = 48 * 1024, max_shared_bytes = 227 * 1024;
+
 struct Kernel {
     std::string name;
     const spng::emulation::EmulatedKernel* own = nullptr; ///< null: a kernel of LibTorch
     bool is_emulated = false;                             ///< else its operator computes the numbers
+    std::size_t shared_bytes = default_shared_bytes; ///< that a launch may have; more must be requested before
 };
 
 std::unordered_map<const void*, Kernel>& kernels() {
@@ -35,10 +38,10 @@ struct Configuration {
 };
 thread_local std::vector<Configuration> configurations;
 
-bool is_possible(dim3 grid, dim3 block, std::size_t shared_bytes) {
+bool is_possible(dim3 grid, dim3 block, bool fits_into_shared) {
     const unsigned threads = block.x * block.y * block.z;
     return threads > 0 && threads <= 1024 && grid.x > 0 && grid.x <= 2147483647u && grid.y > 0 &&
-           grid.y <= 65535 && grid.z > 0 && grid.z <= 65535 && shared_bytes <= 227 * 1024;
+           grid.y <= 65535 && grid.z > 0 && grid.z <= 65535 && fits_into_shared;
 }
 
 /// The device memory behind the pointers of one of SPNG's kernels: what they point to is read if it is const, else
@@ -107,7 +110,7 @@ cudaError_t launch(const char* call_name, const void* function, dim3 grid, dim3 
         if (stream.device != thread_state().device) {
             return cudaErrorInvalidResourceHandle;
         }
-        if (!is_possible(grid, block, shared_bytes)) {
+        if (!is_possible(grid, block, shared_bytes <= kernel.shared_bytes)) {
             report_defect("a launch that a device rejects: " + readable(kernel.name));
             return cudaErrorInvalidConfiguration;
         }
@@ -206,7 +209,7 @@ CUDA_SIMULATOR_API cudaError_t cudaLibraryGetKernel(cudaKernel_t* kernel, cudaLi
         if (found == spng::emulation::emulated_kernels().end()) {
             return cudaErrorInvalidDeviceFunction;
         }
-        kernels()[&found->second] = {name, &found->second, emulates_kernels()};
+        kernels()[&found->second] = {name, &found->second, emulates_kernels(), default_shared_bytes};
         *kernel =
             reinterpret_cast<cudaKernel_t>(const_cast<spng::emulation::EmulatedKernel*>(&found->second));
         return cudaSuccess;
@@ -218,12 +221,25 @@ CUDA_SIMULATOR_API cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* all, co
     all->maxThreadsPerBlock = 1024;
     all->numRegs = 32;
     all->binaryVersion = all->ptxVersion = 90;
-    all->maxDynamicSharedSizeBytes = 227 * 1024;
+    all->maxDynamicSharedSizeBytes = max_shared_bytes;
     return cudaSuccess;
 }
 
-CUDA_SIMULATOR_API cudaError_t cudaFuncSetAttribute(const void*, cudaFuncAttribute, int) {
-    return cudaSuccess;
+CUDA_SIMULATOR_API cudaError_t cudaFuncSetAttribute(const void* function, cudaFuncAttribute attribute,
+                                                    int value) {
+    return call("cudaFuncSetAttribute_v9000", [=] {
+        if (attribute == cudaFuncAttributeMaxDynamicSharedMemorySize) {
+            const auto found = kernels().find(function);
+            if (found == kernels().end()) {
+                return cudaErrorInvalidDeviceFunction;
+            }
+            if (value < 0 || static_cast<std::size_t>(value) > max_shared_bytes) {
+                return cudaErrorInvalidValue;
+            }
+            found->second.shared_bytes = static_cast<std::size_t>(value);
+        }
+        return cudaSuccess;
+    });
 }
 
 CUDA_SIMULATOR_API cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks,
