@@ -17,8 +17,9 @@ FAILURE = 9  # exit status of compute-sanitizer if it found an error
 LIBRARIES = ("libWireCellSpng.so", "libWireCellSpngCuda.so")
 # Kernels of our library: those of spng/kernels/*.cu.
 OWN_KERNELS = (
-    *("subtract_baseline", "robust_noise", "plain_rms", "pack_", "unpack_", "coincidence", "or_neighbours"),
-    *("multi_plane", "grow_regions", "confirmed_runs", "apply_regions", "clipped_running_sum"),
+    *("waveform_spectrum", "deconvolve", "apply_time_filter", "robust_noise", "plain_rms", "pack_"),
+    *("unpack_", "coincidence", "or_neighbours", "multi_plane", "grow_regions", "confirmed_runs"),
+    *("apply_regions", "clipped_running_sum"),
 )
 # Without LibTorch's cache each tensor has its own block, so that accesses beyond its end are found.
 NO_CACHE = {"PYTORCH_NO_CUDA_MEMORY_CACHING": "1"}
