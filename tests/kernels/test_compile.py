@@ -46,7 +46,7 @@ FLOAT64_IN = {"confirmed_runs", "robust_noise_float32", "robust_noise_of_short_r
 
 # Threads of kernels that transform hold their elements, so that fewer blocks share a multiprocessor.
 REGISTERS = {"deconvolve_float32": 80, "deconvolve_float64": 128, "apply_time_filter_float64": 128} | {
-    f"waveform_spectrum_{sample}_float64": 128 for sample in ("int16", "float32", "float64")
+    f"waveform_spectrum_{types}": 128 for types in ("int16_float64", "float64")
 }
 
 
