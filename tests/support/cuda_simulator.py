@@ -90,7 +90,7 @@ def job(
     """Run the main job over the simulator, on as many devices as its argument `device` names, unless told otherwise.
 
     `flags` describe the detector; `arguments` are given as -A name=value, with defaults for tests of small jobs: no
-    network, no CUDA graphs.
+    network, no CUDA graphs, no measurements.
     """
     given = {
         "input": "adc.npz",
@@ -99,6 +99,7 @@ def job(
         "model": "none",
         "threads": 1,
         "cuda_graph": "off",
+        "network_layout": "contiguous",
         **arguments,
     }
     words = [word for name, value in given.items() for word in ("-A", f"{name}={value}")]
