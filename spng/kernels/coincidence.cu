@@ -15,9 +15,10 @@ struct alignas(Count * sizeof(Word)) Words {
 /// results of the warps are combined in shared memory without atomic operations.
 /// @tparam Count  words per lane: 1, or 2 for rows with an even count of words; then half a warp processes a
 /// cell
+/// @param narrow  the rows of a cell have 16 bits each
 template <unsigned Count>
 SPNG_DEVICE void coincidence_of_targets(const Word* packed, unsigned words, const int* offsets,
-                                        const Word* pairs, Index targets, Word* crossing) {
+                                        const Word* pairs, bool narrow, Index targets, Word* crossing) {
     constexpr unsigned lanes_of_cell = warp_threads / Count;
     SharedMemory memory;
     const SharedArray<Word> found = memory.take<Word>(block_threads);
@@ -30,9 +31,10 @@ SPNG_DEVICE void coincidence_of_targets(const Word* packed, unsigned words, cons
             if (word < words) {
                 const unsigned own = first + threadIdx.x / lanes_of_cell;
                 for (unsigned cell = own; cell < past; cell += block_threads / lanes_of_cell) {
-                    const Word pair = pairs[cell];
-                    const unsigned left = static_cast<unsigned>(pair) * words + word;
-                    const unsigned right = static_cast<unsigned>(pair >> 32) * words + word;
+                    const Word pair = narrow ? reinterpret_cast<const unsigned*>(pairs)[cell] : pairs[cell];
+                    const auto low = static_cast<unsigned>(pair);
+                    const unsigned left = (narrow ? low & 0xffff : low) * words + word;
+                    const unsigned right = static_cast<unsigned>(pair >> (narrow ? 16 : 32)) * words + word;
                     const auto one = *reinterpret_cast<const Words<Count>*>(packed + left);
                     const auto other = *reinterpret_cast<const Words<Count>*>(packed + right);
                     for (unsigned k = 0; k < Count; ++k) {
@@ -62,14 +64,15 @@ SPNG_DEVICE void coincidence_of_targets(const Word* packed, unsigned words, cons
 }
 
 /// @param packed  rows times words is below 2^32; aligned to 16 bytes if `words` is even
-/// @param pairs   two rows per cell, 32 bits each, the first one in the low bits
+/// @param pairs   two rows per cell, 32 bits each or, if narrow, 16 bits, the first one in the low bits
 SPNG_KERNEL coincidence(const Word* __restrict__ packed, Index words, const int* __restrict__ offsets,
-                        const Word* __restrict__ pairs, Index targets, Word* __restrict__ crossing) {
+                        const Word* __restrict__ pairs, int narrow, Index targets,
+                        Word* __restrict__ crossing) {
     const auto row_words = static_cast<unsigned>(words);
     if (row_words % 2 == 0) {
-        coincidence_of_targets<2>(packed, row_words, offsets, pairs, targets, crossing);
+        coincidence_of_targets<2>(packed, row_words, offsets, pairs, narrow != 0, targets, crossing);
     } else {
-        coincidence_of_targets<1>(packed, row_words, offsets, pairs, targets, crossing);
+        coincidence_of_targets<1>(packed, row_words, offsets, pairs, narrow != 0, targets, crossing);
     }
 }
 

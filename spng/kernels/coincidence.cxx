@@ -28,11 +28,13 @@ at::Tensor coincidence(const at::Tensor& packed, const at::Tensor& offsets, cons
         require_argument(packed.numel() <= 0xffffffff, "coincidence", "words of all rows", packed.numel(),
                          "below 2^32, since the kernel counts in 32 bits");
         const at::Tensor input = aligned(packed, 16);
-        const at::Tensor cells = aligned(pairs, 8);
+        const bool narrow = pairs.scalar_type() == at::kShort;
+        const at::Tensor cells = aligned(pairs, narrow ? 4 : 8);
         constexpr std::int64_t shared_bytes = threads_of_block * sizeof(std::uint64_t);
         launch("coincidence", packed.device(), blocks_for(targets, 1), shared_bytes,
                input.const_data_ptr<std::int64_t>(), packed.size(1), offsets.const_data_ptr<std::int32_t>(),
-               cells.const_data_ptr<std::int32_t>(), targets, crossing.mutable_data_ptr<std::int64_t>());
+               cells.const_data_ptr(), static_cast<int>(narrow), targets,
+               crossing.mutable_data_ptr<std::int64_t>());
     }
     return crossing;
 }

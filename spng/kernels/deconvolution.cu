@@ -21,8 +21,8 @@ struct Spectra {
 template <class Real>
 SPNG_DEVICE void deconvolve(const Spectra<const Complex<Real>>& from, Index views, unsigned channels,
                             Index frequencies, const Spectra<const Complex<Real>>& kernel,
-                            const FftTables<Real>& tables, const unsigned* frequency_at, Real scale,
-                            const Spectra<Complex<Real>>& to) {
+                            unsigned kernel_rows, const FftTables<Real>& tables, const unsigned* frequency_at,
+                            Real scale, const Spectra<Complex<Real>>& to) {
     using Value = Complex<Real>;
     constexpr unsigned columns = tile_bytes / sizeof(Value);
     SharedMemory memory;
@@ -53,7 +53,10 @@ SPNG_DEVICE void deconvolve(const Spectra<const Complex<Real>>& from, Index view
             stage = fft.inside(stage);
         }
         fft.convolve(stage, [&](unsigned element) {
-            return scaled(*kernel.row(factors, frequency_at[element]), scale);
+            const unsigned along_channels = frequency_at[element];
+            return scaled(*kernel.row(factors, along_channels < kernel_rows ? along_channels
+                                                                            : tables.length - along_channels),
+                          scale);
         });
         while (!stage.is_outermost()) {
             __syncthreads();
@@ -75,13 +78,14 @@ SPNG_DEVICE void deconvolve(const Spectra<const Complex<Real>>& from, Index view
 #define SPNG_DECONVOLVE(KERNEL, name, Real)                                                                  \
     KERNEL name(const Complex<Real>* __restrict__ spectrum, Index view_stride, Index row_stride,             \
                 Index views, Index channels, Index frequencies, const Complex<Real>* __restrict__ kernel,    \
-                Index kernel_view_stride, Index kernel_row_stride, Index length, Index radices,              \
-                const Complex<Real>* __restrict__ twiddles, const unsigned* __restrict__ frequency_at,       \
-                Real scale, Complex<Real>* __restrict__ result, Index result_view_stride,                    \
-                Index result_row_stride) {                                                                   \
+                Index kernel_view_stride, Index kernel_row_stride, Index kernel_rows, Index length,          \
+                Index radices, const Complex<Real>* __restrict__ twiddles,                                   \
+                const unsigned* __restrict__ frequency_at, Real scale, Complex<Real>* __restrict__ result,   \
+                Index result_view_stride, Index result_row_stride) {                                         \
         deconvolve<Real>({spectrum, view_stride, static_cast<unsigned>(row_stride)}, views,                  \
                          static_cast<unsigned>(channels), frequencies,                                       \
                          {kernel, kernel_view_stride, static_cast<unsigned>(kernel_row_stride)},             \
+                         static_cast<unsigned>(kernel_rows),                                                 \
                          {static_cast<unsigned>(length), radices, twiddles}, frequency_at, scale,            \
                          {result, result_view_stride, static_cast<unsigned>(result_row_stride)});            \
     }

@@ -24,7 +24,7 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor> select_rows(const at::Tensor& fra
 // Transforms that do not fit into shared memory are those of ATen, on the device.
 at::Tensor waveform_spectrum(const at::Tensor& waveforms, std::int64_t padded_ticks, at::ScalarType type,
                              const std::optional<at::Tensor>& good);
-at::Tensor deconvolve(const at::Tensor& spectrum, const at::Tensor& kernel);
+at::Tensor deconvolve(const at::Tensor& spectrum, const at::Tensor& kernel, std::int64_t padded_channels);
 at::Tensor apply_time_filter(const at::Tensor& spectrum, const at::Tensor& filter, std::int64_t length,
                              std::int64_t samples);
 

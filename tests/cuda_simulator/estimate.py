@@ -141,6 +141,7 @@ The event is the default one, 2560 channels x 6000 ticks, with `model=none` and 
 
 *Before* is commit 0e023a7, *bar* the target.
 *Traffic* is what operations on the device read and write in its memory: each tensor of an operation once for each direction, also where a cache would serve it.
+Of tensors of which a kernel touches the samples inside ROIs only, as many bytes count as come to the host.
 Passes inside a transform of cuFFT are not counted.
 *Host* is the time of the calls between source and sink for the fastest of {events} events, measured over the simulated runtime on two cores: it contains the simulator's own work and no driver's.
 

@@ -40,7 +40,8 @@ TEST(Deconvolution, ReturnsThePointChargeThatMadeTheWaveforms) {
     for (const std::int64_t rows : {channels, channels + 2}) { // cyclic, then padded to a linear convolution
         const at::Tensor spectrum = at::fft_fft(at::fft_rfft(response(rows)), std::nullopt, 0);
         const at::Tensor kernel = deconvolution_kernel(spectrum, at::ones({rows}, at::kDouble)).unsqueeze(0);
-        const at::Tensor charge = at::fft_irfft(deconvolve(at::fft_rfft(waveforms), kernel), ticks);
+        const at::Tensor charge =
+            at::fft_irfft(deconvolve(at::fft_rfft(waveforms), kernel, kernel.size(1)), ticks);
         ASSERT_EQ(charge.sizes(), (at::IntArrayRef{1, channels, ticks}));
         at::Tensor expected = at::zeros_like(charge);
         expected[0][3][5] = 7.0;
@@ -57,7 +58,8 @@ TEST(Deconvolution, ChargeAtTheEdgeStaysThereWhenPaddedAndWrapsWhenCyclic) {
     waveforms[0][0][5] = 0.25;
     const at::Tensor spectrum = at::fft_fft(at::fft_rfft(response(channels)), std::nullopt, 0);
     const at::Tensor kernel = deconvolution_kernel(spectrum, at::ones({channels}, at::kDouble)).unsqueeze(0);
-    const at::Tensor charge = at::fft_irfft(deconvolve(at::fft_rfft(waveforms), kernel), ticks);
+    const at::Tensor charge =
+        at::fft_irfft(deconvolve(at::fft_rfft(waveforms), kernel, kernel.size(1)), ticks);
     at::Tensor expected = at::zeros_like(charge);
     expected[0][channels - 1][5] = 1.0;
     EXPECT_LT((charge - expected).abs().max().item<double>(), 1e-12);
@@ -73,9 +75,11 @@ TEST(Deconvolution, ExactZerosOfTheResponseGiveNothing) {
 
 TEST(Deconvolution, ShapesThatDoNotFitAreRejected) {
     const at::Tensor spectrum = at::zeros({1, channels, ticks}, at::kComplexDouble);
-    EXPECT_THROW(deconvolve(spectrum, at::ones({1, channels - 1, ticks}, at::kComplexDouble)), Error);
-    EXPECT_THROW(deconvolve(spectrum, at::ones({1, channels, ticks + 1}, at::kComplexDouble)), Error);
-    EXPECT_THROW(deconvolve(spectrum, at::ones({1, channels, ticks}, at::kComplexFloat)), Error);
+    EXPECT_THROW(deconvolve(spectrum, at::ones({1, channels - 1, ticks}, at::kComplexDouble), channels),
+                 Error);
+    EXPECT_THROW(deconvolve(spectrum, at::ones({1, channels, ticks + 1}, at::kComplexDouble), channels),
+                 Error);
+    EXPECT_THROW(deconvolve(spectrum, at::ones({1, channels, ticks}, at::kComplexFloat), channels), Error);
 }
 
 TEST(FastFftSize, IsTheSmallestSmoothMultiple) {

@@ -118,7 +118,7 @@ for ticks, padded in ((1, 1), (33, 35), (64, 64), (700, 1050), (6000, 6300), (30
         spectrum = torch.randn(2, 20, padded // 2 + 1, dtype=complex_kind)
         for views, channels in ((2, 20), (1, 25), (1, 22)):
             kernel = torch.randn(views, channels, padded // 2 + 1, dtype=complex_kind)
-            same(spng.deconvolve, spectrum, kernel, tolerance=100 * step)
+            same(spng.deconvolve, spectrum, kernel, channels, tolerance=100 * step)
         response = torch.randn(1, 1, padded // 2 + 1, dtype=complex_kind)
         same(spng.apply_time_filter, spectrum, response, padded, ticks, tolerance=10 * step)
         short = response[..., : padded // 4 // 2 + 1].contiguous()

@@ -16,6 +16,7 @@
 #include <ATen/ops/rand.h>
 #include <ATen/ops/randint.h>
 #include <ATen/ops/randn.h>
+#include <ATen/ops/stack.h>
 #include <ATen/ops/zeros.h>
 #include <ATen/ops/zeros_like.h>
 
@@ -167,10 +168,10 @@ TEST(WaveformSpectrumKernel, NothingToDo) {
 }
 
 void expect_deconvolved(const at::Tensor& spectrum, const at::Tensor& kernel) {
-    const auto seen = emulated([&] { return kernels::deconvolve(spectrum, kernel); });
+    const auto seen = emulated([&] { return kernels::deconvolve(spectrum, kernel, kernel.size(1)); });
     const auto reference =
-        deconvolve_composite(spectrum.to(at::kComplexDouble), kernel.to(at::kComplexDouble));
-    expect_close(seen, deconvolve_composite(spectrum, kernel), reference,
+        deconvolve_composite(spectrum.to(at::kComplexDouble), kernel.to(at::kComplexDouble), kernel.size(1));
+    expect_close(seen, deconvolve_composite(spectrum, kernel, kernel.size(1)), reference,
                  "deconvolve " + std::to_string(kernel.size(1)));
 }
 
@@ -198,16 +199,37 @@ TEST(DeconvolveKernel, EveryCountOfFrequenciesAndSharedKernels) {
     expect_deconvolved(wide.slice(2, 0, 34, 2), wide.slice(2, 1, 34, 2));
 }
 
+TEST(DeconvolveKernel, HalfOfASymmetricKernel) {
+    at::manual_seed(8);
+    for (const std::int64_t channels : {1, 2, 3, 8, 15, 20}) {
+        const auto spectrum = at::randn({2, channels, 5}, at::kComplexFloat);
+        const auto half = at::randn({1, channels / 2 + 1, 5}, at::kComplexFloat);
+        std::vector<at::Tensor> rows;
+        for (std::int64_t row = 0; row < channels; ++row) {
+            rows.push_back(half.select(1, std::min(row, channels - row)));
+        }
+        const auto whole = at::stack(rows, 1);
+        const auto seen = emulated([&] { return kernels::deconvolve(spectrum, half, channels); });
+        EXPECT_TRUE(
+            same_bytes(seen, emulated([&] { return kernels::deconvolve(spectrum, whole, channels); })))
+            << channels;
+        EXPECT_TRUE(same_bytes(deconvolve_composite(spectrum, half, channels),
+                               deconvolve_composite(spectrum, whole, channels)))
+            << channels;
+    }
+}
+
 TEST(DeconvolveKernel, OtherPrimesManyChannelsAndNoData) {
     at::manual_seed(7);
     for (const std::int64_t channels : {11, 3750}) { // 3632 rows of 64 bytes fit into 227 KiB
         const auto spectrum = at::randn({1, channels, 2}, at::kComplexFloat);
         const auto kernel = at::randn({1, channels, 2}, at::kComplexFloat);
-        EXPECT_TRUE(same_bytes(emulated([&] { return kernels::deconvolve(spectrum, kernel); }),
-                               deconvolve_composite(spectrum, kernel)));
+        EXPECT_TRUE(
+            same_bytes(emulated([&] { return kernels::deconvolve(spectrum, kernel, kernel.size(1)); }),
+                       deconvolve_composite(spectrum, kernel, kernel.size(1))));
     }
     const auto kernel = at::randn({1, 4, 2}, at::kComplexFloat);
-    EXPECT_EQ(emulated([&] { return kernels::deconvolve(kernel.narrow(1, 0, 0), kernel); }).sizes(),
+    EXPECT_EQ(emulated([&] { return kernels::deconvolve(kernel.narrow(1, 0, 0), kernel, 4); }).sizes(),
               (at::IntArrayRef{1, 0, 2}));
 }
 

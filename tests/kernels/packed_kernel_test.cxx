@@ -230,6 +230,10 @@ TEST(PackedKernel, Coincidence) {
         const at::Tensor seen = emulated(
             [&] { return kernels::coincidence(packed, table.offsets, table.pairs, table.max_cells); });
         EXPECT_TRUE(same_bytes(seen, coincidence(packed, table))) << words;
+        const auto narrow = emulated([&] {
+            return kernels::coincidence(packed, table.offsets, table.pairs.to(at::kShort), table.max_cells);
+        });
+        EXPECT_TRUE(same_bytes(narrow, seen)) << words;
     }
     // Tables and masks at an odd offset in memory.
     const CoincidenceTable table = random_table(5, 12, 9);

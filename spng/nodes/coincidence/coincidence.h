@@ -19,7 +19,8 @@ namespace spng {
 struct CoincidenceTable {
     /// (target + 1) int32: the cells of target r are pairs[offsets[r]] to pairs[offsets[r + 1] - 1]
     at::Tensor offsets;
-    at::Tensor pairs;       ///< (cell, 2) int32: rows of the two other channels in the packed masks
+    /// (cell, 2) int32, on devices int16 where the rows fit: rows of the two other channels in the packed masks
+    at::Tensor pairs;
     std::int64_t rows;      ///< required number of rows of the packed masks
     std::int64_t max_cells; ///< largest number of cells of one target
 

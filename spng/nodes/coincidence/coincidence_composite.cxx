@@ -62,7 +62,7 @@ at::Tensor coincidence_by_slots(const at::Tensor& packed, const at::Tensor& offs
     for (std::int64_t first = 0; first < max_cells; first += slots) {
         const auto cell = begin.add(at::arange(first, first + slots, begin.options()));
         const auto present = cell.lt(end).unsqueeze(-1);
-        const auto known = pairs.index_select(0, cell.clamp_max(pairs.size(0) - 1).flatten());
+        const auto known = pairs.index_select(0, cell.clamp_max(pairs.size(0) - 1).flatten()).to(at::kInt);
         const auto row = at::where(present, known.view({targets, slots, 2}), packed.size(0));
         const auto gather = [&](std::int64_t side) {
             return rows.index_select(0, row.select(-1, side).flatten()).view({targets, slots, words});

@@ -65,6 +65,13 @@ const Registration<Decon> registration{
              "frequency domain",
      .memory = memory_rule<Decon>({.call = plan_memory, .group = planned_group})}};
 
+/// Whether the responses of wires at equal distance are equal, to the rounding of float64. The filters along
+/// channels are even functions, so the deconvolution kernel is then symmetric too.
+bool is_symmetric(const TorchFRERSpectrum* response) {
+    const at::Tensor& kernel = response->kernel();
+    return (kernel - kernel.flip(0)).abs().max().item<double>() <= 1e-14 * kernel.abs().max().item<double>();
+}
+
 } // namespace
 
 void Decon::prepare_node(Environment& environment) {
@@ -85,6 +92,11 @@ void Decon::prepare_node(Environment& environment) {
     kernel_for(m_responses.front()->config().default_nticks);
 }
 
+std::int64_t Decon::padded_channels(std::size_t view) const {
+    const std::int64_t wires = m_responses[view]->kernel().size(0);
+    return config().pad_wire_domain ? fast_fft_size(config().channels + wires - 1) : config().channels;
+}
+
 at::Tensor Decon::kernel_for(std::int64_t ticks) {
     const std::int64_t padded = m_responses.front()->padded_ticks(ticks);
     return m_kernels->get(padded, context().device(), [&] {
@@ -92,9 +104,7 @@ at::Tensor Decon::kernel_for(std::int64_t ticks) {
         // Views of several anodes may have equal kernels.
         std::map<std::pair<const TorchFRERSpectrum*, const Torch1DSpectrum*>, at::Tensor> by_services;
         for (std::size_t view = 0; view < m_responses.size(); ++view) {
-            const std::int64_t wires = m_responses[view]->kernel().size(0);
-            const std::int64_t channels =
-                config().pad_wire_domain ? fast_fft_size(config().channels + wires - 1) : config().channels;
+            const std::int64_t channels = padded_channels(view);
             at::Tensor& kernel = by_services[{m_responses[view], m_wire_filters[view]}];
             if (!kernel.defined()) {
                 kernel = deconvolution_kernel(m_responses[view]->spectrum(channels, padded),
@@ -105,6 +115,9 @@ at::Tensor Decon::kernel_for(std::int64_t ticks) {
         }
         at::Tensor kernel = by_services.size() == 1 ? views.front().unsqueeze(0) : at::stack(views);
         if (!context().device().is_cpu()) {
+            if (std::all_of(m_responses.begin(), m_responses.end(), is_symmetric)) {
+                kernel = kernel.narrow(1, 0, kernel.size(1) / 2 + 1);
+            }
             kernel = empty_with_aligned_rows(kernel.sizes(), kernel.options().device(context().device()))
                          .copy_(kernel);
         }
@@ -130,8 +143,8 @@ Ports Decon::process(const Ports& inputs) {
     const std::int64_t padded = m_responses.front()->padded_ticks(event.ticks);
     NamedTensor spectrum;
     spectrum.name = "spectrum";
-    spectrum.data =
-        deconvolve(waveform_spectrum(adc.data, padded, context().real(), adc.channels->good), kernel);
+    spectrum.data = deconvolve(waveform_spectrum(adc.data, padded, context().real(), adc.channels->good),
+                               kernel, padded_channels(0));
     spectrum.axes = {
         adc.axes[0], adc.axes[1], {"frequency", "1/ns", 0, 1 / (static_cast<double>(padded) * event.tick)}};
     spectrum.unit = "electrons";

@@ -47,6 +47,8 @@ private:
     /// Return the deconvolution kernels of all views on the device for readouts of `ticks`. They are computed
     /// once per padded length.
     at::Tensor kernel_for(std::int64_t ticks);
+    /// Return the length of the transform along channels.
+    std::int64_t padded_channels(std::size_t view) const;
 
     std::vector<const TorchFRERSpectrum*> m_responses;
     std::vector<const Torch1DSpectrum*> m_wire_filters;

@@ -5,6 +5,8 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <cstdint>
+
 namespace spng {
 
 /// Return the deconvolution kernel H(k, f) = F(k) / R(k, f), and 0 where R is exactly 0.
@@ -20,16 +22,18 @@ at::Tensor deconvolution_kernel(const at::Tensor& response, const at::Tensor& wi
 /// time once. The response starts when the electron is at the response plane, so the charge in D is earlier
 /// than its arrival at the wires. Apply1DSpectrum shifts it (docs/physics-notes.md#time-filters).
 /// @param spectrum  (view, channel, frequency) complex [ADC], from waveform_spectrum()
-/// @param kernel    (view or 1, padded channel, frequency) complex of the same type [electrons per ADC]. More
-///                  padded channels than channels make the convolution along channels linear, equally many
-///                  make it cyclic.
+/// @param kernel    (view or 1, padded channel, frequency) complex of the same type [electrons per ADC]; or, if
+///                  H(k, f) = H(-k, f), its first padded_channels / 2 + 1 rows
+/// @param padded_channels  length of the transform along channels. More than channels make the convolution
+///                  along channels linear, equally many make it cyclic.
 /// @return (view, channel, frequency) complex [electrons]; empty without channels or views. Frequencies are
 ///         adjacent; on a device the rows may be at a larger distance.
 /// @throws Error(Internal) if the shapes do not fit
 /// One operator call: spng::deconvolve.
-at::Tensor deconvolve(const at::Tensor& spectrum, const at::Tensor& kernel);
+at::Tensor deconvolve(const at::Tensor& spectrum, const at::Tensor& kernel, std::int64_t padded_channels);
 
 /// The same by ATen's transforms, on any device.
-at::Tensor deconvolve_composite(const at::Tensor& spectrum, const at::Tensor& kernel);
+at::Tensor deconvolve_composite(const at::Tensor& spectrum, const at::Tensor& kernel,
+                                std::int64_t padded_channels);
 
 } // namespace spng

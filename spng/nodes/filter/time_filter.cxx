@@ -70,7 +70,7 @@ at::Tensor apply_time_filter(const at::Tensor& spectrum, const at::Tensor& filte
                      "0 to length");
     static const auto operation =
         find_operator<decltype(apply_time_filter_composite)>("spng::apply_time_filter");
-    return operation.call(spectrum, filter, length, samples);
+    return operation.call(spectrum.narrow(2, 0, bins), filter, length, samples);
 }
 
 TORCH_LIBRARY_FRAGMENT(spng, library) {

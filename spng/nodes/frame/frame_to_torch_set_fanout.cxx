@@ -284,7 +284,7 @@ Ports FrameToTorchSetFanout::process(const Ports& inputs) {
         }
     }
     std::optional<Rails> rails;
-    if (config().adc_bits > 0 && frame.data.scalar_type() == at::kShort) {
+    if (config().adc_bits > 0 && config().adc_bits < 16 && frame.data.scalar_type() == at::kShort) {
         rails = Rails{0, (std::int64_t{1} << config().adc_bits) - 1};
     }
     const double largest = largest_sample(config().adc_bits);

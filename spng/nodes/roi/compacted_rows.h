@@ -31,9 +31,6 @@ at::Tensor expand_rows(const at::Tensor& rows, const at::Tensor& mask, std::int6
 /// One operator call: spng::copy_compacted.
 at::Tensor copy_compacted(const at::Tensor& rows, const at::Tensor& mask, std::int64_t factor);
 
-/// Return the samples as an array (row, tick), on the host.
-at::Tensor dense(const SparseSamples& sparse);
-
 /// Return all samples of a tensor, in whichever of its forms it is: `data`, a packed mask, compacted rows or sparse
 /// samples. Does not copy `data`.
 at::Tensor dense_tensor(const NamedTensor& tensor);
