@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The chain on LibTorch's own CUDA code, over the simulated CUDA runtime, gives the CPU's numbers in every mode.
 
-Kernels of LibTorch are replaced by the CPU's function of their operator, cuFFT by an FFT of the CPU, and SPNG's own
-kernels run in the emulator, so results differ by the rounding of SPNG's kernels at most (docs/limits.md).
+Kernels of LibTorch are replaced by the CPU's function of their operator, and SPNG's own kernels, with their own
+transforms, run in the emulator, so results differ by the rounding of SPNG's kernels at most (docs/limits.md).
 """
 
 from __future__ import annotations
@@ -51,14 +51,17 @@ def on_both(
     return cpu, wire_cell.read_arrays(folder / "cuda.npz"), run
 
 
-# SPNG's kernels add in another order than the CPU's operators.
-ROUNDING = {"float32": 1e-6, "float64": 1e-14}
+# Largest difference of a value, relative to the RMS of its array and to the value. SPNG's kernels have their own
+# transforms and sums, so in float32 both outputs are rounded independently: each has an RMS error of 2e-7
+# (test_rounding), and values of 20 times the RMS differ by up to four steps of float32, 2^-24 to 2^-23 each. In float64
+# the difference, below 1e-12, is lost in files of float32.
+ROUNDING = {"float32": (2e-6, 5e-7), "float64": (1e-14, 0.0)}
 
 
 def assert_equal(
-    cuda: wire_cell.Arrays, cpu: wire_cell.Arrays, tolerance: float = ROUNDING["float32"]
+    cuda: wire_cell.Arrays, cpu: wire_cell.Arrays, tolerance: tuple[float, float] = ROUNDING["float32"]
 ) -> None:
-    """ROIs are equal; values differ by at most `tolerance` of the RMS of the array."""
+    """ROIs are equal; values differ by at most `tolerance`."""
     assert list(cuda) == list(cpu)
     for tag in {name.rsplit("_", 1)[0] for name in cpu if name.startswith("frame_")}:
         assert any(array.any() for name, array in cpu.items() if name.startswith(tag)), tag
@@ -70,8 +73,24 @@ def assert_equal(
         assert seen.shape == expected.shape and cuda[name].dtype == expected.dtype, name
         if name.startswith("frame_"):
             np.testing.assert_array_equal(seen != 0, expected != 0, err_msg=name)
-        limit = tolerance * np.sqrt((expected.astype(np.float64) ** 2).mean())
-        np.testing.assert_allclose(seen, expected, rtol=0, atol=limit, err_msg=name)
+        limit = tolerance[0] * rms(expected)
+        np.testing.assert_allclose(seen, expected, rtol=tolerance[1], atol=limit, err_msg=name)
+
+
+def rms(values: np.ndarray[Any, Any]) -> float:
+    return float(np.sqrt((values.astype(np.float64) ** 2).mean()))
+
+
+def test_rounding(site: Site, frames: wire_cell.Arrays) -> None:
+    """The differences are rounding: float32 on CUDA is as close to float64 as float32 on the CPU."""
+    cpu, cuda, _ = on_both(site.folder, site.flags, frames, tags="signal,gauss,loose")
+    flags = {"model": "none", "threads": 1, "tags": "signal,gauss,loose", "dtype": "float64", "device": "cpu"}
+    exact = wire_cell.job(site.folder, *site.flags, input="adc.npz", **flags)
+    for name in (each for each in cpu if each.startswith("frame_")):
+        reference = exact[name].astype(np.float64)
+        error = rms(cuda[name] - reference)
+        assert error <= 1.5 * rms(cpu[name] - reference), name
+        assert 0 < error <= 3e-7 * rms(reference), name
 
 
 @pytest.mark.parametrize(
@@ -148,4 +167,4 @@ def test_own_kernels_switched_off(
     monkeypatch.setenv("SPNG_CUDA_KERNELS", "no")
     cpu, cuda, run = on_both(site.folder, site.flags, frames)
     assert not any("pack_levels" in name for name in run.report.all["kernels"])
-    assert_equal(cuda, cpu, tolerance=1e-5)
+    assert_equal(cuda, cpu, (1e-5, 0.0))
