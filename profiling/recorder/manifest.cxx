@@ -3,7 +3,7 @@
 
 #include "profiling/recorder/clock.h"
 #include "profiling/recorder/thread_buffer.h"
-#include "spng/core/proc_files.h"
+#include "spng/core/files/proc_files.h"
 
 #include <algorithm>
 #include <atomic>

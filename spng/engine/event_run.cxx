@@ -177,6 +177,11 @@ void EventRun::complete_inputs(const Graph::Vertex& vertex, Ports& inputs) const
         if (const auto* asynchronous = dynamic_cast<const AsynchronousOutput*>(&feeding)) {
             try {
                 inputs[port] = asynchronous->arrived(inputs[port]);
+            } catch (const Error& error) {
+                if (error.kind() == ErrorKind::Input) {
+                    throw; // late findings, which name the node that checked the input
+                }
+                rethrow_readable(feeding.name().text() + ", event " + std::to_string(m_index));
             } catch (...) {
                 rethrow_readable(feeding.name().text() + ", event " + std::to_string(m_index));
             }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spng/instrument/clock.h"
 
-#include "spng/core/proc_files.h"
+#include "spng/core/files/proc_files.h"
 #include "spng/instrument/background_thread.h"
 
 #include <ctime>

@@ -19,7 +19,6 @@ namespace spng {
 namespace {
 
 /// Maximum samples of a frame: those of the largest dense array, in float32.
-constexpr auto max_samples = static_cast<std::int64_t>(largest_array_bytes / sizeof(float));
 
 [[noreturn]] void reject(const std::string& where, std::string what, std::string seen, std::string expected) {
     throw Error(ErrorKind::Input, {.what = std::move(what),

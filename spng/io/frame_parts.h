@@ -2,6 +2,7 @@
 #pragma once
 // Convert the arrays of a frame file to the members of a Frame, with checks.
 
+#include "spng/io/archive/npy_header.h"
 #include "spng/io/frame.h"
 
 #include <ATen/core/Tensor.h>
@@ -11,6 +12,9 @@
 #include <vector>
 
 namespace spng {
+
+/// Maximum samples of the sparse tags of an event together: they may claim zeros for which the file has no bytes.
+constexpr auto max_samples = static_cast<std::int64_t>(largest_array_bytes / sizeof(float));
 
 /// Content of tickinfo_<tag>_<ident>.
 struct TickInfo {

@@ -177,6 +177,7 @@ Frame FrameReader::assemble(Parts& parts) const {
     }
     Frame frame;
     frame.ident = parts.ident;
+    std::int64_t sparse_samples = 0;
     for (auto& [label, tag] : parts.tags) {
         const bool is_sparse = tag.is_sparse;
         if (is_sparse && tag.samples) {
@@ -211,6 +212,10 @@ Frame FrameReader::assemble(Parts& parts) const {
                 sparse_samples_of(tag.sparse, m_archive.path().string(), label, parts.ident));
         } else {
             traces.samples = std::move(*tag.samples);
+        }
+        if (is_sparse && (sparse_samples += traces.sparse->rows * traces.sparse->ticks) > max_samples) {
+            reject("the sparse tags of the event have too many samples", std::to_string(sparse_samples),
+                   "at most " + std::to_string(max_samples), "write fewer tags in an event");
         }
         const std::int64_t rows = is_sparse ? traces.sparse->rows : traces.samples.size(0);
         const auto require_rows = [&](MemberKind kind, std::int64_t count) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spng/kernels/fft_plan.h"
 
+#include "spng/core/tensor_checks.h"
 #include "spng/device/memory/tensors_by_length.h"
 
 #include <ATen/ops/empty.h>
@@ -94,9 +95,7 @@ DeviceTables& tables_of(c10::Device device) {
     return all[{device.type(), device.index()}];
 }
 
-} // namespace
-
-std::vector<std::int64_t> fft_radices(std::int64_t length) {
+std::vector<std::int64_t> best_radices(std::int64_t length) {
     std::vector<std::int64_t> best;
     const auto try_innermost = [&](std::int64_t innermost) {
         if (length % innermost != 0) {
@@ -119,12 +118,24 @@ std::vector<std::int64_t> fft_radices(std::int64_t length) {
     return best;
 }
 
+} // namespace
+
+std::vector<std::int64_t> fft_radices(std::int64_t length) {
+    require_argument(length >= 1, "fft_radices", "length", length, "1 or more");
+    static std::mutex mutex;
+    static std::map<std::int64_t, std::vector<std::int64_t>> known; // each search takes up to 0.2 ms
+    const std::lock_guard lock(mutex);
+    const auto found = known.find(length);
+    return found != known.end() ? found->second : known.emplace(length, best_radices(length)).first->second;
+}
+
 bool can_transform(std::int64_t length, std::int64_t shared_bytes, c10::Device device) {
     return shared_bytes <= shared_bytes_limit(device) && !fft_radices(length).empty();
 }
 
 FftPlan fft_plan(std::int64_t length, at::ScalarType type, c10::Device device) {
     const auto radices = fft_radices(length);
+    require_argument(!radices.empty(), "fft_plan", "length", length, "a length with radices");
     FftPlan plan{.length = length, .radices = 0, .roots = {}, .order = {}};
     for (std::size_t stage = 0; stage < radices.size(); ++stage) {
         plan.radices |= radices[stage] << (4 * stage);

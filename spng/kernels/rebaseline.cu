@@ -118,6 +118,14 @@ SPNG_DEVICE void compact_regions_restored(const Real* signal, Index row_stride, 
         const RowView<Word> regions(mask + row * words);
         const Real* in = signal + row * row_stride;
         Real* out = result + row * ticks;
+        unsigned inside[1] = {0};
+        for (Index word = threadIdx.x; word < words; word += block_threads) {
+            inside[0] += mask[row * words + word] != 0 ? 1 : 0;
+        }
+        reduce(inside, Add{});
+        if (inside[0] == 0) {
+            continue; // no sample is wanted, so none is read
+        }
         RowSum<Real> total[1];
         unsigned outside[1] = {0};
         SliceOfTicks present = first_slice;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Read the text files of /proc.
 
-#include "spng/core/proc_files.h"
+#include "spng/core/files/proc_files.h"
 
 #include "tests/support/paths.h"
 

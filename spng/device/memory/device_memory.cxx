@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spng/device/memory/device_memory.h"
 
-#include "spng/core/proc_files.h"
+#include "spng/core/files/proc_files.h"
 #include "spng/device/memory/host_buffers.h"
 
 #include <c10/core/AllocatorConfig.h>

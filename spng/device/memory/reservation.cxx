@@ -2,8 +2,8 @@
 #include "spng/device/memory/reservation.h"
 
 #include "spng/core/error.h"
+#include "spng/core/files/proc_files.h"
 #include "spng/core/log/log.h"
-#include "spng/core/proc_files.h"
 #include "spng/core/unit_text.h"
 
 #include <nlohmann/json.hpp>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spng/instrument/report/machine.h"
 
-#include "spng/core/proc_files.h"
+#include "spng/core/files/proc_files.h"
 #include "spng/instrument/meter/allocation.h"
 #include "spng/instrument/meter/node_meter.h"
 

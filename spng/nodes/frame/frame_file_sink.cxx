@@ -22,14 +22,24 @@ const Registration<FrameFileSink> registration{{.type = "FrameFileSink",
                                                 .text = "writes events to a frame file",
                                                 .memory = memory_rule<FrameFileSink>({.call = plan_memory})}};
 
-bool has_own_ticks(const NamedTensor& tensor, const EventInfo& event) {
+/// Set the times of the samples: those of the event, unless the axis of the tensor has others.
+void set_times(TaggedTraces& traces, const NamedTensor& tensor, const EventInfo& event) {
+    traces.start_ns = event.start;
+    traces.tick_ns = event.tick;
+    traces.first_tick = event.first_tick;
     if (tensor.axes.empty()) {
-        return false;
+        return;
     }
     const Axis& axis = tensor.axes.back();
-    const double start = event.start + event.first_tick * event.tick;
-    const double rounding = 1e-3 * event.tick; // of times computed in another order
-    return axis.period != event.tick || std::abs(axis.start - start) > rounding;
+    const double ticks = (axis.start - event.start) / event.tick;
+    const double rounding = 1e-3; // of times computed in another order [ticks]
+    if (axis.period == event.tick && std::abs(ticks - std::round(ticks)) <= rounding) {
+        traces.first_tick = static_cast<int>(std::lround(ticks));
+    } else {
+        traces.start_ns = axis.start;
+        traces.tick_ns = axis.period;
+        traces.first_tick = 0;
+    }
 }
 
 } // namespace
@@ -46,14 +56,7 @@ Frame frame_from(const TensorSet& set, bool with_masks) {
         traces.samples = tensor.data;
         traces.sparse = tensor.sparse;
         traces.channels.assign(id, id + ids.numel());
-        traces.start_ns = event.start;
-        traces.tick_ns = event.tick;
-        traces.first_tick = event.first_tick;
-        if (has_own_ticks(tensor, event)) {
-            traces.start_ns = tensor.axes.back().start;
-            traces.tick_ns = tensor.axes.back().period;
-            traces.first_tick = 0;
-        }
+        set_times(traces, tensor, event);
         if (tensor.summary.defined()) {
             traces.summary = tensor.summary;
         }
