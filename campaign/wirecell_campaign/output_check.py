@@ -17,7 +17,7 @@ from typing import IO, Protocol
 
 import numpy as np
 
-EVENT = re.compile(r"^(?:frame|runs)_.*_(\d+)\.npy$")
+EVENT = re.compile(r"^(?:frame|runs|values|shape)_.*_(\d+)\.npy$")
 SPARSE = ("runs", "values", "shape")  # a sparse frame has these members in place of frame_
 BLOCK = 1 << 20
 
@@ -33,7 +33,7 @@ class Unreadable(Exception):
 
 
 def count_events(path: Path) -> int:
-    """Return the number of events (distinct ids of `frame_<tag>_<id>.npy` or `runs_<tag>_<id>.npy`) of a complete frame file.
+    """Return the number of events of a complete frame file: distinct ids of `frame_<tag>_<id>.npy` and of sparse frames.
 
     Raise Unreadable if the file is incomplete or no .npz or .tar, OSError if the disk fails.
     """
@@ -59,7 +59,7 @@ def count_events(path: Path) -> int:
     for name in names:
         kind, _, rest = name.partition("_")
         lacking = [f"{each}_{rest}" for each in SPARSE if f"{each}_{rest}" not in names]
-        if kind == SPARSE[0] and EVENT.match(name) and lacking:
+        if kind in SPARSE and EVENT.match(name) and lacking:
             raise Unreadable(f"{name} without {lacking[0]}")
     return len(events)
 
