@@ -138,7 +138,7 @@ def build(bld):
     env = bld.env
     if not env.CUDA_COMPILER:
         return
-    sources = bld.path.ant_glob("spng/kernels/*.cu spng/kernels/*.cuh spng/kernels/sizes.h") + [
+    sources = bld.path.ant_glob("spng/kernels/**/*.cu spng/kernels/**/*.cuh spng/kernels/sizes.h spng/nodes/*/row_*.h") + [
         bld.path.find_node("scripts/wcb/compile_kernels.py")
     ]
     fatbins = []

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compile spng/kernels/all.cu for one device architecture: with nvcc, or with NVRTC, which needs no CUDA toolkit.
+"""Compile spng/kernels/plugin/all.cu for one device architecture: with nvcc, or with NVRTC, which needs no CUDA toolkit.
 
 The build calls it once for each module (waf/spng_cuda.py); tests inspect its output. No GPU is needed.
 """
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-SOURCE = Path("spng/kernels/all.cu")
+SOURCE = Path("spng/kernels/plugin/all.cu")
 
 # No contraction to fused operations that the source does not name: a device must give the same bits as the emulation on the CPU.
 LANGUAGE_FLAGS = ("--std=c++17", "--fmad=false")

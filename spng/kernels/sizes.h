@@ -37,10 +37,6 @@ constexpr int max_features = 8;
 constexpr int results_of_thread = 7;
 constexpr int tile_ticks = results_of_thread * static_cast<int>(block_threads);
 
-/// Rows of a frame: tensors that one launch gathers from, and rows whose samples a block of gather_words counts.
-constexpr int max_row_sources = 4;
-constexpr int rows_of_tile = 16;
-
 /// Radices of transforms: of all stages, and of the innermost one, which also multiplies.
 constexpr int max_radix = 10, max_inner_radix = 8;
 

@@ -27,7 +27,6 @@ ORDER = (
     ("spng/instrument/report", "spng/instrument/control", "spng/instrument/user_timer"),
     ("spng/detector", "spng/graph"),
     (
-        "spng/engine",
         "spng/nodes/coincidence",
         "spng/nodes/decon",
         "spng/nodes/filter",
@@ -37,13 +36,13 @@ ORDER = (
     (
         "spng/nodes/dnn",
         "spng/nodes/input_check",
-        "spng/nodes/plumbing",
         "spng/nodes/roi",
         "spng/nodes/sim/signal",
     ),
-    ("spng/nodes/channels",),
+    ("spng/engine", "spng/nodes/channels", "spng/nodes/plumbing"),
     ("spng/nodes/frame", "spng/nodes/sim/depos"),
     ("spng/kernels",),
+    ("spng/kernels/frames", "spng/kernels/transforms"),
     ("spng/kernels/plugin",),
     ("spng/app",),
 )

@@ -46,7 +46,7 @@ def test_the_frame_is_uploaded_as_it_was_read(name: str) -> None:
 def test_a_graph_is_one_launch() -> None:
     """With cuda_graph=on only the selection of channels and the filling of the graph's inputs remain beside it."""
     event = EXPECTED["none, cuda_graph"]["event"]
-    assert event["launches of graphs"] == 1 and event["kernels"] <= 4
+    assert event["launches of graphs"] == 1 and event["kernels"] <= 5
 
 
 def leaks(report: cuda_simulator.Report) -> dict[str, int]:

@@ -302,16 +302,19 @@ class TestBatch:
         assert difference(seen, expected) < BATCH_LIMIT
 
     def test_fewer_nodes_and_operations(self, timings: dict[str, tuple[dict, Arrays]]) -> None:
-        """A batch of two costs the operations of one anode."""
+        """A batch of two costs the operations of one anode: that is two thirds for three anodes, beside the nodes for all."""
+        for_all = ("SPNGFrameToTorchSetFanout", "SPNGTorchTensorSetToFrameFanin")
         nodes, operations = {}, {}
         for choice, (timing, _) in timings.items():
             nodes[choice] = {node["name"] for node in timing["nodes"] if node["type"] == "SPNGDecon"}
-            operations[choice] = sum(node["leaf_operations"] for node in timing["nodes"])
+            operations[choice] = sum(
+                node["leaf_operations"] for node in timing["nodes"] if node["type"] not in for_all
+            )
             assert nodes[choice] == {
                 f"SPNGDecon:{label}-{group}" for label in LABELS[choice] for group in groups_of(label)
             }
             assert "SPNGFrameToTorchSetFanout:anodes0+1+2" in {node["name"] for node in timing["nodes"]}
-        assert operations["true"] < 0.8 * operations["false"], operations
+        assert operations["true"] < 0.7 * operations["false"], operations
 
 
 def test_one_anode_after_the_other(tmp_path: Path) -> None:

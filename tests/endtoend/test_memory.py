@@ -81,21 +81,21 @@ class TestPlan:
     @pytest.mark.parametrize(
         ("arguments", "graphs"),
         [
-            ({"cuda_graph": "off"}, "294 MB an event x 2 in flight + 87.5 MB"),
-            ({}, "x 2 in flight + 294 MB x 8 CUDA graphs + 87.5 MB"),
-            ({"memory_budget": "900MB"}, "x 2 in flight + 87.5 MB"),
+            ({"cuda_graph": "off"}, "289 MB an event x 2 in flight + 74.9 MB"),
+            ({}, "x 2 in flight + 289 MB x 8 CUDA graphs + 74.9 MB"),
+            ({"memory_budget": "900MB"}, "x 2 in flight + 74.9 MB"),
             (
                 {"cuda_graph": "on", "memory_budget": "900MB"},
-                "x 1 in flight + 294 MB x 1 CUDA graph + 87.5 MB",
+                "x 1 in flight + 289 MB x 1 CUDA graph + 74.9 MB",
             ),
-            ({"cuda_graph": "on"}, "x 2 in flight + 294 MB x 8 CUDA graphs + 87.5 MB"),
-            ({"cuda_graph": "on", "events_in_flight": 1}, "x 1 in flight + 294 MB x 4 CUDA graphs + 87.5 MB"),
+            ({"cuda_graph": "on"}, "x 2 in flight + 289 MB x 8 CUDA graphs + 74.9 MB"),
+            ({"cuda_graph": "on", "events_in_flight": 1}, "x 1 in flight + 289 MB x 4 CUDA graphs + 74.9 MB"),
             (
                 {"cuda_graph": "on", "memory_budget": "2GB"},
-                "x 2 in flight + 294 MB x 4 CUDA graphs + 87.5 MB",
+                "x 2 in flight + 289 MB x 4 CUDA graphs + 74.9 MB",
             ),
-            ({"cuda_graph": "on", "memory_budget": "500MB"}, "x 1 in flight + 87.5 MB"),
-            ({"cuda_graph": "on", "device": "cpu"}, "x 2 in flight + 87.5 MB"),
+            ({"cuda_graph": "on", "memory_budget": "500MB"}, "x 1 in flight + 74.9 MB"),
+            ({"cuda_graph": "on", "device": "cpu"}, "x 2 in flight + 74.9 MB"),
         ],
     )
     def test_graphs_of_a_device_are_counted(self, arguments: dict[str, str], graphs: str) -> None:

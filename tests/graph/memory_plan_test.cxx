@@ -140,7 +140,7 @@ TEST(MemoryPlan, OfTheMainJob) {
     constexpr std::int64_t induction = 2 * 800, collection = 2 * 480, ticks = 6000, frequencies = 3151;
     EXPECT_EQ(plan.ticks, ticks);
     EXPECT_EQ(plan.files, (induction + collection) * ticks * (2 + 4));
-    EXPECT_EQ(plan.constants, (induction + 2 * 500) * frequencies * 8 + 22'000'000);
+    EXPECT_EQ(plan.constants, (induction + 500) * frequencies * 8 + 22'000'000);
     EXPECT_EQ(plan.network, induction * ticks / 4 * 64);
     EXPECT_EQ(format_bytes(plan.event_peak()), "289 MB");
     EXPECT_EQ(plan.peaks_in, "SPNGDNNROI:induction");

@@ -6,7 +6,7 @@
 
 #include "tests/kernels/emulator/device.h"
 
-#include "spng/kernels/all.cu"
+#include "spng/kernels/plugin/all.cu"
 
 namespace spng::emulation {
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Transforms in shared memory against ATen's in float64.
 
-#include "spng/kernels/fft_plan.h"
 #include "spng/kernels/operators.h"
+#include "spng/kernels/transforms/fft_plan.h"
 #include "spng/nodes/decon/deconvolution.h"
 #include "spng/nodes/decon/waveform_spectrum.h"
 #include "spng/nodes/filter/time_filter.h"

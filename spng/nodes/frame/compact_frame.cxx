@@ -26,7 +26,7 @@ std::vector<at::Tensor> sources_of(const std::vector<at::Tensor>& tensors) {
     for (const at::Tensor& tensor : tensors) {
         sources.push_back(tensor.flatten(0, 1).contiguous());
     }
-    return sources.size() > max_row_sources() ? std::vector{at::cat(sources)} : sources;
+    return sources.size() > max_row_sources ? std::vector{at::cat(sources)} : sources;
 }
 
 std::int64_t words_for_floats(std::int64_t count) {

@@ -46,7 +46,7 @@ at::Tensor RowPositions::origins(const std::vector<at::Tensor>& ids, c10::Device
     const std::lock_guard lock(m_mutex);
     KeptOrigins& kept = m_origins[key];
     if (!kept.origins.defined()) {
-        const bool is_joined = ids.size() > max_row_sources();
+        const bool is_joined = ids.size() > max_row_sources;
         at::Tensor table = at::full({static_cast<std::int64_t>(m_channels.size()), 2}, -1, at::kInt);
         auto* origin = table.mutable_data_ptr<std::int32_t>();
         std::int32_t first_row = 0;

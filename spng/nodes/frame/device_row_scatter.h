@@ -30,7 +30,7 @@ public:
     at::Tensor of(const at::Tensor& ids, c10::Device device) const;
 
     /// Return the rows of the frame by their origin in several tensors, for gather_words (frame_rows.h).
-    /// @param ids  of the rows of each tensor, as above. More than max_row_sources() are counted as one, in which
+    /// @param ids  of the rows of each tensor, as above. More than max_row_sources are counted as one, in which
     ///             their rows follow each other
     /// @return (row of the frame, 2) int32 on `device`: tensor and row in it; -1 for channels of no tensor
     /// @throws Error(Internal) if the frame does not have a channel

@@ -4,7 +4,7 @@
 #include "spng/core/bit_words.h"
 #include "spng/core/find_operator.h"
 #include "spng/core/tensor_checks.h"
-#include "spng/kernels/sizes.h"
+#include "spng/nodes/frame/row_tiles.h"
 
 #include <ATen/Dispatch.h>
 #include <torch/library.h>
@@ -14,7 +14,6 @@
 namespace spng {
 namespace {
 
-constexpr std::int64_t rows_of_tile = kernels::rows_of_tile;
 constexpr std::int64_t max_ticks = std::int64_t{1} << 27; // so that those of a tile are an int32
 
 void gather_words_cpu(at::TensorList sources, const at::Tensor& origins, std::int64_t factor,
@@ -77,8 +76,8 @@ void gather_rows_cpu(at::TensorList sources, const at::Tensor& origins, const at
 
 void require_sources(const char* operation, const std::vector<at::Tensor>& sources, bool fits,
                      const char* expected) {
-    require_argument(!sources.empty() && sources.size() <= max_row_sources(), operation, "sources",
-                     static_cast<std::int64_t>(sources.size()), "1 to " + std::to_string(max_row_sources()));
+    require_argument(!sources.empty() && sources.size() <= max_row_sources, operation, "sources",
+                     static_cast<std::int64_t>(sources.size()), "1 to " + std::to_string(max_row_sources));
     for (const at::Tensor& source : sources) {
         require_tensor(fits && source.dim() == 2 && source.is_contiguous() &&
                            source.scalar_type() == sources[0].scalar_type() &&
@@ -88,10 +87,6 @@ void require_sources(const char* operation, const std::vector<at::Tensor>& sourc
 }
 
 } // namespace
-
-std::size_t max_row_sources() {
-    return kernels::max_row_sources;
-}
 
 std::int64_t tiles_for(std::int64_t rows) {
     return (rows + rows_of_tile - 1) / rows_of_tile;

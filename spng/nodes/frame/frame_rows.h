@@ -2,6 +2,8 @@
 #pragma once
 // Steps of CompactFrame: gather the rows of a frame from several tensors on a device, in the order of the frame.
 
+#include "spng/nodes/frame/row_tiles.h"
+
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
@@ -9,14 +11,11 @@
 
 namespace spng {
 
-/// Maximum number of tensors that rows are gathered from.
-std::size_t max_row_sources();
-
 /// Return the number of tiles of so many rows: groups of rows whose samples are counted together.
 std::int64_t tiles_for(std::int64_t rows);
 
 /// Gather the packed masks of all rows, and count the ticks inside.
-/// @param sources  1 to max_row_sources() tensors (row, word) int64, contiguous, with words of `factor` ticks per bit
+/// @param sources  1 to max_row_sources tensors (row, word) int64, contiguous, with words of `factor` ticks per bit
 /// @param origins  (row of the frame, 2) int32: source and its row; a negative source: no row, words of 0
 /// @param factor   ticks per bit, at least 1
 /// @param ticks    of the frame, 1 to 2^27; bits beyond them count no ticks, the last one those that the frame has

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spng/kernels/launch.h"
 #include "spng/kernels/operators.h"
+#include "spng/nodes/frame/row_tiles.h"
 
 #include <array>
 

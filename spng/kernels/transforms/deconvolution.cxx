@@ -2,9 +2,9 @@
 #include "spng/nodes/decon/deconvolution.h"
 
 #include "spng/device/memory/aligned_rows.h"
-#include "spng/kernels/fft_plan.h"
 #include "spng/kernels/launch.h"
 #include "spng/kernels/operators.h"
+#include "spng/kernels/transforms/fft_plan.h"
 
 namespace spng::kernels {
 namespace {

@@ -2,7 +2,7 @@
 // Deconvolution along channels (spng/nodes/decon/deconvolution.h). One block per view and tile of adjacent
 // frequencies: all channels of the tile are read, transformed, multiplied, transformed back and written.
 
-#include "spng/kernels/fft.cuh"
+#include "spng/kernels/transforms/fft.cuh"
 
 namespace spng::kernels {
 

@@ -2,7 +2,7 @@
 // Time filter and inverse real transform (spng/nodes/filter/time_filter.h). One block per row; the spectrum
 // is read once and only the waveform is written.
 
-#include "spng/kernels/fft.cuh"
+#include "spng/kernels/transforms/fft.cuh"
 
 namespace spng::kernels {
 

@@ -3,6 +3,7 @@
 
 #include "spng/kernels/bit_words.cuh"
 #include "spng/kernels/block_reduction.cuh"
+#include "spng/nodes/frame/row_tiles.h"
 
 namespace spng::kernels {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "spng/kernels/fft_plan.h"
+#include "spng/kernels/transforms/fft_plan.h"
 
 #include "spng/core/tensor_checks.h"
 #include "spng/device/memory/tensors_by_length.h"

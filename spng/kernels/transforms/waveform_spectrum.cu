@@ -2,8 +2,8 @@
 // Real transform of waveforms without their baseline (spng/nodes/decon/waveform_spectrum.h). One block per
 // row; each row is read from memory once and only its spectrum is written.
 
-#include "spng/kernels/fft.cuh"
 #include "spng/kernels/selection.cuh"
+#include "spng/kernels/transforms/fft.cuh"
 
 namespace spng::kernels {
 

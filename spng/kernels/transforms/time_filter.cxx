@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spng/nodes/filter/time_filter.h"
 
-#include "spng/kernels/fft_plan.h"
 #include "spng/kernels/launch.h"
 #include "spng/kernels/operators.h"
+#include "spng/kernels/transforms/fft_plan.h"
 
 #include <ATen/ops/empty.h>
 
