@@ -79,7 +79,7 @@ def test_nothing_or_everything_inside(site: Site, factor: float, pad: int, mode:
     assert second_copies(run) == 0 if factor else 1 <= second_copies(run) < EVENTS
 
 
-def assert_same(cuda: wire_cell.Arrays, cpu: wire_cell.Arrays, tolerance: tuple[float, float]) -> None:
+def assert_same(cuda: wire_cell.Arrays, cpu: wire_cell.Arrays, tolerance: float) -> None:
     """As assert_equal of test_modes, for frames that may be empty."""
     full = {name: array for name, array in cpu.items() if array.any() or not name.startswith("frame_")}
     for name in set(cpu) - set(full):

@@ -314,7 +314,7 @@ class TestBatch:
                 f"SPNGDecon:{label}-{group}" for label in LABELS[choice] for group in groups_of(label)
             }
             assert "SPNGFrameToTorchSetFanout:anodes0+1+2" in {node["name"] for node in timing["nodes"]}
-        assert operations["true"] < 0.7 * operations["false"], operations
+        assert operations["true"] < 0.85 * operations["false"], operations
 
 
 def test_one_anode_after_the_other(tmp_path: Path) -> None:

@@ -192,5 +192,5 @@ class TestReaders:
         arrays = sparse_arrays(events)
         del arrays[f"{kind}_roi_9"]
         path = wire_cell.write_arrays(tmp_path / "in.npz", arrays)
-        with pytest.raises(output_check.Unreadable, match=rf"runs_roi_9.npy without {kind}_roi_9.npy"):
+        with pytest.raises(output_check.Unreadable, match=rf"_roi_9.npy without {kind}_roi_9.npy"):
             output_check.count_events(path)

@@ -215,8 +215,7 @@ TEST(KernelEmulator, WarpsAreOrderedByTheirOwnBarrierOnly) {
 
 TEST(KernelEmulator, RejectsArgumentsOfOtherTypesAndUnknownKernels) {
     const EmulatedDevice device(0);
-    EXPECT_THROW(kernels::launch("deconvolve_float32", c10::Device("cpu"), 1, 0, 1, 2),
-                 Violation);
+    EXPECT_THROW(kernels::launch("deconvolve_float32", c10::Device("cpu"), 1, 0, 1, 2), Violation);
     EXPECT_THROW(kernels::launch("no_such_kernel", c10::Device("cpu"), 1, 0), Violation);
 }
 

@@ -74,7 +74,9 @@ def per_kernel(messages: str) -> dict[str, str]:
 
 
 def test_every_kernel_is_launched_by_an_operator_and_known_to_the_emulator() -> None:
-    text = "".join(path.read_text(encoding="utf-8") for path in sorted((ROOT / "spng/kernels").rglob("*.cxx")))
+    text = "".join(
+        path.read_text(encoding="utf-8") for path in sorted((ROOT / "spng/kernels").rglob("*.cxx"))
+    )
     launched = {name for name in re.findall(r'"([a-z_]+(?:_\w+)*)"', text) if name in kernel_names()}
     assert launched == kernel_names()
 

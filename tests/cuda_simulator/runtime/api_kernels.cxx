@@ -22,7 +22,8 @@ struct Kernel {
     std::string name;
     const spng::emulation::EmulatedKernel* own = nullptr; ///< null: a kernel of LibTorch
     bool is_emulated = false;                             ///< else its operator computes the numbers
-    std::size_t shared_bytes = default_shared_bytes; ///< that a launch may have; more must be requested before
+    std::size_t shared_bytes =
+        default_shared_bytes; ///< that a launch may have; more must be requested before
 };
 
 std::unordered_map<const void*, Kernel>& kernels() {
