@@ -195,7 +195,7 @@ def test_next_command_picks_the_launch(profile_file) -> None:
 
 
 OWN_KERNELS = (  # names in the recording of a job on an H100
-    *("subtract_baseline_int16_float32", "robust_noise_of_short_rows_float32", "clipped_running_sum_float32"),
+    *("waveform_spectrum_int16_float32", "robust_noise_of_short_rows_float32", "clipped_running_sum_float32"),
     *("pack_above_float32", "grow_regions", "unpack_ticks", "pack_ticks", "coincidence", "or_neighbours"),
     *("multi_plane", "apply_regions_linear_float32", "apply_regions_restored_float32"),
 )

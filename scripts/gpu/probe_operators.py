@@ -27,6 +27,15 @@ def main(libraries: list[str]) -> None:
     print(f"done: {len(LENGTHS)} lengths")
 
 
+def fft_size(minimum: int) -> int:
+    """Return the smallest length from `minimum` on whose prime factors are at most 7."""
+    rest = minimum
+    for prime in (2, 3, 5, 7):
+        while rest % prime == 0:
+            rest //= prime
+    return minimum if rest == 1 else fft_size(minimum + 1)
+
+
 def noise(*shape: int) -> torch.Tensor:
     """Return random values on the device."""
     return torch.randn(*shape).cuda()

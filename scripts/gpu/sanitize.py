@@ -17,9 +17,10 @@ FAILURE = 9  # exit status of compute-sanitizer if it found an error
 LIBRARIES = ("libWireCellSpng.so", "libWireCellSpngCuda.so")
 # Kernels of our library: those of spng/kernels/*.cu.
 OWN_KERNELS = (
-    *("subtract_baseline", "robust_noise", "capped_noise", "plain_rms", "pack_", "unpack_", "coincidence"),
-    *("multi_plane", "grow_regions", "join_neighbours", "apply_regions", "clipped_running_sum"),
-    *("sum_of_neighbours", "stack_features"),
+    *("select_rows", "waveform_spectrum", "deconvolve", "apply_time_filter", "robust_noise", "capped_noise"),
+    *("plain_rms", "pack_", "unpack_", "coincidence", "multi_plane", "grow_regions", "join_neighbours"),
+    *("compact_regions", "expand_rows", "copy_compacted", "gather_words", "gather_rows"),
+    *("clipped_running_sum", "sum_of_neighbours", "stack_features"),
 )
 # Without LibTorch's cache each tensor has its own block, so that accesses beyond its end are found.
 NO_CACHE = {"PYTORCH_NO_CUDA_MEMORY_CACHING": "1"}

@@ -7,17 +7,6 @@
 
 namespace spng::kernels {
 
-/// Type of the difference: int16 is exact in any real type; float64 must not be rounded before the
-/// subtraction.
-template <class Sample, class Real>
-struct Difference {
-    using Type = Real;
-};
-template <>
-struct Difference<double, float> {
-    using Type = double;
-};
-
 /// Rows to transform: samples in memory, and the row in shared memory if it fits there.
 template <class Sample>
 struct WaveformRows {
@@ -41,7 +30,6 @@ template <class Sample, class Real>
 SPNG_DEVICE void waveform_spectrum(const WaveformRows<Sample>& from, const RealFft<Real>& plan,
                                    Complex<Real>* result, Index result_stride) {
     using Value = Complex<Real>;
-    using Wide = typename Difference<Sample, Real>::Type;
     const unsigned length = plan.tables.length;
     SharedMemory memory;
     BlockReduction reduce(memory);
@@ -64,9 +52,9 @@ SPNG_DEVICE void waveform_spectrum(const WaveformRows<Sample>& from, const RealF
         // Its barriers also separate the threads that stage samples from those that transform them, and
         // the end of this row from the next one.
         select_samples(samples, from.ticks, ranks, reduce, medians);
-        const Wide median = static_cast<Wide>(medians[0]);
+        const Real median = static_cast<Real>(medians[0]);
         const auto sample = [&](Index tick) {
-            return tick < from.ticks ? static_cast<Real>(static_cast<Wide>(samples[tick]) - median) : Real{0};
+            return tick < from.ticks ? static_cast<Real>(samples[tick]) - median : Real{0};
         };
         // Even samples are real parts and odd samples imaginary parts of a transform of half the length.
         const auto waveform = [&](Index n) {
@@ -118,9 +106,7 @@ SPNG_DEVICE void waveform_spectrum(const WaveformRows<Sample>& from, const RealF
 
 SPNG_WAVEFORM_SPECTRUM(SPNG_FFT_KERNEL(4), waveform_spectrum_int16_float32, short, float)
 SPNG_WAVEFORM_SPECTRUM(SPNG_FFT_KERNEL(2), waveform_spectrum_int16_float64, short, double)
-SPNG_WAVEFORM_SPECTRUM(SPNG_FFT_KERNEL(4), waveform_spectrum_float32_float32, float, float)
-SPNG_WAVEFORM_SPECTRUM(SPNG_FFT_KERNEL(2), waveform_spectrum_float32_float64, float, double)
-SPNG_WAVEFORM_SPECTRUM(SPNG_FFT_KERNEL(4), waveform_spectrum_float64_float32, double, float)
-SPNG_WAVEFORM_SPECTRUM(SPNG_FFT_KERNEL(2), waveform_spectrum_float64_float64, double, double)
+SPNG_WAVEFORM_SPECTRUM(SPNG_FFT_KERNEL(4), waveform_spectrum_float32, float, float)
+SPNG_WAVEFORM_SPECTRUM(SPNG_FFT_KERNEL(2), waveform_spectrum_float64, double, double)
 
 } // namespace spng::kernels

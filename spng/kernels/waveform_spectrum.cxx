@@ -7,37 +7,17 @@
 #include "spng/kernels/operators.h"
 #include "spng/kernels/rows.h"
 
-#include <type_traits>
-
 namespace spng::kernels {
 namespace {
 
 template <class Sample, class Real>
-constexpr const char* kernel_name() {
-    constexpr bool wide = std::is_same_v<Real, double>;
-    if constexpr (std::is_same_v<Sample, std::int16_t>) {
-        return wide ? "waveform_spectrum_int16_float64" : "waveform_spectrum_int16_float32";
-    } else if constexpr (std::is_same_v<Sample, float>) {
-        return wide ? "waveform_spectrum_float32_float64" : "waveform_spectrum_float32_float32";
-    } else {
-        return wide ? "waveform_spectrum_float64_float64" : "waveform_spectrum_float64_float32";
-    }
-}
-
-template <class Sample, class Real>
-void transform(const Rows& rows, const bool* good, std::int64_t shared_bytes, const RealFftSize& size,
-               at::Tensor& result) {
+void transform(const char* name, const Rows& rows, const bool* good, std::int64_t shared_bytes,
+               const RealFftSize& size, at::Tensor& result) {
     const FftPlan plan = fft_plan(size.length(), c10::CppTypeToScalarType<Real>::value, result.device());
-    launch(kernel_name<Sample, Real>(), result.device(), blocks_for(rows.rows, 1), shared_bytes,
-           rows.data<Sample>(), rows.rows, rows.row_stride, rows.ticks, rows.tick_stride, good,
-           static_cast<int>(rows.staged), plan.length, static_cast<int>(size.is_halved()), plan.radices,
-           plan.twiddles<Real>(), plan.turns<Real>(), plan.positions(),
-           result.mutable_data_ptr<c10::complex<Real>>(), result.stride(-2));
-}
-
-template <class Sample, class... Arguments>
-void transform(at::ScalarType type, Arguments&&... arguments) {
-    type == at::kFloat ? transform<Sample, float>(arguments...) : transform<Sample, double>(arguments...);
+    launch(name, result.device(), blocks_for(rows.rows, 1), shared_bytes, rows.data<Sample>(), rows.rows,
+           rows.row_stride, rows.ticks, rows.tick_stride, good, static_cast<int>(rows.staged), plan.length,
+           static_cast<int>(size.is_halved()), plan.radices, plan.twiddles<Real>(), plan.turns<Real>(),
+           plan.positions(), result.mutable_data_ptr<c10::complex<Real>>(), result.stride(-2));
 }
 
 } // namespace
@@ -51,6 +31,10 @@ at::Tensor waveform_spectrum(const at::Tensor& waveforms, std::int64_t padded_ti
     if (waveforms.numel() == 0 || !can_transform(size.length(), own_bytes, waveforms.device())) {
         return waveform_spectrum_composite(waveforms, padded_ticks, type, good);
     }
+    if (waveforms.scalar_type() != at::kShort && waveforms.scalar_type() != type) {
+        // Differences of float64 must not be rounded before; float32 is exact in float64.
+        return waveform_spectrum(waveforms.to(at::kDouble), padded_ticks, at::kDouble, good).to(complex_type);
+    }
     const Rows rows = rows_of(waveforms, own_bytes, shared_bytes_limit(waveforms.device()));
     auto shape = waveforms.sizes().vec();
     shape.back() = size.frequencies();
@@ -58,16 +42,16 @@ at::Tensor waveform_spectrum(const at::Tensor& waveforms, std::int64_t padded_ti
     const at::Tensor flags = good ? good->contiguous() : at::Tensor();
     const bool* good_rows = good ? flags.const_data_ptr<bool>() : nullptr;
     const std::int64_t shared_bytes = own_bytes + rows.staged_bytes;
-    switch (waveforms.scalar_type()) {
-    case at::kShort:
-        transform<std::int16_t>(type, rows, good_rows, shared_bytes, size, result);
-        break;
-    case at::kFloat:
-        transform<float>(type, rows, good_rows, shared_bytes, size, result);
-        break;
-    default:
-        transform<double>(type, rows, good_rows, shared_bytes, size, result);
-        break;
+    const auto transform_rows = [&](auto kernel, const char* name) {
+        kernel(name, rows, good_rows, shared_bytes, size, result);
+    };
+    if (waveforms.scalar_type() == at::kShort) {
+        type == at::kFloat
+            ? transform_rows(transform<std::int16_t, float>, "waveform_spectrum_int16_float32")
+            : transform_rows(transform<std::int16_t, double>, "waveform_spectrum_int16_float64");
+    } else {
+        type == at::kFloat ? transform_rows(transform<float, float>, "waveform_spectrum_float32")
+                           : transform_rows(transform<double, double>, "waveform_spectrum_float64");
     }
     return result;
 }

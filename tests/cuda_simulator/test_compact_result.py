@@ -52,7 +52,7 @@ def events(site: Site, busy: set[int]) -> wire_cell.Arrays:
 
 
 def second_copies(run: cuda_simulator.Run) -> int:
-    """Return the number in the job's log line about second copies."""
+    """Return the count in the log line about second copies."""
     lines = [line for line in run.done.stderr.splitlines() if "needed a second one" in line]
     return int(lines[0].split(" frame")[0].rsplit(" ", 1)[1]) if lines else 0
 

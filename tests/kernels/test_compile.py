@@ -51,6 +51,12 @@ FLOAT64_IN = {
 }
 
 
+# Threads of kernels that transform hold their elements, so that fewer blocks share a multiprocessor.
+REGISTERS = {"deconvolve_float32": 80, "deconvolve_float64": 128, "apply_time_filter_float64": 128} | {
+    f"waveform_spectrum_{types}": 128 for types in ("int16_float64", "float64")
+}
+
+
 def kernel_names() -> set[str]:
     """Return the names in the emulator's list; a test below compares them with the kernels that host code
     launches.
@@ -81,7 +87,8 @@ def test_no_kernel_spills(compile_kernels: Compile, architecture: str, tmp_path:
     for name, text in messages.items():
         assert "0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads" in text, (name, text)
         registers = int(re.search(r"Used (\d+) registers", text)[1])
-        assert registers <= 64, (name, registers)  # four blocks of 256 threads to a multiprocessor
+        # 64: four blocks of 256 threads to a multiprocessor
+        assert registers <= REGISTERS.get(name, 64), (name, registers)
         assert "bytes lmem" not in text, (name, text)
     module = (tmp_path / "module.cubin").read_bytes()
     assert module[:4] == b"\x7fELF"
@@ -100,7 +107,7 @@ def test_float32_kernels_have_no_float64_instruction(compile_kernels: Compile, t
     assert not {name for name, body in bodies.items() if re.search(r"\.local\b|\bcall", body)}
     # Contractions would give other bits than the emulator; the fused operations are those of the source.
     fused = {name for name, body in bodies.items() if re.search(r"\bfma\.", body)}
-    assert not {name for name in fused if name.startswith(("subtract", "pack", "clipped"))} - {
+    assert not {name for name in fused if name.startswith(("pack", "clipped"))} - {
         name for name in fused if re.search(r"\bdiv\.rn|\brcp\.rn", bodies[name])
     }
 

@@ -14,6 +14,7 @@
 
 #include <ATen/ops/stack.h>
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <utility>
@@ -33,14 +34,18 @@ std::int64_t planned_channels(const DeconConfig& config, std::int64_t channels) 
     return config.pad_wire_domain ? fast_fft_size(channels + response_wires) : channels;
 }
 
-/// Baseline and padding, transforms along ticks and channels, product and inverse transform need three
-/// spectra besides the result, and one more if channels are padded. These are the copies on the CPU (measured
-/// with AllocationScope); composites on devices need up to twice as much for a short time.
+/// Spectra along ticks and along channels, product and inverse transform need three spectra besides the
+/// result, and one more if channels are padded. These are the copies on the CPU (measured with
+/// AllocationScope). Our kernels need one; composites on devices need up to twice as much for a short time.
 std::vector<PlannedSet> plan_memory(const DeconConfig& config, PlannedCall& call) {
     const PlannedTensor& adc = call.inputs.at(0).at(0);
     const std::int64_t row = 2 * call.real * planned_frequencies(adc.ticks);
     const std::int64_t padded = adc.views * planned_channels(config, adc.channels) * row;
-    call.keep(padded); // the kernel
+    const auto all_equal = [](const std::vector<std::string>& names) {
+        return std::ranges::all_of(names, [&](const std::string& name) { return name == names.front(); });
+    };
+    const bool share_kernel = all_equal(config.frer_spectrum) && all_equal(config.wire_filter);
+    call.keep(share_kernel ? padded / adc.views : padded); // the kernels
     const auto working = call.scratch(MemoryUse::spectra, padded * (config.pad_wire_domain ? 4 : 3));
     PlannedTensor spectrum = adc;
     spectrum.block = call.scratch(MemoryUse::spectra, adc.views * adc.channels * row);

@@ -11,7 +11,7 @@ namespace spng {
 bool compacts_rows(c10::Device device);
 
 /// The same as apply_regions_linear and apply_regions_restored (rebaseline.h), but row r of the result begins with
-/// its samples inside the ROIs, one after the other. What follows them is undefined.
+/// its samples inside the ROIs, one after the other; the rest is undefined.
 /// Arguments and errors are the same.
 /// One operator call: spng::compact_regions_linear, spng::compact_regions_restored.
 at::Tensor compact_regions_linear(const at::Tensor& signal, const at::Tensor& mask, std::int64_t factor);
