@@ -31,27 +31,27 @@ SPNG_KERNEL unpack_ticks(const Word* __restrict__ packed, Index rows, Index tick
     }
 }
 
-/// Pack x > pedestal + factor rms + nominal for several levels of several images, with the CPU's order of
-/// operations. A block packs all levels of one row of one image, so that each sample is read once. Rows that
+/// Pack x > pedestal + factor rms + nominal for several levels of several waveforms, with the CPU's order of
+/// operations. A block packs all levels of one row of one waveform, so that each sample is read once. Rows that
 /// are not good give 0.
 /// @param rms, pedestals  0: none
-/// @param image_of_level  of the `count` levels
+/// @param waveform_of_level  of the `count` levels
 template <class Real>
 SPNG_DEVICE void
-pack_levels(const List<const Real*, max_images>& images, const List<Index, max_images>& row_strides,
-            const List<const Real*, max_images>& rms, const List<const Real*, max_images>& pedestals,
-            const bool* good, int image_count, Index rows, Index ticks,
-            const List<int, max_levels>& image_of_level, const List<Real, max_levels>& factors,
+pack_levels(const List<const Real*, max_waveforms>& waveforms, const List<Index, max_waveforms>& row_strides,
+            const List<const Real*, max_waveforms>& rms, const List<const Real*, max_waveforms>& pedestals,
+            const bool* good, int waveform_count, Index rows, Index ticks,
+            const List<int, max_levels>& waveform_of_level, const List<Real, max_levels>& factors,
             const List<Real, max_levels>& nominals, int count, Word* packed) {
     const Index words = words_for(ticks);
-    for (Index item = blockIdx.x; item < rows * image_count; item += gridDim.x) {
-        const int image = static_cast<int>(item / rows);
+    for (Index item = blockIdx.x; item < rows * waveform_count; item += gridDim.x) {
+        const int waveform = static_cast<int>(item / rows);
         const Index row = item % rows;
         const bool wanted = good == nullptr || good[row];
-        const Real unit = rms.at[image] == nullptr ? Real{0} : rms.at[image][row];
-        const Real zero = pedestals.at[image] == nullptr ? Real{0} : pedestals.at[image][row];
-        const bool is_raised = pedestals.at[image] != nullptr;
-        const Real* samples = images.at[image] + row * row_strides.at[image];
+        const Real unit = rms.at[waveform] == nullptr ? Real{0} : rms.at[waveform][row];
+        const Real zero = pedestals.at[waveform] == nullptr ? Real{0} : pedestals.at[waveform][row];
+        const bool is_raised = pedestals.at[waveform] != nullptr;
+        const Real* samples = waveforms.at[waveform] + row * row_strides.at[waveform];
         for (Index word = warp_index(); word < words; word += block_warps) {
             const Index first = word * word_bits + lane_index();
             const Index second = first + warp_threads;
@@ -60,7 +60,7 @@ pack_levels(const List<const Real*, max_images>& images, const List<Index, max_i
             const Real low = has_first ? samples[first] : Real{0};
             const Real high = has_second ? samples[second] : Real{0};
             for (int level = 0; level < count; ++level) {
-                if (image_of_level.at[level] == image) {
+                if (waveform_of_level.at[level] == waveform) {
                     Real threshold = unit * factors.at[level];
                     if (is_raised) {
                         threshold = threshold + zero;
@@ -79,13 +79,13 @@ pack_levels(const List<const Real*, max_images>& images, const List<Index, max_i
 
 #define SPNG_PACK_LEVELS(suffix, Real)                                                                       \
     SPNG_KERNEL pack_levels_##suffix(                                                                        \
-        SPNG_LIST(const Real*, max_images) images, SPNG_LIST(Index, max_images) row_strides,                 \
-        SPNG_LIST(const Real*, max_images) rms, SPNG_LIST(const Real*, max_images) pedestals,                \
-        const bool* good, int image_count, Index rows, Index ticks,                                          \
-        SPNG_LIST(int, max_levels) image_of_level, SPNG_LIST(Real, max_levels) factors,                      \
+        SPNG_LIST(const Real*, max_waveforms) waveforms, SPNG_LIST(Index, max_waveforms) row_strides,        \
+        SPNG_LIST(const Real*, max_waveforms) rms, SPNG_LIST(const Real*, max_waveforms) pedestals,          \
+        const bool* good, int waveform_count, Index rows, Index ticks,                                       \
+        SPNG_LIST(int, max_levels) waveform_of_level, SPNG_LIST(Real, max_levels) factors,                   \
         SPNG_LIST(Real, max_levels) nominals, int count, Word* packed) {                                     \
-        pack_levels(images, row_strides, rms, pedestals, good, image_count, rows, ticks, image_of_level,     \
-                    factors, nominals, count, packed);                                                       \
+        pack_levels(waveforms, row_strides, rms, pedestals, good, waveform_count, rows, ticks,               \
+                    waveform_of_level, factors, nominals, count, packed);                                    \
     }
 
 SPNG_PACK_LEVELS(float32, float)

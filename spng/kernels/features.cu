@@ -5,14 +5,14 @@
 
 namespace spng::kernels {
 
-/// A block makes one row of a feature: a scaled row of an image, or an unpacked row of a mask.
-/// @param images   of `count` features; 0 for a mask
-/// @param masks    packed; 0 for an image
-/// @param divisor  (view, channel); 0: 1
-/// @param stacked  (view, feature, channel, tick)
+/// A block makes one row of a feature: a scaled row of a waveform, or an unpacked row of a mask.
+/// @param waveforms  of `count` features; 0 for a mask
+/// @param masks      packed; 0 for a waveform
+/// @param divisor    (view, channel); 0: 1
+/// @param stacked    (view, feature, channel, tick)
 template <class Real>
 SPNG_DEVICE void
-stack_features(const List<const Real*, max_features>& images, const List<Index, max_features>& row_strides,
+stack_features(const List<const Real*, max_features>& waveforms, const List<Index, max_features>& row_strides,
                const List<const Word*, max_features>& masks, int count, Index views, Index channels,
                Index ticks, const Real* divisor, float scale, float offset, float* stacked) {
     const Index words = words_for(ticks);
@@ -26,7 +26,7 @@ stack_features(const List<const Real*, max_features>& images, const List<Index, 
                 out[tick] = (mask[tick / word_bits] >> (tick % word_bits) & 1) != 0 ? 1.0f : 0.0f;
             }
         } else {
-            const Real* samples = images.at[feature] + row * row_strides.at[feature];
+            const Real* samples = waveforms.at[feature] + row * row_strides.at[feature];
             const Real unit = divisor == nullptr ? Real{1} : divisor[row];
             for (Index tick = threadIdx.x; tick < ticks; tick += block_threads) {
                 const float scaled = static_cast<float>(samples[tick] / unit) * scale;
@@ -38,10 +38,10 @@ stack_features(const List<const Real*, max_features>& images, const List<Index, 
 
 #define SPNG_STACK_FEATURES(suffix, Real)                                                                    \
     SPNG_KERNEL stack_features_##suffix(                                                                     \
-        SPNG_LIST(const Real*, max_features) images, SPNG_LIST(Index, max_features) row_strides,             \
+        SPNG_LIST(const Real*, max_features) waveforms, SPNG_LIST(Index, max_features) row_strides,          \
         SPNG_LIST(const Word*, max_features) masks, int count, Index views, Index channels, Index ticks,     \
         const Real* divisor, float scale, float offset, float* stacked) {                                    \
-        stack_features(images, row_strides, masks, count, views, channels, ticks, divisor, scale, offset,    \
+        stack_features(waveforms, row_strides, masks, count, views, channels, ticks, divisor, scale, offset, \
                        stacked);                                                                             \
     }
 

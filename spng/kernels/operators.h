@@ -36,9 +36,9 @@ at::Tensor plain_rms(const at::Tensor& waveforms);
 
 // spng/nodes/coincidence/bit_ticks.h
 at::Tensor pack_ticks(const at::Tensor& mask);
-at::Tensor pack_levels(at::TensorList images, const c10::List<std::optional<at::Tensor>>& rms,
+at::Tensor pack_levels(at::TensorList waveforms, const c10::List<std::optional<at::Tensor>>& rms,
                        const c10::List<std::optional<at::Tensor>>& pedestals,
-                       const std::optional<at::Tensor>& good, at::IntArrayRef image_of_level,
+                       const std::optional<at::Tensor>& good, at::IntArrayRef waveform_of_level,
                        at::ArrayRef<double> factors, at::ArrayRef<double> nominals);
 at::Tensor unpack_ticks(const at::Tensor& words, std::int64_t ticks);
 
@@ -73,7 +73,7 @@ at::Tensor clipped_running_sum(const at::Tensor& waveform, const at::Tensor& ped
                                double clip, at::IntArrayRef samples);
 
 // spng/nodes/dnn/roi_features.h
-at::Tensor stack_features(at::TensorList images, std::int64_t ticks, double scale, double offset,
+at::Tensor stack_features(at::TensorList features, std::int64_t ticks, double scale, double offset,
                           const std::optional<at::Tensor>& divisor);
 
 } // namespace spng::kernels

@@ -20,8 +20,8 @@ struct List {
     T at[Size];
 };
 
-/// pack_levels: images and levels of a launch.
-constexpr int max_images = 8;
+/// pack_levels: waveforms and levels of a launch.
+constexpr int max_waveforms = 8;
 constexpr int max_levels = 32;
 
 /// grow_regions: passes of a launch.

@@ -43,24 +43,24 @@ TEST(PackedKernel, PackAndUnpack) {
 }
 
 /// Call an operator's CUDA function with the arguments of the public one.
-at::Tensor levels_by_kernel(const std::vector<LevelImage>& images, const std::vector<Level>& levels,
+at::Tensor levels_by_kernel(const std::vector<LevelRows>& rows, const std::vector<Level>& levels,
                             const std::optional<at::Tensor>& good) {
     std::vector<at::Tensor> waveforms;
     c10::List<std::optional<at::Tensor>> rms, pedestals;
-    for (const LevelImage& image : images) {
-        waveforms.push_back(image.waveform);
-        rms.push_back(image.rms);
-        pedestals.push_back(image.pedestal);
+    for (const LevelRows& each : rows) {
+        waveforms.push_back(each.waveform);
+        rms.push_back(each.rms);
+        pedestals.push_back(each.pedestal);
     }
-    std::vector<std::int64_t> image_of_level;
+    std::vector<std::int64_t> waveform_of_level;
     std::vector<double> factors, nominals;
     for (const Level& level : levels) {
-        image_of_level.push_back(level.image);
+        waveform_of_level.push_back(level.waveform);
         factors.push_back(level.factor);
         nominals.push_back(level.nominal);
     }
     return emulated([&] {
-        return kernels::pack_levels(waveforms, rms, pedestals, good, image_of_level, factors, nominals);
+        return kernels::pack_levels(waveforms, rms, pedestals, good, waveform_of_level, factors, nominals);
     });
 }
 
@@ -72,14 +72,13 @@ TEST(PackedKernel, Levels) {
             // Thresholds with ties: sample and threshold are multiples of an eighth.
             const at::Tensor coarse = (waveform * 8).round() / 8;
             const at::Tensor unit = (at::rand({2, 5}, type) * 8).round() / 8;
-            const std::vector<LevelImage> images{
+            const std::vector<LevelRows> rows{
                 {.waveform = waveform, .rms = unit},
                 {.waveform = coarse, .rms = unit, .pedestal = at::rand({2, 5}, type) - 0.3},
                 {.waveform = coarse.transpose(0, 1).contiguous().transpose(0, 1)}};
             const std::vector<Level> levels{{0, 0.5}, {1, 0.7, 0.1}, {0, 1}, {2, 3, 0.5}, {1, -1}, {1, 0.5}};
             for (const auto& good : {std::optional<at::Tensor>(), std::optional(random_mask(0.6, {2, 5}))}) {
-                EXPECT_TRUE(
-                    same_bytes(levels_by_kernel(images, levels, good), pack_levels(images, levels, good)))
+                EXPECT_TRUE(same_bytes(levels_by_kernel(rows, levels, good), pack_levels(rows, levels, good)))
                     << ticks;
             }
         }
@@ -88,15 +87,15 @@ TEST(PackedKernel, Levels) {
 
 TEST(PackedKernel, MoreLevelsAndImagesThanOneLaunchTakes) {
     at::manual_seed(8);
-    std::vector<LevelImage> images;
+    std::vector<LevelRows> rows;
     std::vector<Level> levels;
     for (std::int64_t i = 0; i < 11; ++i) {
-        images.push_back({.waveform = at::rand({3, 70}), .rms = at::rand({3})});
+        rows.push_back({.waveform = at::rand({3, 70}), .rms = at::rand({3})});
         for (int k = 0; k < 7; ++k) {
             levels.push_back({(5 * i + k) % (i + 1), 0.1 * k, 0.1});
         }
     }
-    EXPECT_TRUE(same_bytes(levels_by_kernel(images, levels, {}), pack_levels(images, levels)));
+    EXPECT_TRUE(same_bytes(levels_by_kernel(rows, levels, {}), pack_levels(rows, levels)));
     EXPECT_EQ(levels_by_kernel({{.waveform = at::zeros({3, 0})}}, {{0, 1}}, {}).numel(), 0);
 }
 

@@ -248,11 +248,11 @@ TEST(FeaturesKernel, IsTheCpusToTheByte) {
             const at::Tensor divisor = at::rand({2, 5}, type) + 1;
             for (const auto& unit : {std::optional<at::Tensor>(), std::optional(divisor)}) {
                 for (const double offset : {0.0, 0.25}) {
-                    const std::vector<at::Tensor> images{mask, charge, mask};
+                    const std::vector<at::Tensor> features{mask, charge, mask};
                     const at::Tensor seen = emulated(
-                        [&] { return kernels::stack_features(images, ticks, 1.0 / 4000, offset, unit); });
-                    EXPECT_TRUE(same_bytes(
-                        seen, stack_features(images, ticks, 1.0 / 4000, offset, unit.value_or(at::Tensor()))))
+                        [&] { return kernels::stack_features(features, ticks, 1.0 / 4000, offset, unit); });
+                    EXPECT_TRUE(same_bytes(seen, stack_features(features, ticks, 1.0 / 4000, offset,
+                                                                unit.value_or(at::Tensor()))))
                         << ticks;
                 }
             }

@@ -169,9 +169,9 @@ TEST(PackLevels, IsTheComparisonOfEachRowWithItsThresholds) {
     const at::Tensor pedestal = at::rand({2, 5}) - 0.5;
     at::Tensor good = at::ones({2, 5}, at::kBool);
     good[1][3] = false;
-    const std::vector<LevelImage> images{{.waveform = waveform, .rms = rms},
-                                         {.waveform = waveform, .rms = rms, .pedestal = pedestal},
-                                         {.waveform = waveform}};
+    const std::vector<LevelRows> images{{.waveform = waveform, .rms = rms},
+                                        {.waveform = waveform, .rms = rms, .pedestal = pedestal},
+                                        {.waveform = waveform}};
     const std::vector<Level> levels{{0, 1}, {1, 0.7, 0.1}, {2, 9, 0.25}, {0, 0.5}};
     const auto expected =
         at::stack({waveform > rms.unsqueeze(-1), waveform > (rms * 0.7 + pedestal + 0.1).unsqueeze(-1),

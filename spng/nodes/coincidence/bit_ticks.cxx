@@ -91,15 +91,15 @@ Sample threshold_of_row(const Sample* rms, double factor, const Sample* pedestal
     return threshold + static_cast<Sample>(nominal);
 }
 
-/// The rows of an image, with adjacent ticks.
-struct ImageRows {
+/// The rows of a waveform, with adjacent ticks.
+struct WaveformRows {
     at::Tensor rows, rms, pedestal; ///< the last two may be undefined
 };
 
-ImageRows rows_of_image(const at::Tensor& image, const std::optional<at::Tensor>& rms,
-                        const std::optional<at::Tensor>& pedestal) {
+WaveformRows rows_of_waveform(const at::Tensor& waveform, const std::optional<at::Tensor>& rms,
+                              const std::optional<at::Tensor>& pedestal) {
     // Rows of a crop in time have a constant stride, so reshape() returns a view.
-    const at::Tensor rows = image.reshape({-1, image.size(-1)});
+    const at::Tensor rows = waveform.reshape({-1, waveform.size(-1)});
     const auto contiguous = [](const std::optional<at::Tensor>& values) {
         return values ? values->contiguous() : at::Tensor();
     };
@@ -108,14 +108,14 @@ ImageRows rows_of_image(const at::Tensor& image, const std::optional<at::Tensor>
 }
 
 template <class Sample>
-void compare_rows(const ImageRows& image, double factor, double nominal, const bool* good, std::int64_t begin,
-                  std::int64_t end, std::uint64_t* to) {
-    const std::int64_t ticks = image.rows.size(1);
+void compare_rows(const WaveformRows& input, double factor, double nominal, const bool* good,
+                  std::int64_t begin, std::int64_t end, std::uint64_t* to) {
+    const std::int64_t ticks = input.rows.size(1);
     const std::int64_t words = words_for(ticks);
-    const std::int64_t stride = image.rows.stride(0);
-    const auto* from = image.rows.const_data_ptr<Sample>();
-    const auto* unit = image.rms.defined() ? image.rms.const_data_ptr<Sample>() : nullptr;
-    const auto* zero = image.pedestal.defined() ? image.pedestal.const_data_ptr<Sample>() : nullptr;
+    const std::int64_t stride = input.rows.stride(0);
+    const auto* from = input.rows.const_data_ptr<Sample>();
+    const auto* unit = input.rms.defined() ? input.rms.const_data_ptr<Sample>() : nullptr;
+    const auto* zero = input.pedestal.defined() ? input.pedestal.const_data_ptr<Sample>() : nullptr;
     for (std::int64_t row = begin; row < end; ++row) {
         if (good && !good[row]) {
             std::fill_n(to + row * words, words, 0);
@@ -127,53 +127,54 @@ void compare_rows(const ImageRows& image, double factor, double nominal, const b
     }
 }
 
-at::Tensor empty_levels(at::TensorList images, std::size_t levels) {
-    auto shape = images[0].sizes().vec();
+at::Tensor empty_levels(at::TensorList waveforms, std::size_t levels) {
+    auto shape = waveforms[0].sizes().vec();
     shape.back() = words_for(shape.back());
     shape.insert(shape.begin(), static_cast<std::int64_t>(levels));
-    return at::empty(shape, images[0].options().dtype(at::kLong));
+    return at::empty(shape, waveforms[0].options().dtype(at::kLong));
 }
 
-at::Tensor pack_levels_cpu(at::TensorList images, const OptionalTensors& rms,
+at::Tensor pack_levels_cpu(at::TensorList waveforms, const OptionalTensors& rms,
                            const OptionalTensors& pedestals, const std::optional<at::Tensor>& good,
-                           at::IntArrayRef image_of_level, at::ArrayRef<double> factors,
+                           at::IntArrayRef waveform_of_level, at::ArrayRef<double> factors,
                            at::ArrayRef<double> nominals) {
-    at::Tensor packed = empty_levels(images, image_of_level.size());
+    at::Tensor packed = empty_levels(waveforms, waveform_of_level.size());
     if (packed.numel() == 0) {
         return packed;
     }
-    std::vector<ImageRows> rows;
-    for (std::size_t i = 0; i < images.size(); ++i) {
-        rows.push_back(rows_of_image(images[i], rms.get(i), pedestals.get(i)));
+    std::vector<WaveformRows> rows;
+    for (std::size_t i = 0; i < waveforms.size(); ++i) {
+        rows.push_back(rows_of_waveform(waveforms[i], rms.get(i), pedestals.get(i)));
     }
     const at::Tensor flags = good ? good->contiguous() : at::Tensor();
     const bool* wanted = good ? flags.const_data_ptr<bool>() : nullptr;
-    const auto compare = images[0].scalar_type() == at::kFloat ? compare_rows<float> : compare_rows<double>;
+    const auto compare =
+        waveforms[0].scalar_type() == at::kFloat ? compare_rows<float> : compare_rows<double>;
     auto* to = reinterpret_cast<std::uint64_t*>(packed.mutable_data_ptr<std::int64_t>());
     at::parallel_for(0, rows[0].rows.size(0), row_grain, [&](std::int64_t begin, std::int64_t end) {
-        for (std::size_t level = 0; level < image_of_level.size(); ++level) {
-            compare(rows[image_of_level[level]], factors[level], nominals[level], wanted, begin, end,
+        for (std::size_t level = 0; level < waveform_of_level.size(); ++level) {
+            compare(rows[waveform_of_level[level]], factors[level], nominals[level], wanted, begin, end,
                     to + static_cast<std::int64_t>(level) * packed.stride(0));
         }
     });
     return packed;
 }
 
-at::Tensor pack_levels_composite(at::TensorList images, const OptionalTensors& rms,
+at::Tensor pack_levels_composite(at::TensorList waveforms, const OptionalTensors& rms,
                                  const OptionalTensors& pedestals, const std::optional<at::Tensor>& good,
-                                 at::IntArrayRef image_of_level, at::ArrayRef<double> factors,
+                                 at::IntArrayRef waveform_of_level, at::ArrayRef<double> factors,
                                  at::ArrayRef<double> nominals) {
-    at::Tensor packed = empty_levels(images, image_of_level.size());
-    for (std::size_t level = 0; level < image_of_level.size(); ++level) {
-        const auto image = image_of_level[level];
-        const std::optional<at::Tensor> unit = rms.get(image), zero = pedestals.get(image);
+    at::Tensor packed = empty_levels(waveforms, waveform_of_level.size());
+    for (std::size_t level = 0; level < waveform_of_level.size(); ++level) {
+        const auto waveform = waveform_of_level[level];
+        const std::optional<at::Tensor> unit = rms.get(waveform), zero = pedestals.get(waveform);
         at::Tensor threshold =
             unit ? unit->mul(factors[level])
-                 : at::zeros(packed.sizes().slice(1, packed.dim() - 2), images[0].options());
+                 : at::zeros(packed.sizes().slice(1, packed.dim() - 2), waveforms[0].options());
         if (zero) {
             threshold = threshold.add(*zero);
         }
-        at::Tensor above = images[image].gt(threshold.add(nominals[level]).unsqueeze(-1));
+        at::Tensor above = waveforms[waveform].gt(threshold.add(nominals[level]).unsqueeze(-1));
         if (good) {
             above = above.logical_and(good->unsqueeze(-1));
         }
@@ -241,11 +242,11 @@ at::Tensor pack_ticks(const at::Tensor& mask) {
     return operation.call(mask);
 }
 
-at::Tensor pack_levels(const std::vector<LevelImage>& images, const std::vector<Level>& levels,
+at::Tensor pack_levels(const std::vector<LevelRows>& inputs, const std::vector<Level>& levels,
                        const std::optional<at::Tensor>& good) {
-    require_argument(!images.empty(), "pack_levels", "images", 0, "at least one image");
-    const at::Tensor& first = images.front().waveform;
-    require_tensor(is_real(first) && first.dim() >= 1, "pack_levels", "image", first,
+    require_argument(!inputs.empty(), "pack_levels", "waveforms", 0, "at least one waveform");
+    const at::Tensor& first = inputs.front().waveform;
+    require_tensor(is_real(first) && first.dim() >= 1, "pack_levels", "waveform", first,
                    "float32 or float64 (..., row, tick)");
     const auto require_one_per_row = [&](const char* name, const std::optional<at::Tensor>& seen,
                                          at::ScalarType type) {
@@ -256,30 +257,30 @@ at::Tensor pack_levels(const std::vector<LevelImage>& images, const std::vector<
     };
     std::vector<at::Tensor> waveforms;
     OptionalTensors rms, pedestals;
-    for (const LevelImage& image : images) {
-        require_tensor(image.waveform.defined() && image.waveform.scalar_type() == first.scalar_type() &&
-                           image.waveform.sizes() == first.sizes(),
-                       "pack_levels", "image", image.waveform,
+    for (const LevelRows& input : inputs) {
+        require_tensor(input.waveform.defined() && input.waveform.scalar_type() == first.scalar_type() &&
+                           input.waveform.sizes() == first.sizes(),
+                       "pack_levels", "waveform", input.waveform,
                        "shape and type of the first, " + describe_tensor(first));
-        require_one_per_row("RMS", image.rms, first.scalar_type());
-        require_one_per_row("pedestal", image.pedestal, first.scalar_type());
-        waveforms.push_back(image.waveform);
-        rms.push_back(image.rms);
-        pedestals.push_back(image.pedestal);
+        require_one_per_row("RMS", input.rms, first.scalar_type());
+        require_one_per_row("pedestal", input.pedestal, first.scalar_type());
+        waveforms.push_back(input.waveform);
+        rms.push_back(input.rms);
+        pedestals.push_back(input.pedestal);
     }
     require_one_per_row("mask of good rows", good, at::kBool);
-    std::vector<std::int64_t> image_of_level;
+    std::vector<std::int64_t> waveform_of_level;
     std::vector<double> factors, nominals;
     for (const Level& level : levels) {
-        require_argument(level.image >= 0 && level.image < static_cast<std::int64_t>(images.size()),
-                         "pack_levels", "image of a level", level.image,
-                         "0 to " + std::to_string(images.size() - 1));
-        image_of_level.push_back(level.image);
+        require_argument(level.waveform >= 0 && level.waveform < static_cast<std::int64_t>(inputs.size()),
+                         "pack_levels", "waveform of a level", level.waveform,
+                         "0 to " + std::to_string(inputs.size() - 1));
+        waveform_of_level.push_back(level.waveform);
         factors.push_back(level.factor);
         nominals.push_back(level.nominal);
     }
     static const auto operation = find_operator<decltype(pack_levels_cpu)>("spng::pack_levels");
-    return operation.call(waveforms, rms, pedestals, good, image_of_level, factors, nominals);
+    return operation.call(waveforms, rms, pedestals, good, waveform_of_level, factors, nominals);
 }
 
 at::Tensor unpack_ticks(const at::Tensor& words, std::int64_t ticks) {
@@ -295,8 +296,8 @@ at::Tensor unpack_ticks(const at::Tensor& words, std::int64_t ticks) {
 
 TORCH_LIBRARY_FRAGMENT(spng, library) {
     library.def("pack_ticks(Tensor mask) -> Tensor");
-    library.def("pack_levels(Tensor[] images, Tensor?[] rms, Tensor?[] pedestals, Tensor? good, "
-                "int[] image_of_level, float[] factors, float[] nominals) -> Tensor");
+    library.def("pack_levels(Tensor[] waveforms, Tensor?[] rms, Tensor?[] pedestals, Tensor? good, "
+                "int[] waveform_of_level, float[] factors, float[] nominals) -> Tensor");
     library.def("unpack_ticks(Tensor words, int ticks) -> Tensor");
 }
 

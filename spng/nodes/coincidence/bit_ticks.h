@@ -20,7 +20,7 @@ namespace spng {
 at::Tensor pack_ticks(const at::Tensor& mask);
 
 /// Rows with the noise that is the unit of their thresholds.
-struct LevelImage {
+struct LevelRows {
     /// (..., row, tick) float32 or float64; rows need not be adjacent in memory
     at::Tensor waveform;
     /// (..., row), type of the waveform; empty: 0
@@ -28,21 +28,21 @@ struct LevelImage {
     std::optional<at::Tensor> pedestal = {}; ///< as `rms`
 };
 
-/// A threshold for each row of an image: (factor rms + pedestal) + nominal, computed in the type of the waveform.
+/// A threshold for each row of a waveform: (factor rms + pedestal) + nominal, computed in the type of the waveform.
 struct Level {
-    std::int64_t image = 0; ///< index in the list of images
+    std::int64_t waveform = 0; ///< index in the list of waveforms
     double factor = 0;
     double nominal = 0;
 };
 
-/// Compare images with thresholds and pack the results, in one pass over each image: bit t is set where
+/// Compare waveforms with thresholds and pack the results, in one pass over each waveform: bit t is set where
 /// waveform(row, t) is above the threshold of the row.
-/// @param images  at least one, all of one shape and type
+/// @param inputs  at least one, all of one shape and type
 /// @param good    (..., row) bool: all other rows have no sample above a threshold; empty: all rows are good
 /// @return (level, ..., row, ceil(tick / 64)) int64
-/// @throws Error(Internal) if shapes or types differ, or if a level has an image that is not in the list
+/// @throws Error(Internal) if shapes or types differ, or if a level has a waveform that is not in the list
 /// One operator call: spng::pack_levels.
-at::Tensor pack_levels(const std::vector<LevelImage>& images, const std::vector<Level>& levels,
+at::Tensor pack_levels(const std::vector<LevelRows>& inputs, const std::vector<Level>& levels,
                        const std::optional<at::Tensor>& good = {});
 
 /// Unpack a mask; inverse of pack_ticks.

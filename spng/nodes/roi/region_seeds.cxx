@@ -18,14 +18,14 @@ std::int64_t ImageLevels::add(const std::string& name, double factor, double nom
                                               .expected = "the RMS (view, channel) as summary",
                                               .hint = "put an SPNGChannelRMS node before this one"});
         }
-        LevelImage rows{.waveform = image.data, .rms = image.summary};
+        LevelRows rows{.waveform = image.data, .rms = image.summary};
         if (image.pedestal.defined()) {
             rows.pedestal = image.pedestal;
         }
         m_names.push_back(name);
         m_images.push_back(std::move(rows));
     }
-    m_levels.push_back({.image = index, .factor = factor, .nominal = nominal});
+    m_levels.push_back({.waveform = index, .factor = factor, .nominal = nominal});
     return static_cast<std::int64_t>(m_levels.size()) - 1;
 }
 

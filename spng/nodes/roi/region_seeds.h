@@ -52,7 +52,7 @@ public:
 private:
     const TensorSet& m_set;
     std::vector<std::string> m_names; ///< of m_images
-    std::vector<LevelImage> m_images;
+    std::vector<LevelRows> m_images;
     std::vector<Level> m_levels;
 };
 
