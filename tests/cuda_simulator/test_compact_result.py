@@ -100,7 +100,8 @@ def test_small_and_large_events_in_turn(site: Site, graph: str) -> None:
     )
     shares = [np.mean(cpu[f"frame_signal_{ident}"] != 0) for ident in range(EVENTS)]
     assert max(shares[0], shares[2]) < 0.035 < min(shares[1], shares[3]) < 1.25 * shares[1]
-    assert_equal(cuda, cpu)
+    # In events of noise the baseline of an ROI is several times larger than what remains.
+    assert_equal(cuda, cpu, 4 * ROUNDING["float32"])
     assert second_copies(run) == 1
 
 
