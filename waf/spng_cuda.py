@@ -138,9 +138,9 @@ def build(bld):
     env = bld.env
     if not env.CUDA_COMPILER:
         return
-    sources = bld.path.ant_glob("spng/kernels/**/*.cu spng/kernels/**/*.cuh spng/kernels/sizes.h spng/nodes/*/row_*.h") + [
-        bld.path.find_node("scripts/wcb/compile_kernels.py")
-    ]
+    sources = bld.path.ant_glob(
+        "spng/kernels/**/*.cu spng/kernels/**/*.cuh spng/kernels/sizes.h spng/nodes/*/row_*.h"
+    ) + [bld.path.find_node("scripts/wcb/compile_kernels.py")]
     fatbins = []
     for architecture in ARCHITECTURES:
         fatbin = bld.path.find_or_declare(

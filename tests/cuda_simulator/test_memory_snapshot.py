@@ -50,11 +50,11 @@ def test_a_run(job: Site, capsys: pytest.CaptureFixture[str]) -> None:
 def test_a_job_out_of_memory(job: Site, capsys: pytest.CaptureFixture[str]) -> None:
     file = job.folder / "full.pickle"
     run = cuda_simulator.job(
-        job.folder, job.flags, {"memory_budget": "1GB"}, "--memory-snapshot", file, memory_mb=40, emulate=0
+        job.folder, job.flags, {"memory_budget": "1GB"}, "--memory-snapshot", file, memory_mb=25, emulate=0
     )
     assert run.done.returncode == 1 and "error: out of device memory" in run.done.stderr
     (device,) = tables(file, capsys)["devices"]
-    assert device["Out of memory"] >= 1 and 0 < device["Peak reserved (B)"] <= 40e6
+    assert device["Out of memory"] >= 1 and 0 < device["Peak reserved (B)"] <= 25e6
 
 
 def test_jobs_that_cannot_have_one(job: Site, monkeypatch: pytest.MonkeyPatch) -> None:
