@@ -7,7 +7,9 @@
 
 #include <algorithm>
 #include <map>
-#include <sstream>
+#include <string>
+#include <type_traits>
+#include <utility>
 
 namespace spng {
 namespace {
@@ -50,51 +52,84 @@ std::size_t first_equal(const std::vector<double>& times, double time) {
     return static_cast<std::size_t>(std::find(times.begin(), times.end(), time) - times.begin());
 }
 
-/// @param all  all tensors of the set
-void describe(std::ostream& out, const at::Tensor& tensor, const std::vector<at::Tensor>& all) {
-    if (tensor.defined()) {
-        out << std::find_if(all.begin(), all.end(), [&](const at::Tensor& other) {
-                   return other.is_same(tensor);
-               }) - all.begin();
-        out << tensor.scalar_type() << tensor.device() << tensor.sizes() << tensor.strides();
+/// Text that is equal for equal values only. It is made for each event, so numbers are appended as their bytes.
+class Key {
+public:
+    /// Append a number, a pointer or an enumerator.
+    template <class Value>
+        requires std::is_scalar_v<Value>
+    void add(Value value) {
+        m_text.append(reinterpret_cast<const char*>(&value), sizeof value);
     }
-    out << ';';
-}
-
-void describe(std::ostream& out, const NamedTensor& tensor, const Tables& tables,
-              const std::vector<at::Tensor>& all) {
-    out << tensor.name << '|' << tensor.unit << '|' << static_cast<int>(tensor.domain) << '|';
-    const at::Tensor inside = tensor.compacted ? tensor.compacted->mask : at::Tensor();
-    for (const at::Tensor& part : {tensor.data, inside, tensor.summary, tensor.pedestal}) {
-        describe(out, part, all);
+    void add(const std::string& text) {
+        add(text.size());
+        m_text += text;
     }
-    out << tensor.packed_samples << ',' << (tensor.compacted ? tensor.compacted->factor : 0) << ';';
-    for (const auto& axis : tensor.axes) {
-        out << axis.name << ',' << axis.unit << ',' << axis.period << ',';
-        if (!is_time(axis)) {
-            out << axis.start;
+    template <class Value>
+    void add(c10::ArrayRef<Value> values) {
+        add(values.size());
+        for (const auto& value : values) {
+            add(value);
         }
-        out << ';';
     }
-    for (const auto& [key, note] : tensor.notes) {
-        out << key << '=' << note << ';';
-    }
-    out << std::find(tables.begin(), tables.end(), tensor.channels) - tables.begin() << '\n';
-}
 
-void describe(std::ostream& out, const ChannelTable& table, const std::vector<at::Tensor>& all) {
-    for (const auto& view : table.views) {
-        out << view << ',';
+    /// @param all  all tensors of the sets
+    void add(const at::Tensor& tensor, const std::vector<at::Tensor>& all) {
+        add(tensor.defined());
+        if (tensor.defined()) {
+            add(std::find_if(all.begin(), all.end(),
+                             [&](const at::Tensor& other) { return other.is_same(tensor); }) -
+                all.begin());
+            add(tensor.scalar_type());
+            add(tensor.device().type());
+            add(tensor.device().index());
+            add(tensor.sizes());
+            add(tensor.strides());
+        }
     }
-    for (const int plane : table.planes) {
-        out << plane << ',';
+
+    void add(const NamedTensor& tensor, const Tables& tables, const std::vector<at::Tensor>& all) {
+        add(tensor.name);
+        add(tensor.unit);
+        add(tensor.domain);
+        add(tensor.data, all);
+        add(tensor.compacted.has_value());
+        if (tensor.compacted) {
+            add(tensor.compacted->mask, all);
+            add(tensor.compacted->factor);
+        }
+        add(tensor.summary, all);
+        add(tensor.pedestal, all);
+        add(tensor.packed_samples);
+        add(tensor.axes.size());
+        for (const auto& axis : tensor.axes) {
+            add(axis.name);
+            add(axis.unit);
+            add(axis.period);
+            add(is_time(axis) ? 0 : axis.start);
+        }
+        add(tensor.notes.size());
+        for (const auto& [key, note] : tensor.notes) {
+            add(key);
+            add(note);
+        }
+        add(std::find(tables.begin(), tables.end(), tensor.channels) - tables.begin());
     }
-    // Tables of a detector are made once, so equal tables share memory.
-    out << (table.ids.defined() ? table.ids.const_data_ptr() : nullptr);
-    describe(out, table.ids, all);
-    describe(out, table.good, all);
-    out << '\n';
-}
+
+    void add(const ChannelTable& table, const std::vector<at::Tensor>& all) {
+        add(c10::ArrayRef(table.views));
+        add(c10::ArrayRef(table.planes));
+        // Tables of a detector are made once, so equal tables share memory.
+        add(table.ids.defined() ? table.ids.const_data_ptr() : nullptr);
+        add(table.ids, all);
+        add(table.good, all);
+    }
+
+    std::string text() && { return std::move(m_text); }
+
+private:
+    std::string m_text;
+};
 
 /// Copies tensors; equal tensor objects share a copy.
 class Copies {
@@ -168,25 +203,27 @@ std::vector<at::Tensor> tensors_of(const Ports& ports) {
 
 std::string port_key(const Ports& inputs) {
     const EventInfo& event = inputs.front()->event();
-    std::ostringstream out;
-    out << std::hexfloat << event.tick << ',' << event.first_tick << ',' << event.ticks << ','
-        << event.window.has_value() << '\n'; // the output of a readout window includes its ROIs
+    Key key;
+    key.add(event.tick);
+    key.add(event.first_tick);
+    key.add(event.ticks);
+    key.add(event.window.has_value()); // the output of a readout window includes its ROIs
     const auto times = times_of(inputs);
     for (const double time : times) {
-        out << first_equal(times, time) << ',';
+        key.add(first_equal(times, time));
     }
     const Tables tables = tables_of(inputs);
     const auto tensors = tensors_of(inputs);
     for (const auto& set : inputs) {
-        out << "\nset\n";
+        key.add(set->tensors().size());
         for (const auto& tensor : set->tensors()) {
-            describe(out, tensor, tables, tensors);
+            key.add(tensor, tables, tensors);
         }
     }
     for (const auto& table : tables) {
-        describe(out, *table, tensors);
+        key.add(*table, tensors);
     }
-    return out.str();
+    return std::move(key).text();
 }
 
 StaticInputs::StaticInputs(const Ports& inputs) {

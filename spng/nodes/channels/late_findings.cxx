@@ -5,6 +5,7 @@
 #include "spng/core/error.h"
 
 #include <utility>
+#include <vector>
 
 namespace spng {
 namespace {
@@ -17,6 +18,16 @@ void append(ChannelMasks& masks, const std::string& name, const std::vector<Chan
 }
 
 } // namespace
+
+at::Tensor rows_of_group(const at::Tensor& rows, const ViewGroup& group, std::int64_t first) {
+    auto shape = group.ids.sizes().vec();
+    const std::int64_t stride = rows.stride(0);
+    std::vector<std::int64_t> strides{shape[1] * stride, stride};
+    shape.insert(shape.end(), rows.sizes().begin() + 1, rows.sizes().end());
+    strides.insert(strides.end(), rows.strides().begin() + 1, rows.strides().end());
+    // One operator; narrow and view would be four.
+    return rows.as_strided(shape, strides, rows.storage_offset() + first * stride);
+}
 
 void add_findings(ChannelMasks& masks, const ChannelFindings& findings) {
     append(masks, "missing", findings.missing);
@@ -31,11 +42,15 @@ ChannelMasks LateFindings::find() const {
     std::vector<InputTally::Selected> found;
     for (const Group& group : m_input.groups) {
         const at::Tensor& ids = group.group->ids;
-        ChannelFindings findings =
-            findings_of(group.flags, m_input.samples, group.rows, ids, group.is_masked, m_input.rails);
+        const auto part = [&](const at::Tensor& all) {
+            return rows_of_group(all, *group.group, group.first_row);
+        };
+        const at::Tensor rows = part(m_input.rows);
+        ChannelFindings findings = findings_of(part(m_input.flags), m_input.samples, rows, ids,
+                                               part(m_input.is_masked), m_input.rails);
         add_findings(masks, findings);
-        const auto waveforms = [&] {
-            SelectedChannels selected = select_channels(m_input.samples, group.rows, ids, m_input.bad,
+        const auto waveforms = [this, &ids, rows] {
+            SelectedChannels selected = select_channels(m_input.samples, rows, ids, m_input.bad,
                                                         m_input.rails, m_input.largest, false);
             return InputTally::Waveforms{std::move(selected.waveforms), std::move(selected.good)};
         };
@@ -55,6 +70,7 @@ ChannelMasks LateFindings::masks() const {
             throw;
         }
         m_input.samples.reset();
+        m_input.flags.reset();
         m_input.groups.clear();
     }
     return *m_masks;

@@ -21,15 +21,15 @@ namespace spng {
 /// come from the device; samples are read on the host, in rows that need it.
 class LateFindings : public InputFindings {
 public:
-    /// Rows of one group; see findings_of().
     struct Group {
         const ViewGroup* group;
-        at::Tensor flags, rows, is_masked;
+        std::int64_t first_row; ///< of the group in the rows of all groups
     };
     struct Input {
-        std::string node;        ///< its name, for errors
-        std::uint64_t event = 0; ///< index in the job
-        at::Tensor samples;      ///< the frame on the host, kept until masks() has read it
+        std::string node;                  ///< its name, for errors
+        std::uint64_t event = 0;           ///< index in the job
+        at::Tensor samples;                ///< the frame on the host, kept until masks() has read it
+        at::Tensor flags, rows, is_masked; ///< (row of all groups), see findings_of(); flags may still arrive
         std::vector<Group> groups;
         std::vector<ChannelRange> bad; ///< as for select_channels()
         std::optional<Rails> rails;
@@ -50,6 +50,11 @@ private:
     mutable Input m_input;
     mutable std::optional<ChannelMasks> m_masks;
 };
+
+/// View the rows of a group as (view, channel, ...).
+/// @param rows   (row of all groups, ...), contiguous
+/// @param first  the group's first row
+at::Tensor rows_of_group(const at::Tensor& rows, const ViewGroup& group, std::int64_t first);
 
 /// Append the findings about a group to the masks of its event.
 void add_findings(ChannelMasks& masks, const ChannelFindings& findings);

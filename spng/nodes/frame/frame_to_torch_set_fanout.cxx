@@ -182,10 +182,7 @@ FrameToTorchSetFanout::table_for(const TableKey& key) const {
 }
 
 at::Tensor FrameToTorchSetFanout::part_of(std::size_t group, const at::Tensor& rows) const {
-    auto shape = m_groups[group]->ids.sizes().vec();
-    const std::int64_t count = shape[0] * shape[1];
-    shape.insert(shape.end(), rows.sizes().begin() + 1, rows.sizes().end());
-    return rows.narrow(0, m_first_rows[group], count).view(shape);
+    return rows_of_group(rows, *m_groups[group], m_first_rows[group]);
 }
 
 NamedTensor FrameToTorchSetFanout::tensor_of(const ViewGroup& group, at::Tensor waveforms, at::Tensor good,
@@ -221,9 +218,10 @@ FrameToTorchSetFanout::Selection FrameToTorchSetFanout::select_on_device(const a
         // FrameFileSource reads into page-locked memory. Readout windows, converted samples and frames of other
         // sources are copied to it first: the upload of ordinary memory would make the host wait.
         const bool is_locked = !context().device().is_cuda() || samples.is_pinned();
-        frame =
-            (is_locked ? samples : host_tensor(samples.sizes(), samples.scalar_type(), true).copy_(samples))
-                .to(context().device(), /*non_blocking=*/true);
+        frame = at::empty(samples.sizes(), samples.options().device(context().device()));
+        frame.copy_(is_locked ? samples
+                              : host_tensor(samples.sizes(), samples.scalar_type(), true).copy_(samples),
+                    /*non_blocking=*/true);
     }
     NVTX_SCOPED_RANGE("FrameToTorchSetFanout::unpack");
     const SelectedRows selected = select_rows(frame, table->table, rails, largest_sample(config().adc_bits));
@@ -295,12 +293,11 @@ Ports FrameToTorchSetFanout::process(const Ports& inputs) {
         Selection selection = select_on_device(frame.data, rows, bad, rails, ticks);
         std::vector<LateFindings::Group> groups;
         for (std::size_t group = 0; group < m_groups.size(); ++group) {
-            groups.push_back({m_groups[group], part_of(group, selection.flags), part_of(group, *rows),
-                              part_of(group, selection.is_masked)});
+            groups.push_back({m_groups[group], m_first_rows[group]});
         }
-        event->findings = std::make_shared<const LateFindings>(
-            LateFindings::Input{name().text(), event->index, frame.data, std::move(groups), std::move(bad),
-                                rails, largest, m_tally});
+        event->findings = std::make_shared<const LateFindings>(LateFindings::Input{
+            name().text(), event->index, frame.data, std::move(selection.flags), *rows,
+            std::move(selection.is_masked), std::move(groups), std::move(bad), rails, largest, m_tally});
         tensors = std::move(selection.tensors);
     } else {
         const c10::Device device = context().device();

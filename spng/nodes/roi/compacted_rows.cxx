@@ -78,10 +78,12 @@ at::Tensor copy_compacted_cpu(const at::Tensor& rows, const at::Tensor& mask, st
                           auto* to) { std::copy_n(from + position, count, to + position); });
 }
 
-at::Tensor call(const char* operation, const char* name, const at::Tensor& rows, const at::Tensor& mask,
+using Operation = decltype(find_operator<decltype(expand_rows_cpu)>(""));
+
+at::Tensor call(const Operation& operation, const char* name, const at::Tensor& rows, const at::Tensor& mask,
                 std::int64_t factor) {
     require_rows_and_mask(name, rows, mask, factor);
-    return find_operator<decltype(expand_rows_cpu)>(operation).call(rows, mask, factor);
+    return operation.call(rows, mask, factor);
 }
 
 } // namespace
@@ -93,19 +95,23 @@ bool compacts_rows(c10::Device device) {
 }
 
 at::Tensor compact_regions_linear(const at::Tensor& signal, const at::Tensor& mask, std::int64_t factor) {
-    return call("spng::compact_regions_linear", "compact_regions_linear", signal, mask, factor);
+    static const auto operation = find_operator<decltype(expand_rows_cpu)>("spng::compact_regions_linear");
+    return call(operation, "compact_regions_linear", signal, mask, factor);
 }
 
 at::Tensor compact_regions_restored(const at::Tensor& signal, const at::Tensor& mask, std::int64_t factor) {
-    return call("spng::compact_regions_restored", "compact_regions_restored", signal, mask, factor);
+    static const auto operation = find_operator<decltype(expand_rows_cpu)>("spng::compact_regions_restored");
+    return call(operation, "compact_regions_restored", signal, mask, factor);
 }
 
 at::Tensor expand_rows(const at::Tensor& rows, const at::Tensor& mask, std::int64_t factor) {
-    return call("spng::expand_rows", "expand_rows", rows, mask, factor);
+    static const auto operation = find_operator<decltype(expand_rows_cpu)>("spng::expand_rows");
+    return call(operation, "expand_rows", rows, mask, factor);
 }
 
 at::Tensor copy_compacted(const at::Tensor& rows, const at::Tensor& mask, std::int64_t factor) {
-    return call("spng::copy_compacted", "copy_compacted", rows, mask, factor);
+    static const auto operation = find_operator<decltype(expand_rows_cpu)>("spng::copy_compacted");
+    return call(operation, "copy_compacted", rows, mask, factor);
 }
 
 at::Tensor dense_tensor(const NamedTensor& tensor) {

@@ -4,6 +4,7 @@
 
 #include "tests/cuda_simulator/runtime/call.h"
 #include "tests/cuda_simulator/runtime/operators.h"
+#include "tests/cuda_simulator/runtime/settings.h"
 #include "tests/kernels/emulated_kernels.h"
 #include "tests/kernels/emulator/block.h"
 
@@ -122,7 +123,7 @@ cudaError_t launch(const char* call_name, const void* function, dim3 grid, dim3 
             kernel.is_emulated
                 ? emulated_operation(kernel, grid, block, shared_bytes, arguments)
                 : Operation{.kind = Kind::kernel, .name = kernel.name, .accesses = {}, .compute = {}};
-        if (kernel.own != nullptr) {
+        if (kernel.own != nullptr && !settings().is_bare) {
             operation.traffic = traffic_of(kernel, arguments);
         }
         state().enqueue(stream, {.operation = std::move(operation),

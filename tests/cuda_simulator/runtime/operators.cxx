@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/cuda_simulator/runtime/operators.h"
 
+#include "tests/cuda_simulator/runtime/settings.h"
 #include "tests/cuda_simulator/simulator.h"
 
 #include <dlfcn.h>
@@ -23,7 +24,7 @@ std::atomic<BytesInTensor> bytes_in_argument{nullptr};
 void load_operators() {
     static std::atomic<bool> began{
         false}; // not a once_flag: the library may call the runtime when it is loaded
-    if (began.exchange(true)) {
+    if (settings().is_bare || began.exchange(true)) {
         return;
     }
     Dl_info own{};

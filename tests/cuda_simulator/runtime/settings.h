@@ -18,7 +18,9 @@ struct Settings {
         rejected_allocation;      ///< REJECTED_ALLOCATION: number of the cudaMalloc that fails, from 0
     bool emulates_kernels = true; ///< EMULATE=0: see emulates_kernels()
     bool runs_at_once = false;    ///< EAGER=1: operations run when queued
-    bool is_bare = false; ///< BARE=1: nothing is checked, and no query finds work done, for times of the host
+    /// BARE=1: for times of the host. No number is calculated (outputs are empty), no traffic counted, nothing
+    /// checked, and no query finds work done. Needs EMULATE=0.
+    bool is_bare = false;
     bool notes_waits = false; ///< WAITS=1: the report has the call stack of each wait
     std::string log;          ///< LOG: file to write all records to, one JSON object per line; empty: none
     std::string report;       ///< REPORT: file to write at the end, JSON; empty: none
