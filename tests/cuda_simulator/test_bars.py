@@ -16,6 +16,9 @@ MAX_TRAFFIC = 0.7e9
 MAX_DOWNLOAD = 3e6
 FRAME_BYTES = 2560 * 6000 * 2  # as read: int16
 SMALL_BYTES = 100_000  # tables, indices, flags
+# Calls of the CUDA runtime, which are most of the host's work with a driver. Queries depend on the progress of the device.
+MAX_CALLS = {"off": 100, "on": 40}
+QUERIES = ("cudaEventQuery", "cudaEventElapsedTime")
 
 
 @pytest.fixture(name="costs", scope="module")
@@ -49,6 +52,10 @@ class TestEvent:
     def test_allocations(self, costs: dict[str, EventCost], graph: str) -> None:
         """Memory of the device and page-locked memory come from earlier events."""
         assert costs[graph].count(default_event.ALLOCATIONS) == 0
+
+    def test_calls(self, costs: dict[str, EventCost], graph: str) -> None:
+        calls = costs[graph].calls
+        assert calls.total() - costs[graph].count(QUERIES) <= MAX_CALLS[graph], calls
 
 
 def test_traffic(costs: dict[str, EventCost]) -> None:
