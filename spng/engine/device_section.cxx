@@ -243,7 +243,8 @@ DeviceSection::Capture* DeviceSection::take(const std::string& key, const Ports&
     // Held during a capture, so that there is one at a time.
     const std::lock_guard lock(m_mutex);
     Shape& shape = shape_of(key);
-    if (!shape.was_called) {
+    const bool is_watched = !instrument::Unmeasured::is_on() && shape.events++ % watch_period == 0;
+    if (!shape.was_called || (is_watched && m_requests >= m_pause_ends)) {
         return nullptr;
     }
     if (m_requests >= shape.retry_at) {

@@ -29,6 +29,9 @@ namespace spng {
 /// new shape, after a rejected capture, and where the memory for a capture is missing, and logs each reason. It
 /// tries a rejected capture again later: after `first_pause` events, then after twice as many, and so on.
 ///
+/// A launch runs no host code of the nodes. So one event in `watch_period` goes node by node, for checks on the
+/// host that must see the whole job (NoiseWatch), except soon after a shortage of memory.
+///
 /// Each capture has the memory of an event. If memory runs out, in a capture or for an event, the section drops
 /// the capture that was used longest ago and tries again, until none is left.
 class DeviceSection : public NodeWith<NoConfig>, public SpareMemory {
@@ -43,6 +46,8 @@ public:
     static constexpr std::uint64_t first_pause = 32;
     /// Maximum number of events before a capture is tried again that was rejected or found no memory.
     static constexpr std::uint64_t max_pause = 1024;
+    /// The first of so many events of a shape goes node by node, also after a warm-up.
+    static constexpr std::uint64_t watch_period = 64;
 
     /// Set the nodes of the section. Call before prepare().
     /// @param slots  maximum number of captures for each shape. The host uses a capture for one event at a time;
@@ -79,6 +84,7 @@ private:
     struct Shape {
         std::uint64_t last_use = 0;   ///< value of m_requests at the last use
         std::uint64_t use_before = 0; ///< value of m_requests at the use before that
+        std::uint64_t events = 0;     ///< without calls of the warm-up
         /// The nodes were called one by one, so that their tables for this shape exist.
         bool was_called = false;
         std::size_t slots = 0;      ///< maximum number of captures, lowered when the device rejects one

@@ -198,8 +198,11 @@ EventRun::Outcome EventRun::handle(const Error& error, std::size_t vertex_index,
                         : dynamic_cast<const OutOfMemory*>(&error) != nullptr ? Stall::memory
                                                                               : Stall::none;
     const bool shared = is_shared_node(vertex_index);
+    // A shortage before a source is called is not due to this event, which has no memory to return yet.
+    const bool is_deferrable =
+        stall == Stall::device || !m_replica.graph->vertices()[vertex_index].input_edges.empty();
     const std::lock_guard lock(m_mutex);
-    if (stall != Stall::none && (!shared || (stall == Stall::device && !was_entered))) {
+    if (stall != Stall::none && (!shared || (is_deferrable && !was_entered))) {
         // Another call of the event may have found the loss before. A restart that is due finds it again.
         if (m_stalled != Stall::device && !m_restarts_soon) {
             m_stalled = stall;
@@ -229,8 +232,11 @@ Progress EventRun::book(std::size_t vertex_index, Ports outputs, Outcome outcome
     }
     const bool shared = is_shared_node(vertex_index);
     const bool was_left_out = outcome == Outcome::left_out && m_alive && m_stalled == Stall::device;
-    progress.deferred = shared && (outcome == Outcome::not_called || was_left_out);
-    if (progress.deferred) {
+    if (outcome == Outcome::not_called && m_stalled == Stall::none && m_alive) {
+        m_stalled = Stall::memory; // a restart meanwhile, after another call, left this one as it was
+    }
+    if (shared && m_stalled != Stall::none && (outcome == Outcome::not_called || was_left_out)) {
+        progress.deferred = m_stalled;
         m_states[vertex_index] = State::waiting;
     } else if (m_stalled == Stall::none || shared) {
         finish_call(vertex_index, std::move(outputs), outcome, progress);

@@ -76,9 +76,9 @@ struct Progress {
     std::vector<std::size_t> ready; ///< vertices that can be called now; each is reported once
     bool complete = false;          ///< all vertices were called
     bool lost = false;              ///< a shared node failed because the device is lost
-    /// A shared node was not called because the device is lost. It is called after the restart of the event, and
-    /// before later events.
-    bool deferred = false;
+    /// Reason why a shared node was not called. It is called after the restart of the event, and before later
+    /// events.
+    Stall deferred = Stall::none;
     Stall stalled = Stall::none; ///< set when the last call of a stalled event ends; see restart()
 };
 
@@ -86,8 +86,8 @@ struct Progress {
 /// threads may call different vertices at the same time.
 ///
 /// An event that ran out of memory or lost its device can restart. Shared nodes (is_shared) are not called again,
-/// so their outputs are kept until the event is complete. If the loss of a device shows before a shared node is
-/// called, for example while the engine waits for its inputs, the call is deferred.
+/// so their outputs are kept until the event is complete. If the loss or the shortage shows before a shared node is
+/// called, for example while the engine waits for its inputs or completes them, the call is deferred.
 class EventRun {
 public:
     EventRun(const Replica& replica, RunState& state, std::uint64_t index);
@@ -129,7 +129,7 @@ public:
 private:
     /// Waiting for inputs; reported as ready; called and not to be called again.
     enum class State { waiting, given, called };
-    /// The node returned; it failed or the event drains; it could not be called because the device is lost.
+    /// The node returned; it failed or the event drains; it could not be called before a restart.
     enum class Outcome { returned, left_out, not_called };
 
     /// @return the inputs of a vertex; nothing if the event only drains

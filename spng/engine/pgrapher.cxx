@@ -80,7 +80,7 @@ private:
                 return false;
             }
             in_flight.ready.insert(progress.ready.begin(), progress.ready.end());
-            if (progress.deferred) { // no other call is running
+            if (progress.deferred == Stall::device) { // no other call is running
                 recover(in_flight, Stall::device);
             } else if (progress.stalled != Stall::none) {
                 recover(in_flight, progress.stalled);

@@ -166,7 +166,7 @@ private:
                 lose_replica(event, in_flight.replica, m_queues);
             }
             callable.insert(progress.ready.begin(), progress.ready.end());
-            if (progress.deferred) {
+            if (progress.deferred != Stall::none) { // the device is lost
                 const auto restarted = restart_elsewhere(in_flight);
                 callable = {restarted.begin(), restarted.end()};
             }
@@ -182,7 +182,7 @@ private:
         const bool shared = m_turns[vertex] != nullptr;
         const Progress progress = in_flight->event.call(vertex);
         if (shared) {
-            put_if(m_turns[vertex]->ends(progress.deferred), vertex);
+            put_if(m_turns[vertex]->ends(progress.deferred != Stall::none), vertex);
         }
         {
             NVTX_SCHEDULING_RANGE("TbbFlow::hand_over", in_flight->event.index());
@@ -190,6 +190,10 @@ private:
         }
         if (in_flight->one_by_one && !shared) {
             give_next(in_flight);
+        }
+        const bool counts = !shared || progress.stalled == Stall::memory;
+        if (shared && counts) {
+            m_activity[replica].begins(); // so that its end restarts the event if nothing else runs
         }
         if (progress.stalled != Stall::none) {
             recover(in_flight, progress.stalled);
@@ -201,7 +205,7 @@ private:
             in_flight->event.complete();
             m_queues.give_back(in_flight->replica);
         }
-        if (!shared) {
+        if (counts) {
             call_ended(replica);
         }
     }

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ pytestmark = cuda_simulator.needs_simulator
 
 TICKS = 601  # odd: rows of int16 are not aligned
 EVENTS = 3
+WARM_UP = 2  # chains on each device before the first event
 
 
 def damaged(samples: np.ndarray, channels: np.ndarray, ident: int) -> wire_cell.Arrays:
@@ -160,21 +162,31 @@ def test_frames_in_ordinary_memory(site: Site, frames: wire_cell.Arrays) -> None
     assert_equal(on_cuda(site.folder, site.flags, **arguments), on_cpu(site.folder, site.flags, **arguments))
 
 
-@pytest.mark.parametrize("lost_after", [40, 150, 260])
-def test_a_lost_device(site: Site, frames: wire_cell.Arrays, cpu: Result, lost_after: int) -> None:
-    """Events that start again on the other device are counted once."""
-    wire_cell.write_arrays(site.folder / "adc.npz", frames)
+def on_two(site: Site, **settings: object) -> cuda_simulator.Run:
+    arguments = {"device": "cuda:0,cuda:1"}
     run = cuda_simulator.job(
-        site.folder,
-        site.flags,
-        {"device": "cuda:0,cuda:1"},
-        "--timing",
-        "cuda.json",
-        emulate=0,
-        lost_after=lost_after,
-        lost_device=1,
+        site.folder, site.flags, arguments, "--timing", "cuda.json", emulate=0, **settings
     )
     assert run.done.returncode == 0, run.done.stderr
+    return run
+
+
+@pytest.fixture(name="launches", scope="module")
+def fixture_launches(site: Site, frames: wire_cell.Arrays) -> float:
+    """Launches of an event, or of a chain of the warm-up."""
+    wire_cell.write_arrays(site.folder / "adc.npz", frames)
+    return on_two(site).report.kernels() / (2 * WARM_UP + EVENTS)
+
+
+@pytest.mark.parametrize("chains", [0.4, WARM_UP + 0.4, WARM_UP + 0.95])
+def test_a_lost_device(
+    site: Site, frames: wire_cell.Arrays, cpu: Result, launches: float, chains: float
+) -> None:
+    """Events that start again on the other device are counted once; the loss is in the warm-up or in an event."""
+    wire_cell.write_arrays(site.folder / "adc.npz", frames)
+    run = on_two(site, lost_after=int(chains * launches), lost_device=1)
+    assert run.report.all["lost_devices"] == 1
+    assert re.search(r"cuda:1 is lost \(.*\); event 1 restarts on cuda:0", run.done.stderr), run.done.stderr
     seen = result_of(site.folder, "cuda")
     assert seen[1]["events"] == EVENTS and counts_of(seen) == counts_of(cpu)
     for name, expected in cpu[0].items():

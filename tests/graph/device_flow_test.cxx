@@ -18,6 +18,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <set>
 
 namespace spng {
@@ -33,6 +34,9 @@ struct Diary {
     int fails_at = -1;
     std::string loses_at;     ///< line of the log at which a device is lost
     bool loses_other = false; ///< that which does not work on this event
+    int short_of_memory = -1; ///< event whose output cannot be completed for lack of memory
+    int shortages = 0;        ///< number of times that this happens
+    int completed_before = 0; ///< number of outputs of this event that are completed before
 
     void add(const std::string& what, const TensorSet& set) {
         const std::lock_guard lock(mutex);
@@ -48,6 +52,18 @@ struct Diary {
 Diary& diary() {
     static Diary the_diary;
     return the_diary;
+}
+
+TensorSetPtr complete(const TensorSetPtr& output) {
+    if (static_cast<int>(output->event().index) != diary().short_of_memory) {
+        return output;
+    }
+    diary().add("complete", *output);
+    const std::lock_guard lock(diary().mutex);
+    if (--diary().completed_before < 0 && --diary().shortages >= 0) {
+        throw std::bad_alloc();
+    }
+    return output;
 }
 
 class FlowSource : public NodeWith<NoConfig> {
@@ -77,6 +93,9 @@ class FlowPack : public NodeWith<NoConfig>, public AsynchronousOutput {
         }
         return inputs;
     }
+
+public:
+    TensorSetPtr arrived(const TensorSetPtr& output) const override { return complete(output); }
 };
 
 /// As FlowPack, for two sinks.
@@ -85,6 +104,9 @@ class FlowPackTwo : public NodeWith<NoConfig>, public AsynchronousOutput {
         diary().add("pack", *inputs[0]);
         return {inputs[0], inputs[0]};
     }
+
+public:
+    TensorSetPtr arrived(const TensorSetPtr& output) const override { return complete(output); }
 };
 
 class FlowSink : public NodeWith<NoConfig> {
@@ -140,6 +162,7 @@ protected:
         diary().fails_at = -1;
         diary().loses_at.clear();
         diary().loses_other = false;
+        diary().short_of_memory = -1;
     }
 
     RunSummary run(c10::Device device = device_0, RunOptions options = {}) {
@@ -276,6 +299,53 @@ TEST_P(DeviceFlow, SinksThatHaveAnEventDoNotGetItAgain) {
             begin();
             diary().loses_at = step + std::to_string(event);
             EXPECT_EQ(run_on({device_0, device_1}, {}, two_sinks).events_done, 5u) << diary().loses_at;
+            EXPECT_EQ(written("a"),
+                      (std::vector<std::string>{"writea 0", "writea 1", "writea 2", "writea 3", "writea 4"}));
+            EXPECT_EQ(written("b"),
+                      (std::vector<std::string>{"writeb 0", "writeb 1", "writeb 2", "writeb 3", "writeb 4"}));
+        }
+    }
+}
+
+TEST_P(DeviceFlow, EventWhoseOutputCannotBeCompletedForLackOfMemoryRestarts) {
+    for (int event = 0; event < events; ++event) {
+        for (const int shortages : {1, 3}) {
+            begin();
+            diary().short_of_memory = event;
+            diary().shortages = shortages;
+            diary().completed_before = 0;
+            EXPECT_EQ(run().events_done, 5u) << event;
+            EXPECT_EQ(written(),
+                      (std::vector<std::string>{"write 0", "write 1", "write 2", "write 3", "write 4"}));
+            const auto& lines = diary().lines;
+            const std::string which = std::to_string(event);
+            EXPECT_EQ(std::count(lines.begin(), lines.end(), "pack " + which), 1 + shortages);
+            EXPECT_EQ(std::count(lines.begin(), lines.end(), "complete " + which), 1 + shortages);
+        }
+    }
+}
+
+TEST_P(DeviceFlow, EventThatNeverHasMemoryForItsOutputIsSkippedAfterThreeRestarts) {
+    diary().short_of_memory = 1;
+    diary().shortages = 100;
+    diary().completed_before = 0;
+    const RunSummary summary = run(device_0, skipping());
+    EXPECT_EQ(summary.events_done, 4u);
+    ASSERT_EQ(summary.skipped.size(), 1u);
+    EXPECT_NE(summary.skipped[0].reason.find("tried again 3 times"), std::string::npos);
+    EXPECT_NE(summary.skipped[0].reason.find("TestFlowPack, event 1"), std::string::npos);
+    EXPECT_EQ(written(), (std::vector<std::string>{"write 0", "write 2", "write 3", "write 4"}));
+}
+
+/// One sink has the event, or has its input; the other one gets it from the restarted event.
+TEST_P(DeviceFlow, ShortageBeforeOneOfTwoSinksCostsNeitherAnEvent) {
+    for (int event = 0; event < events; ++event) {
+        for (const int completed : {0, 1}) {
+            begin();
+            diary().short_of_memory = event;
+            diary().shortages = 2;
+            diary().completed_before = completed;
+            EXPECT_EQ(run_on({device_0}, {}, two_sinks).events_done, 5u) << event;
             EXPECT_EQ(written("a"),
                       (std::vector<std::string>{"writea 0", "writea 1", "writea 2", "writea 3", "writea 4"}));
             EXPECT_EQ(written("b"),

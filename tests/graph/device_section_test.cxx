@@ -3,6 +3,7 @@
 
 #include "spng/engine/device_section.h"
 #include "spng/graph/node_mixins.h"
+#include "spng/instrument/meter/unmeasured.h"
 
 #include "tests/graph/standin_graph.h"
 #include "tests/support/components.h"
@@ -31,6 +32,7 @@ private:
 /// second output.
 class SectionWork : public NodeWith<NoConfig> {
     Ports process(const Ports& inputs) override {
+        calls += instrument::Unmeasured::is_on() ? 0 : 1;
         NamedTensor waveform = inputs[0]->only();
         waveform.name = "doubled";
         waveform.data = at::where(waveform.channels->good.unsqueeze(-1), waveform.data.mul(2), 0);
@@ -43,6 +45,9 @@ class SectionWork : public NodeWith<NoConfig> {
         return {std::make_shared<const TensorSet>(inputs[0]->event_ptr(), std::vector{waveform}),
                 std::make_shared<const TensorSet>(inputs[0]->event_ptr(), std::vector{coarse})};
     }
+
+public:
+    int calls = 0; ///< for events, without captures and replays of a stand-in
 };
 
 struct MoreConfig {
@@ -264,6 +269,26 @@ TEST_F(Section, ReplaysGiveTheSameForEveryEvent) {
     enclose();
     expect_the_same({event(0, 8), event(1, 8), event(2, 8), event(3, 8), event(4, 8)});
     EXPECT_EQ(test::StandInGraph::replays(), 4); // all but the first
+    EXPECT_EQ(test::StandInGraph::captures(), 1);
+}
+
+TEST_F(Section, OneEventInAPeriodGoesNodeByNodeForChecksOnTheHost) {
+    build();
+    enclose();
+    const auto& work = dynamic_cast<SectionWork&>(*m_components.environment().find("TestSectionWork"));
+    {
+        const instrument::Unmeasured warm_up;
+        run(events_of({8, 8}));
+    }
+    EXPECT_EQ(test::StandInGraph::captures(), 1);
+    const auto period = static_cast<int>(DeviceSection::watch_period);
+    for (const int watched : {1, 2, 3}) {
+        run(events_of({8}));
+        EXPECT_EQ(work.calls, watched);
+        run(events_of(std::vector<std::int64_t>(static_cast<std::size_t>(period - 1), 8)));
+        EXPECT_EQ(work.calls, watched);
+        EXPECT_EQ(test::StandInGraph::replays(), 1 + watched * (period - 1));
+    }
     EXPECT_EQ(test::StandInGraph::captures(), 1);
 }
 

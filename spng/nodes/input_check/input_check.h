@@ -93,10 +93,25 @@ public:
     /// Return whether every comparison is done, or max_events events were measured.
     bool finished() const { return m_finished; }
 
-    /// Measure the channels of one group of an event.
+    struct Channel {
+        double expected_noise = 0; ///< RMS [ADC]; 0: unknown
+        ChannelLevel level;
+        std::vector<Pulse> pulses;
+        std::vector<double> shaping; ///< shaping time over the expected one, by pulse
+    };
+    struct View {
+        InputCheck::Plane plane;
+        std::vector<Channel> channels; ///< the measured ones
+    };
+    /// Measure the channels of one group of an event. Thread-safe, also during the other calls.
     /// @param waveforms  (view, channel, tick) int16, float32 or float64 on the host
     /// @param good       (view, channel) bool on the host: rows to measure
-    void add(const ViewGroup& group, const at::Tensor& waveforms, const at::Tensor& good);
+    /// @return by view; empty if the readout is too short
+    std::vector<View> measure(const ViewGroup& group, const at::Tensor& waveforms,
+                              const at::Tensor& good) const;
+
+    /// Add the measurements of one group of an event.
+    void add(const std::vector<View>& views);
 
     /// Run each comparison that has enough measurements and was not done before. Call after all groups of an
     /// event.

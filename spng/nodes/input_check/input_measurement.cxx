@@ -19,13 +19,6 @@ constexpr std::size_t min_channels = 10, min_pulses = 20, min_shapes = 100;
 constexpr double noise_free =
     0.1; // share of the expected noise, below which the input is a simulation without noise
 
-/// Measurements of one channel.
-struct ChannelResult {
-    ChannelLevel level;
-    std::vector<Pulse> pulses;
-    std::vector<double> shaping;
-};
-
 double median_of(std::vector<double> values) {
     const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
     std::nth_element(values.begin(), middle, values.end());
@@ -33,9 +26,10 @@ double median_of(std::vector<double> values) {
 }
 
 template <class T>
-ChannelResult measure(const T* samples, std::int64_t ticks, double expected_noise,
-                      const PulseShapes* shapes) {
-    ChannelResult result;
+InputMeasurement::Channel measured(const T* samples, std::int64_t ticks, double expected_noise,
+                                   const PulseShapes* shapes) {
+    InputMeasurement::Channel result;
+    result.expected_noise = expected_noise;
     result.level = channel_level(samples, ticks);
     // The lower bound keeps small bumps of a simulation without noise from counting as pulses.
     const double sigma = std::max(result.level.rms, expected_noise > 0 ? expected_noise / 2 : 1.0);
@@ -60,51 +54,59 @@ InputMeasurement::InputMeasurement(const InputCheck& check) : m_check(check) {
     }
 }
 
-void InputMeasurement::add(const ViewGroup& group, const at::Tensor& waveforms, const at::Tensor& good) {
+std::vector<InputMeasurement::View>
+InputMeasurement::measure(const ViewGroup& group, const at::Tensor& waveforms, const at::Tensor& good) const {
     const std::int64_t rows = waveforms.size(1), ticks = waveforms.size(2);
     const std::int64_t stride = measured_stride(rows);
     const auto* is_good = good.const_data_ptr<bool>();
     const auto* id_of = group.ids.const_data_ptr<std::int32_t>();
+    std::vector<View> views;
     for (std::size_t view = 0; ticks >= min_ticks && view < group.views.size(); ++view) {
-        const auto plane = plane_of(group, view);
-        const auto& expected = m_check.expectation(plane);
+        View& seen = views.emplace_back(
+            View{plane_of(group, view),
+                 std::vector<Channel>(static_cast<std::size_t>((rows + stride - 1) / stride))});
+        const auto& expected = m_check.expectation(seen.plane);
         const std::int64_t first = static_cast<std::int64_t>(view) * rows;
         const auto noise_of = [&](std::int64_t row) {
             const auto found = expected.noise.find(id_of[first + row]);
             return found == expected.noise.end() ? 0.0 : found->second;
         };
-        std::vector<ChannelResult> results(static_cast<std::size_t>((rows + stride - 1) / stride));
         AT_DISPATCH_V2(waveforms.scalar_type(), "InputMeasurement", AT_WRAP([&] {
                            const auto* samples = waveforms.const_data_ptr<scalar_t>();
-                           const auto count = static_cast<std::int64_t>(results.size());
+                           const auto count = static_cast<std::int64_t>(seen.channels.size());
                            at::parallel_for(0, count, 8, [&](std::int64_t begin, std::int64_t end) {
                                for (std::int64_t i = begin; i < end; ++i) {
                                    const std::int64_t row = i * stride;
                                    if (is_good[first + row]) {
-                                       results[static_cast<std::size_t>(i)] =
-                                           measure(samples + (first + row) * ticks, ticks, noise_of(row),
-                                                   expected.shapes.get());
+                                       seen.channels[static_cast<std::size_t>(i)] =
+                                           measured(samples + (first + row) * ticks, ticks, noise_of(row),
+                                                    expected.shapes.get());
                                    }
                                }
                            });
                        }),
                        at::kShort, at::kFloat, at::kDouble);
-        PlaneState& state = m_planes.at(plane);
-        for (std::size_t i = 0; i < results.size(); ++i) {
-            const ChannelResult& result = results[i];
-            const double noise = noise_of(static_cast<std::int64_t>(i) * stride);
-            if (noise > 0 && result.level.rms > 0 && !state.noise_done) {
-                state.noise.push_back(result.level.rms);
-                state.noise_ratio.push_back(result.level.rms / noise);
+    }
+    return views;
+}
+
+void InputMeasurement::add(const std::vector<View>& views) {
+    for (const View& view : views) {
+        const bool in_order_is_positive = m_check.expectation(view.plane).lobes_in_order;
+        PlaneState& state = m_planes.at(view.plane);
+        for (const Channel& channel : view.channels) {
+            if (channel.expected_noise > 0 && channel.level.rms > 0 && !state.noise_done) {
+                state.noise.push_back(channel.level.rms);
+                state.noise_ratio.push_back(channel.level.rms / channel.expected_noise);
             }
-            state.channels_with_pulses += result.pulses.empty() ? 0 : 1;
-            for (const Pulse& pulse : result.pulses) {
+            state.channels_with_pulses += channel.pulses.empty() ? 0 : 1;
+            for (const Pulse& pulse : channel.pulses) {
                 state.polarity.push_back(pulse.polarity);
                 state.lobes += pulse.lobe_distance != 0 ? 1 : 0;
                 state.lobes_in_order +=
-                    pulse.lobe_distance != 0 && (pulse.lobe_distance > 0) == expected.lobes_in_order ? 1 : 0;
+                    pulse.lobe_distance != 0 && (pulse.lobe_distance > 0) == in_order_is_positive ? 1 : 0;
             }
-            state.shaping.insert(state.shaping.end(), result.shaping.begin(), result.shaping.end());
+            state.shaping.insert(state.shaping.end(), channel.shaping.begin(), channel.shaping.end());
         }
     }
 }

@@ -5,7 +5,6 @@
 #include "spng/core/log/input_warning.h"
 
 #include <cstdio>
-#include <map>
 #include <utility>
 
 namespace spng {
@@ -44,29 +43,19 @@ InputTally::InputTally(std::string logger, double max_bad_share, const InputChec
 }
 
 void InputTally::add(std::uint64_t event, const std::vector<Selected>& groups) {
-    const std::lock_guard lock(m_mutex);
-    if (m_counted.size() <= event) {
-        m_counted.resize(event + 1);
-    }
-    const bool is_first_time = !m_counted[event];
-    m_counted[event] = true;
     std::map<int, ChannelCounts> of_anode;
-    for (const auto& selected : groups) {
-        for (std::size_t view = 0; view < selected.counts.size(); ++view) {
-            const auto& counts = selected.counts[view];
-            const auto plane = plane_of(*selected.group, view);
-            of_anode[plane.first] += counts;
-            if (is_first_time) {
-                m_report.planes[plane].counts += counts;
-            }
-        }
-    }
-    m_report.events += is_first_time ? 1 : 0;
-    if (is_first_time && m_measurement && !m_measurement->finished()) {
+    std::vector<std::vector<InputMeasurement::View>> measured;
+    if (count(event, groups, of_anode)) {
         NVTX_SCOPED_RANGE("FrameToTorchSetFanout::check");
         for (const auto& selected : groups) {
-            const Waveforms measured = selected.waveforms();
-            m_measurement->add(*selected.group, measured.waveforms, measured.good);
+            const Waveforms found = selected.waveforms();
+            measured.push_back(m_measurement->measure(*selected.group, found.waveforms, found.good));
+        }
+    }
+    const std::lock_guard lock(m_mutex);
+    if (!measured.empty() && !m_measurement->finished()) {
+        for (const auto& views : measured) {
+            m_measurement->add(views);
         }
         const auto misfits = m_measurement->compare();
         m_measurement->write_to(m_report);
@@ -81,6 +70,28 @@ void InputTally::add(std::uint64_t event, const std::vector<Selected>& groups) {
     for (const auto& [anode, counts] : of_anode) {
         warn_about_channels(anode, event, counts);
     }
+}
+
+bool InputTally::count(std::uint64_t event, const std::vector<Selected>& groups,
+                       std::map<int, ChannelCounts>& of_anode) {
+    const std::lock_guard lock(m_mutex);
+    if (m_counted.size() <= event) {
+        m_counted.resize(event + 1);
+    }
+    const bool is_first_time = !m_counted[event];
+    m_counted[event] = true;
+    for (const auto& selected : groups) {
+        for (std::size_t view = 0; view < selected.counts.size(); ++view) {
+            const auto& counts = selected.counts[view];
+            const auto plane = plane_of(*selected.group, view);
+            of_anode[plane.first] += counts;
+            if (is_first_time) {
+                m_report.planes[plane].counts += counts;
+            }
+        }
+    }
+    m_report.events += is_first_time ? 1 : 0;
+    return is_first_time && m_measurement && !m_measurement->finished();
 }
 
 void InputTally::warn_about_channels(int anode, std::uint64_t event, const ChannelCounts& counts) {

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <mutex>
 #include <optional>
 #include <set>
@@ -37,7 +38,7 @@ public:
     };
 
     /// Count an event, measure it unless the comparisons are finished, and warn. Each kind of warning is
-    /// given once per anode or plane.
+    /// given once per anode or plane. Threads measure their events at the same time.
     /// @throws Error(Input) with --strict: instead of a warning, and for every event after a failed
     ///         comparison
     void add(std::uint64_t event, const std::vector<Selected>& groups);
@@ -45,6 +46,11 @@ public:
     instrument::InputReport report() const;
 
 private:
+    /// Count an event, unless it was counted before.
+    /// @param of_anode  gets the counts of each anode
+    /// @return whether to measure it
+    bool count(std::uint64_t event, const std::vector<Selected>& groups,
+               std::map<int, instrument::ChannelCounts>& of_anode);
     void warn_about_channels(int anode, std::uint64_t event, const instrument::ChannelCounts& counts);
     void warn(const ErrorText& text);
 

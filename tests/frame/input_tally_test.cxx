@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "spng/nodes/input_check/input_tally.h"
+
+#include <ATen/ops/arange.h>
+#include <ATen/ops/ones.h>
+#include <ATen/ops/zeros.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <future>
+
+namespace spng {
+namespace {
+
+using instrument::ChannelCounts;
+
+class InputTallyTest : public testing::Test {
+protected:
+    InputTallyTest() { m_check.configure(nlohmann::json{{"frer_spectrum", {"none"}}}); }
+
+    /// One view of 4 channels, of which one is absent.
+    std::vector<InputTally::Selected> selected(std::function<void()> during_selection) const {
+        const auto waveforms = [during_selection] {
+            during_selection();
+            return InputTally::Waveforms{at::zeros({1, 4, 100}, at::kShort), at::ones({1, 4}, at::kBool)};
+        };
+        ChannelCounts counts;
+        counts.channels = 4;
+        counts.absent = 1;
+        return {{&m_group, waveforms, {counts}}};
+    }
+
+    InputCheck m_check;
+    const AnodePlane m_anode;
+    const ViewGroup m_group{"u", {"U"}, {ChannelView{}}, {&m_anode}, at::arange(4, at::kInt).view({1, 4})};
+};
+
+TEST_F(InputTallyTest, OtherThreadsCountWhileAnEventIsSelected) {
+    InputTally tally("test", 1, &m_check);
+    std::future<void> other;
+    bool was_free = false;
+    tally.add(0, selected([&] {
+                  other = std::async(std::launch::async, [&] { tally.add(1, selected([] {})); });
+                  was_free = other.wait_for(std::chrono::seconds(10)) == std::future_status::ready;
+              }));
+    other.get();
+    EXPECT_TRUE(was_free);
+    const auto report = tally.report();
+    EXPECT_EQ(report.events, 2u);
+    ASSERT_EQ(report.planes.size(), 1u);
+    EXPECT_EQ(report.planes.begin()->second.counts.channels, 8u);
+    EXPECT_EQ(report.planes.begin()->second.counts.absent, 2u);
+}
+
+TEST_F(InputTallyTest, EventThatComesTwiceCountsAndIsMeasuredOnce) {
+    InputTally tally("test", 1, &m_check);
+    int selections = 0;
+    for (int i = 0; i < 2; ++i) {
+        tally.add(0, selected([&] { ++selections; }));
+    }
+    EXPECT_EQ(selections, 1);
+    EXPECT_EQ(tally.report().events, 1u);
+}
+
+} // namespace
+} // namespace spng
