@@ -62,7 +62,8 @@ std::vector<std::string> plugins_of(const nlohmann::json& components) {
 
 } // namespace
 
-Configuration load_configuration(const std::string& name, const std::vector<JsonnetBinding>& bindings) {
+Configuration load_configuration(const std::string& name, const std::vector<JsonnetBinding>& bindings,
+                                 const std::vector<JsonnetQuestion>& questions) {
     std::vector<fs::path> folders = own_jsonnet_folders();
     if (!folders.empty()) {
         // "cfg/pipeline.jsonnet" works from any folder.
@@ -72,7 +73,7 @@ Configuration load_configuration(const std::string& name, const std::vector<Json
     configuration.file = find_file(name, folders, "configuration file");
     configuration.components = is_json(configuration.file)
                                    ? load_json(configuration.file, bindings)
-                                   : evaluate_jsonnet(configuration.file, bindings, import_folders());
+                                   : evaluate_jsonnet(configuration.file, bindings, import_folders(), questions);
     configuration.plugins = plugins_of(configuration.components);
     return configuration;
 }
