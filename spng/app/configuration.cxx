@@ -71,9 +71,9 @@ Configuration load_configuration(const std::string& name, const std::vector<Json
     }
     Configuration configuration;
     configuration.file = find_file(name, folders, "configuration file");
-    configuration.components = is_json(configuration.file)
-                                   ? load_json(configuration.file, bindings)
-                                   : evaluate_jsonnet(configuration.file, bindings, import_folders(), questions);
+    configuration.components = is_json(configuration.file) ? load_json(configuration.file, bindings)
+                                                           : evaluate_jsonnet(configuration.file, bindings,
+                                                                              import_folders(), questions);
     configuration.plugins = plugins_of(configuration.components);
     return configuration;
 }

@@ -50,12 +50,13 @@ LoadedJob load_job(const CommandLine& line) {
     if (!batches) {
         return loaded;
     }
-    const std::string bytes = format_bytes(loaded.job->memory_plan().event_peak()) + " an event";
     if (loaded.job->fits_devices()) {
-        loaded.anodes = "alike anodes in one batch, " + bytes;
+        loaded.anodes = "alike ones in one batch";
     } else {
+        const std::string bytes = format_bytes(loaded.job->bytes_with_one_event());
         loaded = evaluate(line, false, batches);
-        loaded.anodes = "one after the other; a batch of alike anodes, " + bytes + ", exceeds the memory";
+        loaded.anodes =
+            "one after the other; alike ones in one batch take " + bytes + ", more than the memory budget";
     }
     log::info("wire-cell", [&] { return "anodes: " + loaded.anodes; });
     return loaded;

@@ -86,8 +86,10 @@ public:
     /// The concurrency within the budget of the job. Before prepare() the free memory of a device is unknown.
     /// @throws as choose_within()
     MemoryChoice memory_choice() const;
-    /// Return true if one event in flight fits the memory of each device, without CUDA graphs and with the network in one
-    /// tile, also if it is a readout window of a long readout. Call before prepare(). Opens the devices to read their
+    /// Return the planned bytes of a replica with one event in flight, the network in one tile and no CUDA graphs. The
+    /// event is a readout window of a long readout if the source makes such windows.
+    std::int64_t bytes_with_one_event() const;
+    /// Return true if bytes_with_one_event() fit each device. Call before prepare(). Opens the devices to read their
     /// memory, unless the configuration has a memory budget. True if a device cannot be used, which prepare() reports.
     bool fits_devices() const;
     /// Write plan and choice for people.

@@ -68,6 +68,10 @@ std::int64_t Job::replica_budget() const {
     return budget() / replicas_of_device();
 }
 
+std::int64_t Job::bytes_with_one_event() const {
+    return std::max(m_memory_plan.total(1), m_window_memory_plan ? m_window_memory_plan->total(1) : 0);
+}
+
 bool Job::fits_devices() const {
     std::int64_t least = context().memory_budget();
     try {
@@ -86,9 +90,7 @@ bool Job::fits_devices() const {
         }
         return true;
     }
-    const std::int64_t needed =
-        std::max(memory_plan().total(1), m_window_memory_plan ? m_window_memory_plan->total(1) : 0);
-    return least <= 0 || needed <= least / replicas_of_device();
+    return least <= 0 || bytes_with_one_event() <= least / replicas_of_device();
 }
 
 int Job::cuda_graphs() const {
