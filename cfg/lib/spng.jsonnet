@@ -74,7 +74,7 @@ function(det, anodes, filters='') {
     /// The groups of views of the job, a list for each batch of anodes. Each group has in `model` the file of its network, or none,
     /// and in `network` the name of the service, which anodes share even if they are not batched.
     /// groups: the groups of an anode, those of the detector or other ones (batch=false); model: the argument `model` of the job;
-    /// join: anodes whose responses, groups, filters and networks are the same share tensors
+    /// join: anodes whose responses, groups, filters and networks are the same share tensors; not evaluated if all differ
     batches(groups, model, join)::
         local files = [spng.model_file(model, anode) for anode in all];
         local shapes = [std.toString(groups(anode)) for anode in all];
@@ -83,9 +83,8 @@ function(det, anodes, filters='') {
             std.join('\n', [response_files[i], files[i], shapes[i], set_strings[i]])
             for i in indices(all)
         ];
-        local batches =
-            if join then [[all[k] for k in std.find(kinds[i], kinds)] for i in indices(all) if std.find(kinds[i], kinds)[0] == i]
-            else [[anode] for anode in all];
+        local alike = [[all[k] for k in std.find(kinds[i], kinds)] for i in indices(all) if std.find(kinds[i], kinds)[0] == i];
+        local batches = if std.length(alike) < std.length(all) && join then alike else [[anode] for anode in all];
         [
             [
                 group {

@@ -25,9 +25,9 @@ function(detectors, given)
     local filters_noise = checked('noise filter', [given.noise_filter], ['none', 'coherent']) == ['coherent'];
     local other_anodes = checked('choice for other_anodes', [given.other_anodes], ['reject', 'ignore'])[0];
     local frames = checked('form of frames', [given.frames], ['dense', 'sparse'])[0];
-    local joins_anodes =
-        if given.batch_anodes != 'auto' then args.boolean('batch_anodes', given.batch_anodes)
-        else std.startsWith(given.device, 'cuda') || std.startsWith(given.device, 'gpu');
+    local batch_anodes = if given.batch_anodes == 'auto' then 'auto' else args.boolean('batch_anodes', given.batch_anodes);
+    // A function of wire-cell (spng/app/load_job.h); null in other programs, which do not batch anodes by themselves.
+    local batches_anodes = std.native('spng_batches_anodes');
     local whole(name) = args.whole(name, given[name]);
     local boolean(name) = args.boolean(name, given[name]);
     local overlaps_files = boolean('overlap_files');
@@ -38,8 +38,9 @@ function(detectors, given)
         network_layout: checked('memory layout of the network', [given.network_layout], ['auto', 'contiguous', 'channels_last'])[0],
         other_anodes: other_anodes,
         frames: frames,
-        /// Whether anodes with equal responses and networks share tensors.
-        joins_anodes: joins_anodes,
+        batch_anodes: batch_anodes,
+        /// Whether anodes with equal responses and networks share tensors. Hidden, because reading it opens the device.
+        joins_anodes:: if batch_anodes != 'auto' then batch_anodes else batches_anodes != null && batches_anodes(given.device),
         /// Whether views of equal shape share tensors.
         joins_views: boolean('batch'),
         dead_is_hit: boolean('dead_is_hit'),

@@ -62,7 +62,8 @@ std::vector<std::string> plugins_of(const nlohmann::json& components) {
 
 } // namespace
 
-Configuration load_configuration(const std::string& name, const std::vector<JsonnetBinding>& bindings) {
+Configuration load_configuration(const std::string& name, const std::vector<JsonnetBinding>& bindings,
+                                 const std::vector<JsonnetQuestion>& questions) {
     std::vector<fs::path> folders = own_jsonnet_folders();
     if (!folders.empty()) {
         // "cfg/pipeline.jsonnet" works from any folder.
@@ -70,9 +71,9 @@ Configuration load_configuration(const std::string& name, const std::vector<Json
     }
     Configuration configuration;
     configuration.file = find_file(name, folders, "configuration file");
-    configuration.components = is_json(configuration.file)
-                                   ? load_json(configuration.file, bindings)
-                                   : evaluate_jsonnet(configuration.file, bindings, import_folders());
+    configuration.components = is_json(configuration.file) ? load_json(configuration.file, bindings)
+                                                           : evaluate_jsonnet(configuration.file, bindings,
+                                                                              import_folders(), questions);
     configuration.plugins = plugins_of(configuration.components);
     return configuration;
 }

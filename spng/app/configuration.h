@@ -21,7 +21,9 @@ struct Configuration {
 /// Find and evaluate a configuration: JSON if the name ends so (.json, .json.gz, .json.bz2, ...), else Jsonnet.
 /// The file is searched as given, in the search path (-P, WIRECELL_PATH), and beside or in the project's own cfg
 /// folder.
+/// @param questions  that Jsonnet may ask
 /// @throws Error(Configuration)
-Configuration load_configuration(const std::string& name, const std::vector<JsonnetBinding>& bindings);
+Configuration load_configuration(const std::string& name, const std::vector<JsonnetBinding>& bindings,
+                                 const std::vector<JsonnetQuestion>& questions);
 
 } // namespace spng::app

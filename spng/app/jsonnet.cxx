@@ -12,6 +12,9 @@ extern "C" { // libjsonnet.h lacks the linkage specification
 }
 
 #include <algorithm>
+#include <array>
+#include <deque>
+#include <exception>
 #include <fstream>
 #include <memory>
 #include <optional>
@@ -43,6 +46,12 @@ public:
         set(m_machine.get(), binding.name.c_str(), binding.value.c_str());
     }
 
+    void add(const JsonnetQuestion& question) {
+        const std::array<const char*, 2> parameters{"text", nullptr};
+        Asked& asked = m_asked.emplace_back(Asked{m_machine.get(), &question});
+        jsonnet_native_callback(m_machine.get(), question.name.c_str(), &answer, &asked, parameters.data());
+    }
+
     /// Return the result as JSON text; on failure return nothing and put the machine's message into `problem`.
     std::optional<std::string> evaluate(const std::filesystem::path& file, std::string& problem) {
         int failed = 0;
@@ -56,6 +65,28 @@ public:
     }
 
 private:
+    struct Asked {
+        JsonnetVm* machine;
+        const JsonnetQuestion* question;
+    };
+
+    static JsonnetJsonValue* answer(void* context, const JsonnetJsonValue* const* arguments, int* success) {
+        const auto& [machine, question] = *static_cast<const Asked*>(context);
+        *success = 0;
+        try {
+            const char* text = jsonnet_json_extract_string(machine, arguments[0]);
+            if (text == nullptr) {
+                return jsonnet_json_make_string(machine, (question->name + " takes a text").c_str());
+            }
+            JsonnetJsonValue* const result =
+                jsonnet_json_make_bool(machine, static_cast<int>(question->answer(text)));
+            *success = 1;
+            return result;
+        } catch (const std::exception& error) {
+            return jsonnet_json_make_string(machine, error.what());
+        }
+    }
+
     std::optional<std::string> take(char* output, int failed, std::string& problem) {
         std::string text = output;
         jsonnet_realloc(m_machine.get(), output, 0);
@@ -70,6 +101,7 @@ private:
         void operator()(JsonnetVm* machine) const { jsonnet_destroy(machine); }
     };
     std::unique_ptr<JsonnetVm, Destroy> m_machine{jsonnet_make()};
+    std::deque<Asked> m_asked; // its elements do not move
 };
 
 std::vector<std::string> split(const std::string& text, char separator) {
@@ -242,9 +274,13 @@ void reject_deep_nesting(const std::filesystem::path& file, const Bindings& bind
 }
 
 std::string evaluated(const std::filesystem::path& file, const Bindings& bindings,
-                      const std::vector<std::filesystem::path>& imports) {
+                      const std::vector<std::filesystem::path>& imports,
+                      const std::vector<JsonnetQuestion>& questions) {
     reject_arguments_of_no_function(file, bindings, imports);
     Machine machine(imports);
+    for (const auto& question : questions) {
+        machine.add(question);
+    }
     for (const auto& binding : bindings) {
         machine.bind(binding);
     }
@@ -259,7 +295,8 @@ std::string evaluated(const std::filesystem::path& file, const Bindings& binding
 } // namespace
 
 nlohmann::json evaluate_jsonnet(const std::filesystem::path& file, const Bindings& bindings,
-                                const std::vector<std::filesystem::path>& imports) {
+                                const std::vector<std::filesystem::path>& imports,
+                                const std::vector<JsonnetQuestion>& questions) {
     reject_deep_nesting(file, bindings);
     std::string text;
     const Error overflow(ErrorKind::Configuration,
@@ -268,7 +305,7 @@ nlohmann::json evaluate_jsonnet(const std::filesystem::path& file, const Binding
                           .seen = "more than 40000 levels of expressions",
                           .expected = "fewer",
                           .hint = "write a long chain as a list, or as a loop over one"});
-    run_on_deep_stack([&] { text = evaluated(file, bindings, imports); },
+    run_on_deep_stack([&] { text = evaluated(file, bindings, imports, questions); },
                       overflow.what() + std::string("\n"));
     if (find_deep_nesting(text) != std::string::npos) {
         reject({.what = "the configuration's value nests too deeply",

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -18,13 +19,24 @@ struct JsonnetBinding {
     bool is_argument() const { return kind == Kind::argument_text || kind == Kind::argument_code; }
 };
 
+/// A question that a configuration asks the program: std.native('NAME')(text) is true or false. Elsewhere, as in the
+/// jsonnet command, std.native('NAME') is null.
+struct JsonnetQuestion {
+    std::string name;
+    /// The same text gets the same answer during an evaluation. Called on another thread; its exceptions are errors of
+    /// the configuration.
+    std::function<bool(const std::string&)> answer;
+};
+
 /// Evaluate a Jsonnet file.
-/// @param imports  search path of imports, after the folder of the importing file
+/// @param imports    search path of imports, after the folder of the importing file
+/// @param questions  that the file may ask
 /// @throws Error(Configuration) with file and line, also if brackets nest deeper than max_nesting; for unknown
 /// arguments with the known ones
 nlohmann::json evaluate_jsonnet(const std::filesystem::path& file,
                                 const std::vector<JsonnetBinding>& bindings,
-                                const std::vector<std::filesystem::path>& imports);
+                                const std::vector<std::filesystem::path>& imports,
+                                const std::vector<JsonnetQuestion>& questions = {});
 
 /// Tell whether the text of a file is a function: it has one after its local definitions and assertions. A file without it
 /// may still evaluate to a function.

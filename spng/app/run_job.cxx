@@ -5,7 +5,7 @@
 #include "spng/app/configuration.h"
 #include "spng/app/job_report.h"
 #include "spng/app/job_reservations.h"
-#include "spng/app/plugins.h"
+#include "spng/app/load_job.h"
 #include "spng/app/print.h"
 #include "spng/app/profiled_run.h"
 #include "spng/app/signals.h"
@@ -164,21 +164,9 @@ int run(const CommandLine& line, const Configuration& configuration, Job& job,
 } // namespace
 
 int run_job(const CommandLine& line, instrument::Recording& recording) {
-    const instrument::Stopwatch evaluation;
-    const Configuration configuration = [&line] {
-        const instrument::StartUpPhase phase("read configuration");
-        return load_configuration(line.configuration, line.bindings);
-    }();
-    log::info("wire-cell", [&] {
-        return configuration.file.string() + " evaluated in " + std::to_string(evaluation.seconds()) + " s";
-    });
-    for (const auto& plugin : configuration.plugins) {
-        load_plugin(plugin);
-    }
-    Job job = [&] {
-        const instrument::StartUpPhase phase("make components");
-        return Job(configuration.components, configuration.file.string(), line.app);
-    }();
+    const LoadedJob loaded = load_job(line);
+    const Configuration& configuration = loaded.configuration;
+    Job& job = *loaded.job;
     require_separate_files(line, configuration, job, recording);
     log::open_held_files();
     switch (line.action) {
@@ -188,6 +176,7 @@ int run_job(const CommandLine& line, instrument::Recording& recording) {
     case Action::check:
         print(stdout, configuration.file.string() + ": " + std::to_string(job.graph().vertices().size()) +
                           " nodes, " + std::to_string(job.graph().edges().size()) + " edges, valid\n" +
+                          (loaded.anodes.empty() ? "" : "anodes: " + loaded.anodes + "\n") +
                           job.memory_text());
         return 0;
     default:

@@ -18,19 +18,19 @@ const Registration<Context> registration{
      .kind = "service",
      .text = "device, precision, floating type and intra-op threads of the whole job"}};
 
-c10::Device choose(const std::string& asked, const std::string& where) {
-    if (asked == "cpu") {
+} // namespace
+
+c10::Device choose_device(const std::string& name, const std::string& where) {
+    if (name == "cpu") {
         return c10::kCPU;
     }
-    if (asked == "auto") {
+    if (name == "auto") {
         return auto_means_cuda() ? c10::Device(c10::kCUDA, 0) : c10::Device(c10::kCPU);
     }
-    const int index = cuda_index(asked, where);
-    load_cuda_for(index, asked, where);
+    const int index = cuda_index(name, where);
+    load_cuda_for(index, name, where);
     return {c10::kCUDA, static_cast<c10::DeviceIndex>(index)};
 }
-
-} // namespace
 
 void Context::configured() {
     listed_devices(config().device, at_key("device"));
@@ -52,7 +52,7 @@ void Context::prepare(Environment&) {
     if (config().verbosity > 0) {
         log::set_level(config().verbosity == 1 ? "info" : config().verbosity == 2 ? "debug" : "trace");
     }
-    m_device = choose(config().device, at_key("device"));
+    m_device = choose_device(config().device, at_key("device"));
     m_real = config().dtype == "float64" ? c10::kDouble : c10::kFloat;
     const bool fast = config().precision == "fast";
     if (m_device.is_cuda()) {

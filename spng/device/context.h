@@ -82,6 +82,11 @@ private:
     std::int64_t m_network_budget = 0;
 };
 
+/// Return the device of one name of replica_devices(); for a CUDA device, load the CUDA libraries.
+/// @param where  component and key, for messages
+/// @throws Error(Device) if it does not exist or cannot be used
+c10::Device choose_device(const std::string& name, const std::string& where);
+
 /// Component name of the context of a job.
 inline constexpr const char* context_name = "SPNGContext";
 

@@ -38,6 +38,25 @@ void require_driver_for_runtime(const SharedLibrary& torch_cuda) {
     }
 }
 
+bool find_usable_cuda() {
+    const CudaDriver driver = query_cuda_driver();
+    if (driver.error != 0 && !driver.has_no_device()) {
+        log::warn("device", "no CUDA device can be used: the driver reports " + driver.error_text + "; " +
+                                cuda_driver_hint(driver));
+    }
+    if (driver.devices == 0) {
+        return false;
+    }
+    try {
+        load_cuda_for(0, "auto", "device");
+        return true;
+    } catch (const Error& error) {
+        log::warn("device", "the CUDA device is not used, because " + error.text().what + " (" +
+                                error.text().seen + "); " + error.text().hint);
+        return false;
+    }
+}
+
 } // namespace
 
 int cuda_device_count() {
@@ -93,22 +112,8 @@ void load_cuda_for(int index, const std::string& asked, const std::string& where
 }
 
 bool auto_means_cuda() {
-    const CudaDriver driver = query_cuda_driver();
-    if (driver.error != 0 && !driver.has_no_device()) {
-        log::warn("device", "no CUDA device can be used: the driver reports " + driver.error_text + "; " +
-                                cuda_driver_hint(driver));
-    }
-    if (driver.devices == 0) {
-        return false;
-    }
-    try {
-        load_cuda_for(0, "auto", "device");
-        return true;
-    } catch (const Error& error) {
-        log::warn("device", "the CUDA device is not used, because " + error.text().what + " (" +
-                                error.text().seen + "); " + error.text().hint);
-        return false;
-    }
+    static const bool means_cuda = find_usable_cuda();
+    return means_cuda;
 }
 
 } // namespace spng

@@ -25,7 +25,8 @@ void load_cuda_plugin();
 void load_cuda_for(int index, const std::string& asked, const std::string& where);
 
 /// Return true if device=auto means CUDA device 0 on this machine, and load the CUDA libraries in that case.
-/// Log a warning with the reason if there is a driver but its devices cannot be used.
+/// Log a warning with the reason if there is a driver but its devices cannot be used. The first call decides for the
+/// process.
 bool auto_means_cuda();
 
 } // namespace spng

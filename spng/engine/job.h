@@ -86,6 +86,12 @@ public:
     /// The concurrency within the budget of the job. Before prepare() the free memory of a device is unknown.
     /// @throws as choose_within()
     MemoryChoice memory_choice() const;
+    /// Return the planned bytes of a replica with one event in flight, the network in one tile and no CUDA graphs. The
+    /// event is a readout window of a long readout if the source makes such windows.
+    std::int64_t bytes_with_one_event() const;
+    /// Return true if bytes_with_one_event() fit each device. Call before prepare(). Opens the devices to read their
+    /// memory, unless the configuration has a memory budget. True if a device cannot be used, which prepare() reports.
+    bool fits_devices() const;
     /// Write plan and choice for people.
     std::string memory_text() const;
 
@@ -117,6 +123,8 @@ private:
     nlohmann::json memory_json() const;
     /// Bytes on each device; 0: no limit.
     std::int64_t budget() const;
+    /// Replicas on the device that has most.
+    std::int64_t replicas_of_device() const;
     /// Bytes of each replica, if several share a device; 0: no limit.
     std::int64_t replica_budget() const;
 

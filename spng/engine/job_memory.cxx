@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory of a job: plan, budget and choice.
 
+#include "spng/core/error.h"
 #include "spng/core/log/log.h"
 #include "spng/device/context.h"
 #include "spng/device/device_graph.h"
@@ -16,6 +17,14 @@
 #include <sstream>
 
 namespace spng {
+namespace {
+
+/// The budget if the configuration has none, from the bytes that a device can give.
+std::int64_t default_budget(std::int64_t available) {
+    return available / 10 * 9;
+}
+
+} // namespace
 
 void Job::keep_within_budget() {
     m_free = -1;
@@ -25,7 +34,7 @@ void Job::keep_within_budget() {
         m_free = m_free < 0 || (free >= 0 && free < m_free) ? free : m_free;
     }
     if (context().memory_budget() == 0 && m_free > 0 && !context().device().is_cpu()) {
-        m_budget = m_free / 10 * 9;
+        m_budget = default_budget(m_free);
     }
     const MemoryChoice choice = memory_choice();
     if (log::enabled("memory", log::Level::info)) {
@@ -45,14 +54,43 @@ std::int64_t Job::budget() const {
     return m_budget > 0 ? m_budget : context().memory_budget();
 }
 
-std::int64_t Job::replica_budget() const {
+std::int64_t Job::replicas_of_device() const {
     const auto names = listed_devices(context().config().device, context_name);
     std::map<std::string, std::int64_t> replicas;
     std::int64_t most = 1;
     for (const auto& name : names) {
         most = std::max(most, ++replicas[name]);
     }
-    return budget() / most;
+    return most;
+}
+
+std::int64_t Job::replica_budget() const {
+    return budget() / replicas_of_device();
+}
+
+std::int64_t Job::bytes_with_one_event() const {
+    return std::max(m_memory_plan.total(1), m_window_memory_plan ? m_window_memory_plan->total(1) : 0);
+}
+
+bool Job::fits_devices() const {
+    std::int64_t least = context().memory_budget();
+    try {
+        if (least == 0) {
+            for (const auto& name : requested_devices()) {
+                const DeviceMemory memory = device_memory(choose_device(name, context_name));
+                // A job that shares the device waits until others have left.
+                const bool waits = context().config().share != "none";
+                const std::int64_t budget = default_budget(waits ? memory.total : memory.free);
+                least = least == 0 || (budget > 0 && budget < least) ? budget : least;
+            }
+        }
+    } catch (const Error& error) {
+        if (error.kind() != ErrorKind::Device) {
+            throw;
+        }
+        return true;
+    }
+    return least <= 0 || bytes_with_one_event() <= least / replicas_of_device();
 }
 
 int Job::cuda_graphs() const {
