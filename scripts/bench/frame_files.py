@@ -89,6 +89,15 @@ def origin(result: dict) -> str:
     )
 
 
+def median_of(page: str, name: str) -> float:
+    """Return the median time of a benchmark [ms] from a page. Raise ValueError if it has none."""
+    text = next(text for its_name, text, _ in ROWS if its_name == name)
+    found = re.search(rf"^\| {re.escape(text)} \| ([\d.]+) \|", page, re.MULTILINE)
+    if found is None:
+        raise ValueError(f"the page has no row '{text}'")
+    return float(found[1])
+
+
 def with_section(page: str, text: str) -> str:
     """Return the page with this section in place of its own one. Raise ValueError if the page has none."""
     before, mark, rest = page.partition(f"## {TITLE}\n")

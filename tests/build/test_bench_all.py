@@ -307,6 +307,9 @@ def test_frame_files_replace_their_section_of_a_page() -> None:
     ):
         assert what in page
     assert frame_files.with_section(page, text) == page
+    assert frame_files.median_of(page, "write_compact/dense_tar") == 12.0
+    with pytest.raises(ValueError, match="read dense"):
+        frame_files.median_of(page, "read_file/dense_tar")
     with pytest.raises(ValueError, match="no section"):
         frame_files.with_section("# Page\n", text)
 
