@@ -4,16 +4,21 @@
 from __future__ import annotations
 
 import argparse
+import datetime
+import os
 import shlex
 import sys
+import tempfile
 from pathlib import Path
+from typing import Any
 
 from wirecell_profile.output import json_text
 
+from scripts.gpu.machine import program_facts
 from scripts.output import write
 from scripts.wcb.checkout import OUT, ROOT, fail, say
 
-from . import all_pages, cold, machine_load, programs, recording, regression, roofline
+from . import all_pages, cold, frame_files, machine_load, programs, recording, regression, roofline
 from .frames import copies_of_frame
 from .page import page
 from .points import Setting
@@ -138,6 +143,31 @@ def check(options: argparse.Namespace, build: Path, cores: int) -> int:
     return 1 if verdict.failures else 0
 
 
+def facts(build: Path) -> dict[str, Any]:
+    """Return time, program and file system of the measurements."""
+    return {
+        "time": datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        "program": program_facts(build / "bin" / "wire-cell", dict(os.environ)),
+        "file_system": frame_files.file_system_of(
+            Path(tempfile.gettempdir()), Path("/proc/mounts").read_text(encoding="utf-8")
+        ),
+    }
+
+
+def page_with_frame_files(path: Path, result: dict) -> str:
+    """Return a page with another section on frame files. End with a message if they were not measured or have no section."""
+    files = frame_files.table(result)
+    if files is None:
+        fail(
+            "--page needs the chain, or with --only the frame files: --only 'write_compact|write_array|read_file'"
+        )
+    try:
+        text = frame_files.section(files, frame_files.origin(result))
+        return frame_files.with_section(path.read_text(encoding="utf-8"), text)
+    except (OSError, ValueError) as problem:
+        fail(f"cannot change {path}: {problem}", 1)
+
+
 def own_command() -> str:
     """Return the command line as the user typed it."""
     return shlex.join(["./wcb", "bench", *sys.argv[1:]])
@@ -156,15 +186,16 @@ def main(options: argparse.Namespace) -> int:
         return 0
     if options.check is not None:
         return check(options, build, cores)
-    found = Measurements(cores=cores, own_command=own_command())
+    found = Measurements(cores=cores, own_command=own_command(), **facts(build))
+    start = machine_load.now()
     if not options.only:
         say(f"\nChain, {options.runs} x {options.events} events on {cores} cores")
-        start = machine_load.now()
         measure_chain(options, build, cores, found)
         found.load = machine_load.since(start)
     if not options.quick or options.only:
         say("\nOperators")
         measure_operators(options, build, cores, found)
+        found.load = found.load or machine_load.since(start)
 
     result = result_of(found)
     print_result(result)
@@ -173,7 +204,6 @@ def main(options: argparse.Namespace) -> int:
     if options.all:
         measure_all(options, build, cores, result)
     if options.page is not None:
-        if options.only:
-            fail("--page needs the chain: remove --only")
-        write(options.page if options.page.is_absolute() else ROOT / options.page, page(result))
+        path = options.page if options.page.is_absolute() else ROOT / options.page
+        write(path, page_with_frame_files(path, result) if options.only else page(result))
     return 0

@@ -65,7 +65,9 @@ def command_line(description: str | None) -> argparse.Namespace:
         "--only", metavar="WORD", default="", help="only operators with WORD in their name, without the chain"
     )
     parser.add_argument(
-        "--page", type=Path, help="also write this page (Markdown), such as docs/benchmarks/cpu.md"
+        "--page",
+        type=Path,
+        help="also write this page (Markdown), such as docs/benchmarks/cpu.md; with --only, its section on frame files",
     )
     parser.add_argument(
         "--build",

@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from .tables import FRAME_FILES_NOTE, chain_tables, frame_file_table, notes, operator_table
+from . import frame_files
+from .tables import chain_tables, notes, operator_table
 
 
 def device_of(result: dict) -> str:
@@ -45,8 +46,8 @@ def page(result: dict, picture_of_steps: str = "") -> str:
             parts.append(f"![Steps]({picture_of_steps})\n")
         if table.title == "Summary":
             parts.append("\n\n".join(notes(result)) + "\n")
-    if files := frame_file_table(result):
-        parts.append(f"## {files.title}\n\n{files.markdown()}\n\n{FRAME_FILES_NOTE}\n")
+    if files := frame_files.table(result):
+        parts.append(frame_files.section(files))
     if result["operators"]:
         table = operator_table(result)
         parts.append(

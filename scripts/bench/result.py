@@ -4,8 +4,11 @@
 from __future__ import annotations
 
 import os
+import platform
 import statistics
 from dataclasses import asdict, dataclass, field
+
+from scripts.gpu.machine import processor
 
 from .machine_load import Load
 from .programs import Time
@@ -57,7 +60,10 @@ class Measurements:
     yardsticks: list[list[Time]] = field(default_factory=list)  # before each run of the chain
     operators: dict[str, list[Time]] = field(default_factory=dict)
     start_up: dict[str, float] = field(default_factory=dict)  # s
-    load: Load | None = None
+    time: str = ""  # of the start, ISO 8601
+    program: dict[str, str] = field(default_factory=dict)  # commit and build
+    file_system: str = ""  # of the folder for temporary files
+    load: Load | None = None  # of the run; with the chain, of its part
     peaks: Machine | None = None  # None if the program that measures them was not built
 
 
@@ -122,6 +128,11 @@ def result_of(found: Measurements) -> dict:
         "command": found.own_command,
         "cores": found.cores,
         "environment": {name: os.environ[name] for name in WAITING if name in os.environ},
+        "time": found.time,
+        "program": found.program,
+        "machine": {"cpu": processor(), "system": f"{platform.system()} {platform.release()}"},
+        "file_system": found.file_system,
+        "load_text": found.load.text() if found.load else "",
         "operators": {
             name: {
                 "wall": asdict(spread([time.wall for time in times])),
@@ -138,7 +149,6 @@ def result_of(found: Measurements) -> dict:
         result |= {
             "chain_command": found.command,
             "load": asdict(found.load),
-            "load_text": found.load.text(),
             "summary": summary_of(found, nodes),
             "bars": BARS if last["settings"]["arguments"].get("model") == "none" else BARS_WITH_MODEL,
             "start_up_s": found.start_up,

@@ -6,30 +6,9 @@ from __future__ import annotations
 from scripts.output import Table
 from scripts.wcb.checkout import say
 
+from . import frame_files
 from .result import PASSING_ON_MS, SUMMED, WORDS
 from .statistics_of_calls import FILE_NODES
-
-FRAME_FILES = "frame_files_bench/"
-DEFAULT_FILE = "write_compact/dense_npz"
-FRAME_FILE_ROWS = (  # benchmark, text, bar [ms]
-    (DEFAULT_FILE, "write dense .npz (level 1, the default) from a compact result", ""),
-    ("write_compact/dense_tar", "write dense .tar (not compressed) from a compact result", "15"),
-    (
-        "write_compact/sparse_npz",
-        "write sparse .npz (not compressed, the default) from a compact result",
-        "3",
-    ),
-    ("write_compact/sparse_tar", "write sparse .tar from a compact result", "3"),
-    ("write_array/dense_npz", "write dense .npz from an array", ""),
-    ("write_array/dense_tar", "write dense .tar from an array", ""),
-    ("write_array/sparse_tar", "write sparse .tar from an array", ""),
-    ("read_file/dense_tar", "read dense .tar", ""),
-    ("read_file/sparse_tar", "read sparse .tar, without expanding it", ""),
-)
-FRAME_FILES_NOTE = (
-    "The files are in the page cache of the folder for temporary files (TMPDIR); creating and removing them is not counted. A compact "
-    "result is what a GPU hands over, an array what the CPU does."
-)
 
 
 def decimal(value: float | None, digits: int = 1) -> str:
@@ -102,35 +81,12 @@ def node_table(result: dict) -> Table:
     return Table("Nodes", heads.split(", "), rows)
 
 
-def frame_file_table(result: dict) -> Table | None:
-    """Return the table of frame files, with their times as parts of that of the default file; None if they were not measured."""
-    found = {name: result["operators"].get(FRAME_FILES + name) for name, _, _ in FRAME_FILE_ROWS}
-    unit = found[DEFAULT_FILE]
-    if unit is None:
-        return None
-    rows = [
-        [
-            text,
-            decimal(times["wall"]["median"], 2),
-            decimal(times["wall"]["minimum"], 2),
-            decimal(times["cpu"], 2),
-            decimal(times.get("file_mb")),
-            decimal(times["wall"]["median"] / unit["wall"]["median"], 3),
-            bar,
-        ]
-        for name, text, bar in FRAME_FILE_ROWS
-        if (times := found[name]) is not None
-    ]
-    heads = "one event (times in ms), median of 3, min, CPU, size [MB], time / default file, bar"
-    return Table("Frame files", heads.split(", "), rows)
-
-
 def operator_table(result: dict) -> Table:
     """Return the table of our operators and expensive sub-steps."""
     rows = [
         [name, f"{times['wall']['median']:.3g}", f"{times['wall']['minimum']:.3g}"]
         for name, times in result["operators"].items()
-        if not name.startswith(FRAME_FILES)
+        if not name.startswith(frame_files.PREFIX)
     ]
     return Table("Operators", ["operator (wall time in ms)", "median of 3", "min"], rows)
 
@@ -176,7 +132,7 @@ def print_result(result: dict) -> None:
         say("")
         for line in notes(result):
             say(line)
-    if files := frame_file_table(result):
-        say(f"\n{files.text()}\n{FRAME_FILES_NOTE}")
+    if files := frame_files.table(result):
+        say("\n".join(["", files.text(), *frame_files.NOTES]))
     if result["operators"]:
         say(f"\n{operator_table(result).text()}")

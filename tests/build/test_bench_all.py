@@ -11,12 +11,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from scripts.bench import all_pages, frames, line_fit, points, roofline, sweeps
+from scripts.bench import all_pages, frame_files, frames, line_fit, points, roofline, sweeps
 from scripts.bench.frames import Input
 from scripts.bench.result import type_rows
 from scripts.bench.statistics_of_calls import chain_figures, node_figures
 from scripts.bench.tables import type_table
-from tests.support.wire_cell import ADC, default_adc, read_arrays
+from tests.support.wire_cell import ADC, ROOT, default_adc, read_arrays
 
 NODES = {
     "FrameFileSource": 1.0,
@@ -268,3 +268,79 @@ def test_pages_and_pictures(tmp_path: Path) -> None:
                 assert (page.parent / line.split("(")[1].rstrip(")")).stat().st_size > 5000, line
     assert len(list((tmp_path / "pages" / "images").iterdir())) == 4
     assert (folder / "scaling.json").exists()
+
+
+def frame_file_result() -> dict:
+    """Return a result with the times of two frame files, without the chain."""
+    times = {"wall": {"median": 80.0, "minimum": 70.0}, "cpu": 75.0, "file_mb": 1.62}
+    fast = {"wall": {"median": 12.0, "minimum": 11.0}, "cpu": 11.5, "file_mb": 61.5}
+    return {
+        "command": "./wcb bench --only write",
+        "time": "2026-11-23T12:00:00Z",
+        "program": {"commit": "abc", "build": "release"},
+        "machine": {"cpu": "a processor", "system": "Linux 6.18"},
+        "load_text": "nothing else ran",
+        "file_system": "ext4",
+        "operators": {
+            "frame_files_bench/write_compact/dense_npz": times,
+            "frame_files_bench/write_compact/dense_tar": fast,
+        },
+    }
+
+
+def test_frame_files_replace_their_section_of_a_page() -> None:
+    result = frame_file_result()
+    files = frame_files.table(result)
+    assert files is not None and [row[1:] for row in files.rows] == [
+        ["80.00", "70.00", "75.00", "1.6", "1.000", ""],
+        ["12.00", "11.00", "11.50", "61.5", "0.150", "15 (ext4)"],
+    ]
+    text = frame_files.section(files, frame_files.origin(result))
+    page = frame_files.with_section("# Page\n\n## Frame files\n\nstale\n\n## Operators\n\nkept\n", text)
+    assert page == f"# Page\n\n{text}\n## Operators\n\nkept\n"
+    for what in (
+        "`./wcb bench --only write`",
+        "2026-11-23T12:00:00Z",
+        "commit abc",
+        "a processor",
+        "nothing else",
+    ):
+        assert what in page
+    assert frame_files.with_section(page, text) == page
+    assert frame_files.median_of(page, "write_compact/dense_tar") == 12.0
+    with pytest.raises(ValueError, match="read dense"):
+        frame_files.median_of(page, "read_file/dense_tar")
+    with pytest.raises(ValueError, match="no section"):
+        frame_files.with_section("# Page\n", text)
+
+
+def test_no_table_without_the_frame_files() -> None:
+    assert frame_files.table({"operators": {"operators_bench/pack": {}}}) is None
+
+
+def test_the_page_has_the_rows_of_the_table() -> None:
+    page = (ROOT / "docs" / "benchmarks" / "cpu.md").read_text(encoding="utf-8")
+    section = page.partition(f"## {frame_files.TITLE}\n")[2].partition("\n## ")[0]
+    rows = [line.split(" | ") for line in section.splitlines() if line.startswith(("| read", "| write"))]
+    assert [row[0].removeprefix("| ") for row in rows] == [text for _, text, _ in frame_files.ROWS]
+    bars = [row[-1].removesuffix(" |").strip() for row in rows]
+    assert bars == [f"{bar} (ext4)" if bar else "" for _, _, bar in frame_files.ROWS]
+    for row, (_, _, bar) in zip(rows, frame_files.ROWS):
+        assert not bar or float(row[1]) <= float(bar), row
+    assert "\n".join([*frame_files.NOTES, frame_files.PAGE_NOTE]) in section
+
+
+@pytest.mark.parametrize(
+    ("folder", "kind"),
+    [
+        ("/", "ext4"),
+        ("/tmp/spng", "tmpfs"),
+        ("/tmporary", "ext4"),
+        ("/with space/a", "xfs"),
+        ("/twice", "zfs"),
+    ],
+)
+def test_the_file_system_is_that_of_the_nearest_mount(folder: str, kind: str) -> None:
+    mounts = "none / ext4 rw 0 0\nnone /tmp tmpfs rw 0 0\nnone /with\\040space xfs rw 0 0\n"
+    mounts += "none /twice ext4 rw 0 0\nnone /twice zfs rw 0 0\n"
+    assert frame_files.file_system_of(Path(folder), mounts) == kind

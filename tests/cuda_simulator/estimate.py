@@ -7,11 +7,15 @@ this takes at stated bandwidths. Counts come from the simulated CUDA runtime; te
 
 from __future__ import annotations
 
+import datetime
 import json
+import os
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
+from scripts.bench import frame_files
+from scripts.gpu.machine import processor, program_facts
 from scripts.gpu.timing_figures import times_by_event
 from scripts.output import Table, write
 from tests.cuda_simulator import default_event
@@ -19,6 +23,7 @@ from tests.cuda_simulator.default_event import Cost, EventCost
 from tests.support import cuda_simulator, wire_cell
 
 PAGE = wire_cell.ROOT / "docs" / "benchmarks" / "device-estimate.md"
+CPU_PAGE = PAGE.parent / "cpu.md"
 EVENTS_TIMED = 12  # of a run that measures the host
 
 
@@ -50,11 +55,19 @@ class Figure:
     now: str
 
 
-def figures(cost: EventCost, host_ms: dict[str, float] | None) -> list[Figure]:
+@dataclass(frozen=True)
+class Host:
+    """Time of the host for an event by cuda_graph [ms], and where and when it was measured."""
+
+    ms: dict[str, float]
+    origin: str
+
+
+def figures(cost: EventCost, measured: Host | None) -> list[Figure]:
     total = cost.total
 
     def host(graph: str, before: str, bar: str) -> Figure:
-        text = "" if host_ms is None else f"{host_ms[graph]:.2f}"
+        text = "" if measured is None else f"{measured.ms[graph]:.2f}"
         name = {"off": "node by node", "on": "with a CUDA graph"}[graph]
         return Figure(f"host, {name} [ms]", before, bar, text)
 
@@ -67,7 +80,17 @@ def figures(cost: EventCost, host_ms: dict[str, float] | None) -> list[Figure]:
         Figure("bytes down [MB]", "61.4", "3", megabytes(total.download_bytes)),
         Figure("waits of the host", "1", "1", f"{cost.count(default_event.WAITS)}"),
     ]
-    return [*counted, host("off", BEFORE_HOST_MS["off"], "0.6"), host("on", BEFORE_HOST_MS["on"], "0.15")]
+    hosts = [host("off", BEFORE_HOST_MS["off"], "0.6"), host("on", BEFORE_HOST_MS["on"], "0.15")]
+    cpu_page = CPU_PAGE.read_text(encoding="utf-8")
+    dense, sparse = (
+        frame_files.median_of(cpu_page, f"write_compact/{name}") for name in ("dense_tar", "sparse_npz")
+    )
+    return [
+        *counted,
+        *hosts,
+        Figure("writer thread, dense file [ms]", "136", "15", f"{dense:.0f}"),
+        Figure("writer thread, sparse file [ms]", "", "3", f"{sparse:.1f}"),
+    ]
 
 
 def megabytes(count: float) -> str:
@@ -102,15 +125,12 @@ def time_table(cost: EventCost) -> Table:
     return Table("Times", ["[us]", *(device.name for device in DEVICES)], rows)
 
 
-def page(cost: EventCost, host_ms: dict[str, float] | None) -> str:
-    """Return the page.
-
-    host_ms  measured time of the host for an event by cuda_graph; None: not measured
-    """
+def page(cost: EventCost, host: Host | None) -> str:
+    """Return the page. host: None if it was not measured."""
     before = Table(
         "Figures",
         ["an event", "before", "now", "bar"],
-        [[each.name, each.before, each.now, each.bar] for each in figures(cost, host_ms)],
+        [[each.name, each.before, each.now, each.bar] for each in figures(cost, host)],
     )
     bandwidths = "; ".join(
         f"{device.name} {device.taken * 1e-6:g} TB/s of {device.peak * 1e-6:g}" for device in DEVICES
@@ -124,6 +144,7 @@ def page(cost: EventCost, host_ms: dict[str, float] | None) -> str:
         launch=LAUNCH_US,
         graph=GRAPH_LAUNCH_US,
         events=EVENTS_TIMED,
+        origin="" if host is None else host.origin,
     )
 
 
@@ -144,6 +165,9 @@ The event is the default one, 2560 channels x 6000 ticks, with `model=none` and 
 Of tensors of which a kernel touches the samples inside ROIs only, as many bytes count as come to the host.
 Passes inside a transform of cuFFT are not counted.
 *Host* is the time of the calls between source and sink for the fastest of {events} events, measured over the simulated runtime on two cores: it contains the simulator's own work and no driver's.
+{origin}
+*Writer thread* is the time to write an event ([all forms of files](cpu.md#frame-files)); a dense one is a `.tar` without compression.
+Before, it was the default `.npz` from the whole array, timed on two busy cores.
 
 ## Nodes
 
@@ -160,9 +184,20 @@ Transfers take their bytes at {bus:g} GB/s, and overlap with the work of other e
 """
 
 
+ORIGIN = "These times were measured at "
+
+
+def origin_of_times() -> str:
+    """Return date, commit and machine in a sentence."""
+    now = datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    commit = program_facts(wire_cell.PROGRAM, dict(os.environ))["commit"]
+    return f"{ORIGIN}{now}, commit {commit}, on {processor()}."
+
+
 def counts_of(text: str) -> list[str]:
     """Return the lines of a page that do not depend on the machine that wrote it."""
-    return [line for line in text.splitlines() if not line.startswith("| host,")]
+    measured = ("| host,", ORIGIN)
+    return [line for line in text.splitlines() if line and not line.startswith(measured)]
 
 
 def measured_host_ms(folder: Path, cuda_graph: str) -> float:
@@ -180,7 +215,7 @@ def main() -> None:
         folder = Path(name)
         cost = default_event.run(folder, default_event.write_frames(folder), cuda_graph="off")
         host_ms = {graph: measured_host_ms(folder, graph) for graph in ("off", "on")}
-    write(PAGE, page(cost, host_ms))
+    write(PAGE, page(cost, Host(host_ms, origin_of_times())))
 
 
 if __name__ == "__main__":

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from tests.cuda_simulator import default_event, estimate
@@ -69,5 +71,9 @@ def test_a_graph_is_one_launch(costs: dict[str, EventCost]) -> None:
 
 def test_the_estimate_has_the_counts_of_the_code(costs: dict[str, EventCost]) -> None:
     """A change that changes them writes the page again: .venv/bin/python -m tests.cuda_simulator.estimate"""
-    now = estimate.page(costs["off"], host_ms=None)
-    assert estimate.counts_of(now) == estimate.counts_of(estimate.PAGE.read_text(encoding="utf-8"))
+    now = estimate.page(costs["off"], host=None)
+    page = estimate.PAGE.read_text(encoding="utf-8")
+    assert estimate.counts_of(now) == estimate.counts_of(page)
+    assert re.search(
+        rf"^{estimate.ORIGIN}\d{{4}}-\d\d-\d\dT[\d:]+Z, commit [0-9a-f]+, on .+\.$", page, re.MULTILINE
+    )
