@@ -177,3 +177,13 @@ def test_own_kernels_switched_off(
     cpu, cuda, run = on_both(site.folder, site.flags, frames)
     assert not any("pack_levels" in name for name in run.report.all["kernels"])
     assert_equal(cuda, cpu)
+
+
+def test_replicas_share_the_layout_of_the_network(site: Site, frames: wire_cell.Arrays) -> None:
+    """Only the first one measures, so that events do not depend on their device."""
+    wire_cell.write_arrays(site.folder / "adc.npz", frames)
+    arguments = {"device": "cuda:0,cuda:1", "model": "standin", "network_layout": "auto"}
+    run = cuda_simulator.job(site.folder, site.flags, arguments, "-L", "info", emulate=0)
+    assert run.done.returncode == 0, run.done.stderr
+    run.report.check()
+    assert (run.done.stdout + run.done.stderr).count("memory layout ") == 1

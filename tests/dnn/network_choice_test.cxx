@@ -20,10 +20,10 @@ namespace {
 using Times = std::map<std::pair<bool, NetworkLayout>, std::int64_t>;
 
 /// Choose with a clock that gives these times.
-ChosenNetwork chosen_by(const Times& times, bool bfloat16) {
+ChosenNetwork chosen_by(const Times& times, bool bfloat16, const std::string& key = "") {
     NetworkForm loaded;
     return fastest_network(
-        bfloat16,
+        key, bfloat16,
         [&](NetworkForm form) {
             loaded = form;
             return std::make_unique<const ModelRunner>(
@@ -59,6 +59,14 @@ TEST(NetworkChoice, KeepsBfloat16AsAskedAndTellsIfFloat32IsFaster) {
     Times others = times;
     others[{false, contiguous}] = 401;
     EXPECT_EQ(chosen_by(others, true).reason.find("faster"), std::string::npos);
+}
+
+TEST(NetworkChoice, IsRememberedForOtherReplicas) {
+    EXPECT_EQ(chosen_layout("this"), std::nullopt);
+    chosen_by({{{false, contiguous}, 100}, {{false, channels_last}, 50}}, false, "this");
+    chosen_by({{{false, contiguous}, 50}, {{false, channels_last}, 100}}, false, "that");
+    EXPECT_EQ(chosen_layout("this"), channels_last);
+    EXPECT_EQ(chosen_layout("that"), contiguous);
 }
 
 /// A network with two convolutions and a conversion of the layout between them, as training saves it.

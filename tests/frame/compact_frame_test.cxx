@@ -4,6 +4,7 @@
 
 #include "spng/nodes/frame/compact_frame.h"
 
+#include "spng/core/error.h"
 #include "spng/nodes/coincidence/bit_ticks.h"
 #include "spng/nodes/frame/row_scatter.h"
 #include "spng/nodes/roi/compacted_rows.h"
@@ -72,6 +73,22 @@ void expect_equal(const Example& made, std::int64_t frame_ticks, CopiedShare& sh
         EXPECT_LT(runs[i][1], runs[i][2]);
         EXPECT_LE(runs[i][2], frame_ticks);
         EXPECT_TRUE(i == 0 || runs[i - 1][0] < runs[i][0] || runs[i - 1][2] < runs[i][1]);
+    }
+}
+
+TEST(CompactFrame, SaysWhichLimitIsExceeded) {
+    const Example made = example(1, 0.5, ticks);
+    const RowPositions positions(made.channels);
+    CopiedShare share;
+    try {
+        const CompactFrame frame(made.tags, positions, std::int64_t{1} << 31, share);
+        FAIL() << "no error";
+    } catch (const Error& error) {
+        EXPECT_EQ(error.kind(), ErrorKind::Internal);
+        const std::string text = error.what();
+        EXPECT_NE(text.find("ticks of the frame"), std::string::npos) << text;
+        EXPECT_NE(text.find("2147483648"), std::string::npos) << text;
+        EXPECT_NE(text.find("at most 2^31 - 1"), std::string::npos) << text;
     }
 }
 

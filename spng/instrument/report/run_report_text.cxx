@@ -181,9 +181,8 @@ std::string RunReport::notes(bool all_columns) const {
         return node.node.type == "SPNGDeviceSection";
     });
     if (has_section) {
-        text += "SPNGDeviceSection: all nodes between upload and packing, launched as a CUDA graph; to see "
-                "each of "
-                "them: -A cuda_graph=off\n";
+        text += "SPNGDeviceSection: all nodes between upload and packing, launched as a CUDA graph; "
+                "to see each of them: -A cuda_graph=off\n";
     }
     if (run.mode.synchronise) {
         text += "SYNCHRONISING: wire-cell waited for the device around every node call, so the run was "

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
+#include <mutex>
 #include <utility>
 
 namespace spng {
@@ -33,9 +35,26 @@ Timed faster_layout(bool bfloat16, const LoadNetwork& load, const TimeForward& t
     return best;
 }
 
+/// Layouts by key.
+struct Choices {
+    std::mutex mutex;
+    std::map<std::string, NetworkLayout> layouts;
+};
+Choices& choices() {
+    static Choices of_process;
+    return of_process;
+}
+
 } // namespace
 
-ChosenNetwork fastest_network(bool bfloat16, const LoadNetwork& load, const TimeForward& time) {
+std::optional<NetworkLayout> chosen_layout(const std::string& key) {
+    const std::lock_guard lock(choices().mutex);
+    const auto found = choices().layouts.find(key);
+    return found == choices().layouts.end() ? std::nullopt : std::optional(found->second);
+}
+
+ChosenNetwork fastest_network(const std::string& key, bool bfloat16, const LoadNetwork& load,
+                              const TimeForward& time) {
     Timed best = faster_layout(bfloat16, load, time);
     if (bfloat16) {
         const Timed float32 = faster_layout(false, load, time);
@@ -44,6 +63,8 @@ ChosenNetwork fastest_network(bool bfloat16, const LoadNetwork& load, const Time
             best.network.reason += "; float32 would be faster: -A precision=exact";
         }
     }
+    const std::lock_guard lock(choices().mutex);
+    choices().layouts.insert_or_assign(key, best.network.form.layout);
     return std::move(best.network);
 }
 

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 namespace spng {
@@ -28,10 +29,16 @@ using LoadNetwork = std::function<std::unique_ptr<const ModelRunner>(NetworkForm
 /// Returns the time of a forward [ns].
 using TimeForward = std::function<std::int64_t(const ModelRunner& runner)>;
 
+/// Return the layout that this process chose before for networks of this key. Replicas then run alike, whichever device
+/// gets an event, and only the first one measures. Thread-safe.
+std::optional<NetworkLayout> chosen_layout(const std::string& key);
+
 /// Load the network in each layout and keep the faster one: `contiguous` unless `channels_last` takes less than 0.9 of
-/// its time, so that equal jobs choose alike.
+/// its time, so that equal jobs choose alike. Thread-safe.
+/// @param key       for chosen_layout(): model, precision and shape of the images
 /// @param bfloat16  whether to run in bfloat16; then float32 is measured too, and `reason` says if it is faster
-ChosenNetwork fastest_network(bool bfloat16, const LoadNetwork& load, const TimeForward& time);
+ChosenNetwork fastest_network(const std::string& key, bool bfloat16, const LoadNetwork& load,
+                              const TimeForward& time);
 
 /// Least time of three forwards, each between two events of the device's stream, after a first call that makes handles
 /// and plans [ns].

@@ -13,6 +13,7 @@
 #include "spng/nodes/dnn/network_choice.h"
 
 #include <c10/core/InferenceMode.h>
+#include <c10/util/StringUtil.h>
 
 namespace spng {
 namespace {
@@ -67,11 +68,15 @@ void TorchService::prepare(Environment& environment) {
     const auto& context = environment.service<Context>(context_name, name().text());
     DataFile& file = identify_model();
     const bool bfloat16 = !is_package(file.path) && wants_bfloat16(context, name().text());
+    const bool measures = config().layout == "auto" && context.device().is_cuda() && !is_package(file.path);
+    const std::string key =
+        c10::str(file.path.string(), bfloat16 ? " bfloat16 " : " float32 ", c10::IntArrayRef(m_sizes));
+    const NetworkLayout layout =
+        measures ? chosen_layout(key).value_or(NetworkLayout::contiguous) : layout_of(config().layout);
     auto model = [&] {
         const instrument::StartUpPhase phase("load network");
-        return is_package(file.path)
-                   ? load_aot_inductor(file.path, context.device(), config().concurrency)
-                   : load_torch_script(file.path, context.device(), bfloat16, layout_of(config().layout));
+        return is_package(file.path) ? load_aot_inductor(file.path, context.device(), config().concurrency)
+                                     : load_torch_script(file.path, context.device(), bfloat16, layout);
     }();
     check_features(*model);
     const ModelMetadata& metadata = model->metadata();
@@ -98,24 +103,31 @@ void TorchService::prepare(Environment& environment) {
                                      .memory_budget = config().memory_budget > 0 ? config().memory_budget
                                                                                  : context.network_budget(),
                                      .chunk_ticks = config().chunk_ticks};
-    m_runner = make_runner(std::move(model), options, bfloat16);
+    m_runner = measures ? faster_runner(key, std::move(model), options, bfloat16)
+                        : std::make_unique<const ModelRunner>(std::move(model), options);
     try_out(context.device());
 }
 
-std::unique_ptr<const ModelRunner> TorchService::make_runner(std::unique_ptr<const Model> model,
-                                                             const ModelRunnerOptions& options,
-                                                             bool bfloat16) {
-    const std::filesystem::path file = model->file();
-    if (config().layout != "auto" || !options.device.is_cuda() || is_package(file)) {
+std::unique_ptr<const ModelRunner> TorchService::faster_runner(const std::string& key,
+                                                               std::unique_ptr<const Model> model,
+                                                               const ModelRunnerOptions& options,
+                                                               bool bfloat16) {
+    if (const auto layout = chosen_layout(key)) {
+        m_notes["layout"] = to_string(*layout);
         return std::make_unique<const ModelRunner>(std::move(model), options);
     }
     const instrument::StartUpPhase phase("choose layout of network");
+    const std::filesystem::path file = model->file();
     const at::Tensor features = probe_features(m_sizes, options.device);
     ChosenNetwork chosen = fastest_network(
-        bfloat16,
+        key, bfloat16,
         [&](NetworkForm form) {
+            const bool is_loaded =
+                model && form.bfloat16 == bfloat16 && form.layout == NetworkLayout::contiguous;
             return std::make_unique<const ModelRunner>(
-                load_torch_script(file, options.device, form.bfloat16, form.layout), options);
+                is_loaded ? std::move(model)
+                          : load_torch_script(file, options.device, form.bfloat16, form.layout),
+                options);
         },
         [&](const ModelRunner& runner) { return forward_time(runner, features); });
     const std::string layout = to_string(chosen.form.layout);

@@ -49,9 +49,8 @@ struct TorchServiceConfig {
                   "distance along ticks over which an output depends on the input; tiles overlap by it; -1: "
                   "from the metadata of the file, otherwise measured"),
             field(&C::layout, "layout", "", one_of("auto", "contiguous", "channels_last"),
-                  "memory layout of a TorchScript network: auto: as saved on the CPU, on CUDA the faster one "
-                  "by "
-                  "a measurement before the first event; contiguous or channels_last"));
+                  "memory layout of a TorchScript network: contiguous, channels_last, or auto: as saved on "
+                  "the CPU, on CUDA the faster one by a measurement before the first event"));
     }
 };
 
@@ -84,10 +83,12 @@ private:
     const std::string& data_file_name() const override { return config().model; }
     DataFile& identify_model();
     void check_features(const Model& model) const;
-    /// Load the model in the layout of the configuration, or in the faster one.
-    /// @param model  as loaded first; used if its form is the wanted one
-    std::unique_ptr<const ModelRunner> make_runner(std::unique_ptr<const Model> model,
-                                                   const ModelRunnerOptions& options, bool bfloat16);
+    /// Measure layouts, unless this process has done so.
+    /// @param key    of chosen_layout()
+    /// @param model  in the chosen layout if there is one, else contiguous
+    std::unique_ptr<const ModelRunner> faster_runner(const std::string& key,
+                                                     std::unique_ptr<const Model> model,
+                                                     const ModelRunnerOptions& options, bool bfloat16);
     void try_out(c10::Device device) const;
 
     Notes m_notes;

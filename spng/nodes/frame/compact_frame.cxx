@@ -57,8 +57,8 @@ CompactFrame::CompactFrame(const std::vector<CompactTag>& tags, const RowPositio
                            std::int64_t ticks, CopiedShare& share)
     : m_rows(static_cast<std::int64_t>(positions.channels().size())), m_ticks(ticks), m_share(share) {
     constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
-    require_argument(std::max(m_rows, m_ticks) <= most, "CompactFrame", "rows or ticks",
-                     std::max(m_rows, m_ticks), "below 2^31");
+    require_argument(m_rows <= most, "CompactFrame", "rows of the frame", m_rows, "at most 2^31 - 1");
+    require_argument(m_ticks <= most, "CompactFrame", "ticks of the frame", m_ticks, "at most 2^31 - 1");
     std::int64_t value_tags = 0;
     for (const CompactTag& tag : tags) {
         Part part{.first_word = m_words, .words = tag.masks.at(0).size(-1), .factor = tag.factor};

@@ -58,7 +58,7 @@ public:
     /// @param tags       all on one device; not empty
     /// @param positions  of the frame's rows
     /// @param ticks      of the frame; rows are cropped or end with zeros
-    /// @throws Error(Internal) if a tag's tensors do not fit each other
+    /// @throws Error(Internal) if a tag's tensors do not fit each other, or for more than 2^31 - 1 rows or ticks
     CompactFrame(const std::vector<CompactTag>& tags, const RowPositions& positions, std::int64_t ticks,
                  CopiedShare& share);
 
