@@ -60,7 +60,10 @@ void wrong_type(const std::string& where, const nlohmann::json& seen, const std:
 
 void out_of_range(const std::string& where, const nlohmann::json& seen, const Range& range,
                   const char* unit) {
-    const std::string expected = range.text();
+    std::string expected = range.text();
+    if (expected.empty()) {
+        expected = range.not_empty ? "a value that is not empty" : "a value that fits the type";
+    }
     std::string hint;
     if (seen.is_string() && range.choices[0] != nullptr) {
         std::vector<std::string> choices;
@@ -71,12 +74,11 @@ void out_of_range(const std::string& where, const nlohmann::json& seen, const Ra
     }
     const std::string with_unit =
         std::string(unit).empty() || std::string(unit) == "1" ? "" : std::string(" [") + unit + "]";
-    throw Error(ErrorKind::Configuration,
-                {.what = "configuration value out of range",
-                 .where = where,
-                 .seen = shortened(seen),
-                 .expected = (expected.empty() ? "a value that fits the type" : expected) + with_unit,
-                 .hint = hint});
+    throw Error(ErrorKind::Configuration, {.what = "configuration value out of range",
+                                           .where = where,
+                                           .seen = shortened(seen),
+                                           .expected = expected + with_unit,
+                                           .hint = hint});
 }
 
 void unknown_key(const std::string& where, const std::string& key, const std::vector<std::string>& known) {

@@ -212,6 +212,12 @@ std::string summary(const MemoryPlan& plan, const MemoryChoice& choice) {
 std::string to_string(const MemoryPlan& plan, const std::optional<MemoryPlan>& window,
                       const MemoryChoice& choice, std::size_t replicas, std::int64_t budget,
                       std::int64_t free) {
+    const std::string not_counted =
+        plan.unknown_types.empty() ? "" : "memory: not counted: " + joined(plan.unknown_types) + "\n";
+    if (plan.total(1) == 0) {
+        return "memory: no plan, because the configuration does not give the size of an event\n" +
+               not_counted;
+    }
     std::string uses;
     for (std::size_t use = 0; use < plan.event.size(); ++use) {
         if (plan.event[use] > 0) {
@@ -235,10 +241,7 @@ std::string to_string(const MemoryPlan& plan, const std::optional<MemoryPlan>& w
                 (budget > 0 && total > budget ? ", more than the budget; a shorter -A window= takes less\n"
                                               : "\n");
     }
-    if (!plan.unknown_types.empty()) {
-        text += "memory: not counted: " + joined(plan.unknown_types) + "\n";
-    }
-    return text;
+    return text + not_counted;
 }
 
 nlohmann::json json_of(const MemoryPlan& plan, const std::optional<MemoryPlan>& window,

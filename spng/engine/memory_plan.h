@@ -58,7 +58,8 @@ struct MemoryChoice {
 MemoryChoice choose_within(const MemoryPlan& plan, std::int64_t budget, int events_in_flight, int graphs = 0,
                            int kept_graphs = 1);
 
-/// Write the plan for people in a few lines: event by use, constants, total, budget and free memory.
+/// Write the plan for people in a few lines: event by use, constants, total, budget and free memory. Without any
+/// bytes, as for a job that only copies files, say that there is no plan.
 /// @param window    from plan_window_memory()
 /// @param replicas  number of device replicas
 /// @param free      free bytes of one device; -1: unknown

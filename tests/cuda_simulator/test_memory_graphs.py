@@ -39,10 +39,18 @@ def fixture_expected(job: Site) -> wire_cell.Arrays:
 
 
 def run(
-    job: Site, *flags: str, memory_mb: float = 80_000, devices: int = 1, log: str = "", **arguments: str
+    job: Site,
+    *flags: str,
+    memory_mb: float = 80_000,
+    devices: int = 1,
+    log: str = "",
+    cuda_graph: str | None = "on",
+    **arguments: str,
 ) -> Run:
-    """Run the main job on simulated devices to its end, without a race."""
-    asked = {"input": "adc.npz", "output": "out.npz", "device": "cuda", "cuda_graph": "on", **arguments}
+    """Run the main job on simulated devices to its end, without a race. cuda_graph: None leaves the argument out."""
+    asked = {"input": "adc.npz", "output": "out.npz", "device": "cuda", **arguments}
+    if cuda_graph is not None:
+        asked["cuda_graph"] = cuda_graph
     words = [word for name, value in asked.items() for word in ("-A", f"{name}={value}")]
     done = cuda_simulator.run(
         job.folder,
@@ -107,7 +115,7 @@ class TestCaptures:
 
 
 class TestDefault:
-    """The default of `cuda_graph`, auto: graphs where memory allows, and no warning where it does not."""
+    """Jobs without the argument `cuda_graph`: graphs where memory allows, and no warning where it does not."""
 
     def memory_of(self, job: Site) -> dict[str, int]:
         timing = json.loads((job.folder / "timing.json").read_text(encoding="utf-8"))
@@ -115,23 +123,22 @@ class TestDefault:
         return found
 
     def test_captures(self, job: Site, expected: wire_cell.Arrays) -> None:
-        seen = run(job, cuda_graph="auto")
+        seen = run(job, cuda_graph=None)
         require_equal(job.folder, expected)
         assert seen.report.all["replays"] >= EVENTS - 1
+        timing = json.loads((job.folder / "timing.json").read_text(encoding="utf-8"))
+        assert timing["settings"]["cuda_graph"] == "auto"
         assert "SPNGDeviceSection: " in seen.done.stdout and "-A cuda_graph=off" in seen.done.stdout
-        assert "cuda_graph='auto'" in (wire_cell.ROOT / "cfg" / "pipeline.jsonnet").read_text(
-            encoding="utf-8"
-        )
 
     def test_a_small_budget_takes_graphs_first(self, job: Site, expected: wire_cell.Arrays) -> None:
-        seen = run(job, memory_mb=100, cuda_graph="auto")
+        seen = run(job, memory_mb=100, cuda_graph=None)
         require_equal(job.folder, expected)
         memory = self.memory_of(job)
         assert (memory["cuda_graphs"], memory["events_in_flight"]) == (0, 2)
         assert seen.report.all["replays"] == 0 and "warning" not in seen.done.stderr.lower()
 
-    @pytest.mark.parametrize("graph", ["auto", "on"])
-    def test_only_who_asks_is_warned(self, job: Site, expected: wire_cell.Arrays, graph: str) -> None:
+    @pytest.mark.parametrize("graph", [None, "on"])
+    def test_only_who_asks_is_warned(self, job: Site, expected: wire_cell.Arrays, graph: str | None) -> None:
         """The device has less memory than the plan assumes."""
         done = run(job, "-L", "warn", memory_mb=70, memory_budget=MUCH, cuda_graph=graph).done
         require_equal(job.folder, expected)

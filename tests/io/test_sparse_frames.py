@@ -105,6 +105,23 @@ class TestConverter:
         ]
         require_same(seen, {name: events[name] for name in names})
 
+    def test_the_check(self) -> None:
+        """As for other jobs: arguments are read, data files are not; frames of unknown size have no memory plan."""
+
+        def check(*words: str) -> tuple[int, str]:
+            done = wire_cell.run("--check", "-c", CONVERT, *words)
+            return done.returncode, done.stdout + done.stderr
+
+        status, text = check("-A", "input=none.npz")
+        assert status == 0 and "2 nodes, 1 edges, valid" in text
+        assert re.findall("memory: .*", text) == [
+            "memory: no plan, because the configuration does not give the size of an event"
+        ]
+        status, text = check("-A", "tags=")
+        assert status == 2 and "FrameFileSource, key tags" in text and "not empty" in text
+        status, text = check("-A", "frames=spares")
+        assert status == 2 and "did you mean 'sparse'?" in text
+
     def test_tags_with_their_own_times(self, tmp_path: Path) -> None:
         arrays = event(0, "early", np.ones((2, 3), np.int16)) | event(0, "late", np.ones((2, 3), np.int16))
         arrays["tickinfo_late_0"] = np.array([7000.0, 250.0, 0.0])

@@ -29,7 +29,7 @@ struct FrameFileSourceConfig {
             field(&C::inname, "inname", "", required(), "frame file: .npz, .tar, .tar.gz or .tar.bz2"),
             field(&C::further_files, "further_files", "", any(),
                   "files with other channels of the same events, for example of other anodes"),
-            field(&C::tags, "tags", "", any(), "tags to read; \"*\" reads all"),
+            field(&C::tags, "tags", "", not_empty(), "tags to read; \"*\" reads all"),
             field(&C::nevents, "nevents", "events", at_least(-1), "maximum number of events; -1: all"),
             field(&C::read_ahead, "read_ahead", "", any(),
                   "read and decompress the next event on a background thread while the current one is "
