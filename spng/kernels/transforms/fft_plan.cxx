@@ -32,86 +32,84 @@ std::int64_t position_of(std::int64_t frequency, std::int64_t length, std::span<
     return position;
 }
 
-/// Count the cycles of shared memory in which threads access one element each. As many elements as fit into its 32
-/// banks take one cycle if no two of them are in the same banks.
+/// Return the mean cycles of an access to shared memory: 1 if elements that fit into its 32 banks are never in the
+/// same ones. A part of the threads is enough, since patterns repeat.
 /// @param together  elements that fit
 /// @param element   returns the element of a thread
 template <class Element>
-std::int64_t cycles_of_access(std::int64_t threads, std::int64_t together, const Element& element) {
-    std::int64_t cycles = 0;
-    for (std::int64_t first = 0; first < threads; first += together) {
+double ways_of_access(std::int64_t threads, std::int64_t together, const Element& element) {
+    constexpr std::int64_t enough = 512;
+    std::int64_t cycles = 0, accesses = 0;
+    for (std::int64_t first = 0; first < std::min(threads, enough); first += together) {
         std::array<std::int64_t, warp_threads> in_bank = {};
         for (std::int64_t thread = first; thread < std::min(first + together, threads); ++thread) {
             ++in_bank[element(thread) % together];
         }
         cycles += *std::ranges::max_element(in_bank);
+        ++accesses;
     }
-    return cycles;
+    return static_cast<double>(cycles) / static_cast<double>(accesses);
 }
 
-/// Count the cycles of shared memory for one element of each set of a forward transform and, for a row, for the access
-/// by frequency.
-std::int64_t cycles_of_transform(std::int64_t length, std::span<const std::int64_t> radices, FftUse use) {
-    const bool is_row = use == FftUse::row;
-    const std::int64_t together = bank_bytes / (is_row ? 8 : tile_bytes);
-    std::int64_t cycles = is_row ? cycles_of_access(length, together,
-                                                    [&](std::int64_t frequency) {
-                                                        return position_of(frequency, length, radices);
-                                                    })
-                                 : 0;
-    std::int64_t distance = length;
-    for (const std::int64_t radix : radices) {
-        distance /= radix;
-        // All elements of a set have the conflicts of its first one, since equal distances rotate the banks.
-        const std::int64_t stage = radix * cycles_of_access(length / radix, together, [&](std::int64_t set) {
-                                       const std::int64_t offset = set % distance;
-                                       return (set - offset) * radix + offset;
-                                   });
-        // Outermost stages read or write memory instead, and the innermost ones of a tile are one.
-        const bool is_once = distance * radix == length || (distance == 1 && !is_row);
-        cycles += is_once ? stage : 2 * stage;
-    }
-    return cycles;
-}
-
-/// Factorizations with a number of stages, in every order.
-class Orders {
+/// Finds the order of radices with the fewest bank conflicts.
+class OrderSearch {
 public:
-    Orders(std::int64_t length, FftUse use, std::size_t stages)
-        : m_length(length), m_use(use), m_radices(stages) {
-        visit(0, length);
+    OrderSearch(std::int64_t length, FftUse use, std::size_t stages)
+        : m_length(length), m_together(bank_bytes / (use == FftUse::row ? 8 : tile_bytes)), m_use(use),
+          m_radices(stages) {
+        visit(0, length, 0);
     }
 
-    /// Return the order with the fewest cycles of shared memory; nothing if there is none.
+    /// Return the order; nothing if there is no factorization with so many stages.
     const std::vector<std::int64_t>& best() const { return m_best; }
 
 private:
-    void visit(std::size_t stage, std::int64_t rest) {
-        if (stage + 1 == m_radices.size()) {
-            if (rest >= 2 && rest <= max_inner_radix) {
-                m_radices[stage] = rest;
-                compare();
-            }
+    /// Try all radices of a stage and those inside.
+    /// @param size  of the transforms that are left
+    /// @param ways  sum of the stages outside
+    void visit(std::size_t stage, std::int64_t size, double ways) {
+        if (!m_best.empty() && ways >= m_fewest_ways) {
             return;
         }
-        for (std::int64_t radix = max_radix; radix >= 2; --radix) {
-            if (rest % radix == 0) {
+        if (stage == m_radices.size()) {
+            compare(ways);
+            return;
+        }
+        const bool is_innermost = stage + 1 == m_radices.size();
+        for (std::int64_t radix = is_innermost ? max_inner_radix : max_radix; radix >= 2; --radix) {
+            if (is_innermost ? size == radix : size % radix == 0) {
                 m_radices[stage] = radix;
-                visit(stage + 1, rest / radix);
+                visit(stage + 1, size / radix, ways + ways_of_stage(stage, radix, size / radix));
             }
         }
     }
 
-    void compare() {
-        const std::int64_t cycles = cycles_of_transform(m_length, m_radices, m_use);
-        if (m_best.empty() || cycles < m_cycles) {
+    double ways_of_stage(std::size_t stage, std::int64_t radix, std::int64_t distance) const {
+        // All elements of a set have the conflicts of its first one, since equal distances rotate the banks.
+        const double ways = ways_of_access(m_length / radix, m_together, [&](std::int64_t set) {
+            const std::int64_t offset = set % distance;
+            return (set - offset) * radix + offset;
+        });
+        // Outermost stages read or write memory instead, and both innermost ones of a tile are one.
+        const bool is_once = stage == 0 || (m_use == FftUse::tile && stage + 1 == m_radices.size());
+        return is_once ? ways : 2 * ways;
+    }
+
+    void compare(double ways) {
+        if (m_use == FftUse::row) {
+            ways += ways_of_access(m_length, m_together, [&](std::int64_t frequency) {
+                return position_of(frequency, m_length, m_radices);
+            });
+        }
+        if (m_best.empty() || ways < m_fewest_ways) {
             m_best = m_radices;
-            m_cycles = cycles;
+            m_fewest_ways = ways;
         }
     }
 
-    std::int64_t m_length, m_cycles = 0;
+    std::int64_t m_length, m_together;
     FftUse m_use;
+    double m_fewest_ways = 0;
     std::vector<std::int64_t> m_radices, m_best;
 };
 
@@ -182,7 +180,7 @@ std::vector<std::int64_t> best_radices(std::int64_t length, FftUse use) {
     std::vector<std::int64_t> best;
     if (has_only_small_factors(length)) {
         for (std::size_t stages = 2; best.empty(); ++stages) {
-            best = Orders(length, use, stages).best();
+            best = OrderSearch(length, use, stages).best();
         }
     }
     return best;
