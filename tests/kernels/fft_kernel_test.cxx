@@ -6,6 +6,7 @@
 #include "spng/nodes/decon/deconvolution.h"
 #include "spng/nodes/decon/waveform_spectrum.h"
 #include "spng/nodes/filter/time_filter.h"
+#include "tests/kernels/emulator/bank_counter.h"
 #include "tests/kernels/kernel_checks.h"
 
 #include <ATen/TensorOperators.h>
@@ -23,6 +24,7 @@
 #include <algorithm>
 #include <functional>
 #include <limits>
+#include <map>
 #include <numeric>
 #include <string>
 #include <vector>
@@ -58,33 +60,79 @@ const Sizes lengths = {1,  2,  3,   4,   5,   6,   7,   8,   9,   10,  12,   14,
                        16, 18, 20,  21,  25,  27,  32,  35,  49,  50,  63,   64,  81,
                        90, 98, 100, 105, 125, 128, 160, 243, 343, 500, 1050, 1575};
 
+using kernels::FftUse;
+
 TEST(FftPlan, FewStagesAndSmallInnerRadices) {
-    EXPECT_EQ(kernels::fft_radices(1), (Sizes{1, 1}));
-    EXPECT_EQ(kernels::fft_radices(500), (Sizes{10, 10, 5}));
-    EXPECT_EQ(kernels::fft_radices(800), (Sizes{10, 10, 8}));
-    EXPECT_EQ(kernels::fft_radices(1575), (Sizes{9, 5, 5, 7}));
-    EXPECT_EQ(kernels::fft_radices(3150), (Sizes{10, 9, 5, 7}));
-    for (const std::int64_t length : {11, 13, 22, 121, 3151}) {
-        EXPECT_EQ(kernels::fft_radices(length), Sizes{}) << length;
-    }
-    for (const std::int64_t length : lengths) {
-        const Sizes radices = kernels::fft_radices(length);
-        ASSERT_GE(radices.size(), 2) << length;
-        EXPECT_EQ(std::accumulate(radices.begin(), radices.end(), std::int64_t{1}, std::multiplies<>()),
-                  length);
-        EXPECT_LE(*std::ranges::max_element(radices), kernels::max_radix);
-        EXPECT_LE(radices.back(), kernels::max_inner_radix);
+    EXPECT_EQ(kernels::fft_radices(1, FftUse::row), (Sizes{1, 1}));
+    EXPECT_EQ(kernels::fft_radices(500, FftUse::tile), (Sizes{10, 10, 5}));
+    EXPECT_EQ(kernels::fft_radices(800, FftUse::tile), (Sizes{10, 10, 8}));
+    EXPECT_EQ(kernels::fft_radices(1575, FftUse::row), (Sizes{5, 7, 9, 5}));
+    EXPECT_EQ(kernels::fft_radices(3150, FftUse::row), (Sizes{5, 10, 9, 7}));
+    for (const FftUse use : {FftUse::row, FftUse::tile}) {
+        for (const std::int64_t length : {11, 13, 22, 121, 3151}) {
+            EXPECT_EQ(kernels::fft_radices(length, use), Sizes{}) << length;
+        }
+        for (const std::int64_t length : lengths) {
+            const Sizes radices = kernels::fft_radices(length, use);
+            ASSERT_GE(radices.size(), 2) << length;
+            EXPECT_EQ(std::accumulate(radices.begin(), radices.end(), std::int64_t{1}, std::multiplies<>()),
+                      length);
+            EXPECT_LE(*std::ranges::max_element(radices), kernels::max_radix);
+            EXPECT_LE(radices.back(), kernels::max_inner_radix);
+        }
     }
 }
 
 TEST(FftPlan, TablesAreSharedAndRoundedOnce) {
-    const auto plan = kernels::fft_plan(90, at::kFloat, at::kCPU);
-    EXPECT_TRUE(plan.roots.is_same(kernels::fft_plan(90, at::kFloat, at::kCPU).roots));
-    const auto exact = kernels::fft_plan(90, at::kDouble, at::kCPU);
+    const auto plan_of = [](at::ScalarType type, FftUse use = FftUse::row) {
+        return kernels::fft_plan(90, use, type, at::kCPU);
+    };
+    const auto plan = plan_of(at::kFloat), exact = plan_of(at::kDouble);
+    EXPECT_TRUE(plan.roots.is_same(plan_of(at::kFloat).roots));
+    EXPECT_FALSE(plan.roots.is_same(plan_of(at::kFloat, FftUse::tile).roots));
     EXPECT_TRUE(plan.roots.equal(exact.roots.to(at::kComplexFloat)));
     EXPECT_LE((at::abs(exact.roots) - 1).abs().max().item<double>(), 2e-16);
     const auto order = plan.order.to(at::kLong);
     EXPECT_TRUE(order[0].index_select(0, order[1]).equal(at::arange(90)));
+}
+
+/// Count the conflicts of one launch.
+/// @param first_byte  of the elements in shared memory
+template <class Operation>
+emulation::BankCounter::Pass counted(std::size_t value_bytes, std::size_t first_byte,
+                                     const Operation& operation) {
+    const emulation::EmulatedDevice device(0);
+    const emulation::BankCounter counter(value_bytes, first_byte);
+    operation();
+    return counter.total();
+}
+
+TEST(FftPlan, RowsHaveFewBankConflicts) {
+    // 6300 and 1575: the default event; others: powers of 2 have the most conflicts.
+    const std::map<std::int64_t, double> ways = {{1575, 1.45}, {3000, 1.55}, {3375, 1.4},  {4725, 1.4},
+                                                 {4800, 1.55}, {5000, 1.55}, {6000, 1.6},  {6300, 1.45},
+                                                 {10000, 1.8}, {2400, 1.5},  {3072, 2.5},  {3200, 1.85},
+                                                 {4096, 4.4},  {4608, 2.5},  {6144, 3.65}, {6400, 2.2}};
+    for (const auto& [padded, limit] : ways) {
+        const auto waveform = at::randint(0, 4096, {1, padded}, at::kShort);
+        const auto spectrum = at::randn({1, 1, padded / 2 + 1}, at::kComplexFloat);
+        const auto there = counted(8, kernels::reduction_words * 8, [&, padded = padded] {
+            return kernels::waveform_spectrum(waveform, padded, at::kFloat, {});
+        });
+        const auto back = counted(8, 0, [&, padded = padded] {
+            return kernels::apply_time_filter(spectrum, spectrum, padded, padded);
+        });
+        EXPECT_LE(there.ways(), limit) << padded;
+        EXPECT_LE(back.ways(), limit) << padded;
+    }
+}
+
+TEST(FftPlan, TilesHaveFewBankConflicts) {
+    for (const std::int64_t channels : {480, 500, 800, 960, 1000, 1024, 1250, 1600}) {
+        const auto spectrum = at::randn({1, channels, 1}, at::kComplexFloat);
+        const auto seen = counted(8, 0, [&] { return kernels::deconvolve(spectrum, spectrum, channels); });
+        EXPECT_LE(seen.ways(), 1.25) << channels;
+    }
 }
 
 void expect_spectrum(const at::Tensor& waveforms, std::int64_t padded, at::ScalarType type,

@@ -19,7 +19,8 @@ void convolve(const char* name, const at::Tensor& spectrum, const at::Tensor& ke
     using Value = c10::complex<Real>;
     constexpr std::int64_t columns = tile_bytes / sizeof(Value);
     const std::int64_t views = spectrum.size(0), frequencies = spectrum.size(2);
-    const FftPlan plan = fft_plan(length, c10::CppTypeToScalarType<Real>::value, result.device());
+    const FftPlan plan =
+        fft_plan(length, FftUse::tile, c10::CppTypeToScalarType<Real>::value, result.device());
     launch(name, result.device(), blocks_for(views * ((frequencies + columns - 1) / columns), 1),
            length * tile_bytes, spectrum.const_data_ptr<Value>(), spectrum.stride(0), spectrum.stride(1),
            views, spectrum.size(1), frequencies, kernel.const_data_ptr<Value>(),
@@ -32,7 +33,8 @@ void convolve(const char* name, const at::Tensor& spectrum, const at::Tensor& ke
 } // namespace
 
 at::Tensor deconvolve(const at::Tensor& spectrum, const at::Tensor& kernel, std::int64_t length) {
-    if (spectrum.numel() == 0 || !can_transform(length, length * tile_bytes, spectrum.device())) {
+    if (spectrum.numel() == 0 ||
+        !can_transform(length, FftUse::tile, length * tile_bytes, spectrum.device())) {
         return deconvolve_composite(spectrum, kernel, length);
     }
     at::Tensor result = empty_with_aligned_rows(spectrum.sizes(), spectrum.options());

@@ -12,10 +12,12 @@
 
 namespace spng::kernels {
 
+/// Elements that the threads of a block transform: one row of float32 or float64, or adjacent columns of tile_bytes.
+enum class FftUse { row, tile };
+
 /// Return the radices of the stages, the outermost first: as few as possible, at least two, up to max_radix and
-/// max_inner_radix (sizes.h). Stages of odd radix are inside, because odd distances of elements avoid bank
-/// conflicts. Empty if a prime factor is greater than 7.
-std::vector<std::int64_t> fft_radices(std::int64_t length);
+/// max_inner_radix (sizes.h), in the order with the fewest bank conflicts. Empty if a prime factor is greater than 7.
+std::vector<std::int64_t> fft_radices(std::int64_t length, FftUse use);
 
 /// Complex transform of one length.
 struct FftPlan {
@@ -51,12 +53,12 @@ struct RealFftSize {
 
 /// Return true if kernels can do this transform: no prime factor above 7, and `shared_bytes` within the
 /// limit of the device. All other transforms are those of ATen.
-bool can_transform(std::int64_t length, std::int64_t shared_bytes, c10::Device device);
+bool can_transform(std::int64_t length, FftUse use, std::int64_t shared_bytes, c10::Device device);
 
-/// Return the plan of a complex transform. Its tables are made once for each length, type and device, and
+/// Return the plan of a complex transform. Its tables are made once for each length, use, type and device, and
 /// kept until the process ends, as captured graphs read them. The first call must not be inside a capture.
 /// @param length  of a transform that is possible
 /// @param type    at::kFloat or at::kDouble
-FftPlan fft_plan(std::int64_t length, at::ScalarType type, c10::Device device);
+FftPlan fft_plan(std::int64_t length, FftUse use, at::ScalarType type, c10::Device device);
 
 } // namespace spng::kernels

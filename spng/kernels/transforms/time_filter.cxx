@@ -15,7 +15,8 @@ void filter_rows(const char* name, const at::Tensor& spectrum, const at::Tensor&
                  const RealFftSize& size, at::Tensor& result) {
     using Value = c10::complex<Real>;
     const std::int64_t channels = spectrum.size(1), rows = spectrum.size(0) * channels;
-    const FftPlan plan = fft_plan(size.length(), c10::CppTypeToScalarType<Real>::value, result.device());
+    const FftPlan plan =
+        fft_plan(size.length(), FftUse::row, c10::CppTypeToScalarType<Real>::value, result.device());
     launch(name, result.device(), blocks_for(rows, 1), plan.length * static_cast<std::int64_t>(sizeof(Value)),
            spectrum.const_data_ptr<Value>(), rows, channels, spectrum.stride(0), spectrum.stride(1),
            filter.const_data_ptr<Value>(), filter.size(0) == 1 ? std::int64_t{0} : filter.stride(0),
@@ -30,7 +31,8 @@ at::Tensor apply_time_filter(const at::Tensor& spectrum, const at::Tensor& filte
                              std::int64_t samples) {
     const RealFftSize size{length};
     const auto bytes = size.length() * static_cast<std::int64_t>(spectrum.element_size());
-    if (spectrum.numel() == 0 || samples == 0 || !can_transform(size.length(), bytes, spectrum.device())) {
+    if (spectrum.numel() == 0 || samples == 0 ||
+        !can_transform(size.length(), FftUse::row, bytes, spectrum.device())) {
         return apply_time_filter_composite(spectrum, filter, length, samples);
     }
     at::Tensor result = at::empty({spectrum.size(0), spectrum.size(1), samples},

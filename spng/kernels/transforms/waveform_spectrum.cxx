@@ -13,7 +13,8 @@ namespace {
 template <class Sample, class Real>
 void transform(const char* name, const Rows& rows, const bool* good, std::int64_t shared_bytes,
                const RealFftSize& size, at::Tensor& result) {
-    const FftPlan plan = fft_plan(size.length(), c10::CppTypeToScalarType<Real>::value, result.device());
+    const FftPlan plan =
+        fft_plan(size.length(), FftUse::row, c10::CppTypeToScalarType<Real>::value, result.device());
     launch(name, result.device(), blocks_for(rows.rows, 1), shared_bytes, rows.data<Sample>(), rows.rows,
            rows.row_stride, rows.ticks, rows.tick_stride, good, static_cast<int>(rows.staged), plan.length,
            static_cast<int>(size.is_halved()), plan.radices, plan.twiddles<Real>(), plan.turns<Real>(),
@@ -28,7 +29,7 @@ at::Tensor waveform_spectrum(const at::Tensor& waveforms, std::int64_t padded_ti
     const auto complex_type = c10::toComplexType(type);
     const std::int64_t own_bytes =
         reduction_bytes + size.length() * static_cast<std::int64_t>(c10::elementSize(complex_type));
-    if (waveforms.numel() == 0 || !can_transform(size.length(), own_bytes, waveforms.device())) {
+    if (waveforms.numel() == 0 || !can_transform(size.length(), FftUse::row, own_bytes, waveforms.device())) {
         return waveform_spectrum_composite(waveforms, padded_ticks, type, good);
     }
     if (waveforms.scalar_type() != at::kShort && waveforms.scalar_type() != type) {

@@ -6,6 +6,8 @@
 // read before it is written, or written and read by two threads without a barrier between. A seed determines
 // the order in which threads run between barriers.
 
+#include "tests/kernels/emulator/bank_counter.h"
+
 #include <ucontext.h>
 
 #include <algorithm>
@@ -97,8 +99,8 @@ public:
 
     std::byte* shared(std::size_t offset) { return m_shared.data() + offset; }
     std::size_t shared_bytes() const { return m_shared.size(); }
-    void note_write(std::size_t offset);
-    void note_read(std::size_t offset);
+    void note_write(std::size_t offset, std::size_t bytes);
+    void note_read(std::size_t offset, std::size_t bytes);
     [[noreturn]] void fail(const std::string& what);
 
 private:
@@ -113,6 +115,7 @@ private:
     };
 
     static void enter();
+    void count(std::size_t offset, std::size_t bytes) const;
     void resume(Thread& thread);
     void wait(Meeting meeting);
     bool same_epoch(std::uint64_t block_epoch) const { return block_epoch == m_block_epoch; }
@@ -229,12 +232,24 @@ inline void BlockRunner::run(const std::function<void()>& body, Dimensions block
             throw Violation("threads that never meet: " + waiting());
         }
     }
+    if (BankCounter* const counter = BankCounter::current()) {
+        counter->end_pass();
+    }
+}
+
+inline void BlockRunner::count(std::size_t offset, std::size_t bytes) const {
+    if (BankCounter* const counter = BankCounter::current()) {
+        counter->note(m_current->id, bytes, offset);
+    }
 }
 
 inline void BlockRunner::meet_block() {
     if (++m_at_barrier == m_threads.size()) {
         m_at_barrier = 0;
         ++m_block_epoch;
+        if (BankCounter* const counter = BankCounter::current()) {
+            counter->end_pass();
+        }
         for (Thread& thread : m_threads) {
             thread.waits = Meeting::none;
         }
@@ -268,7 +283,8 @@ inline const std::uint64_t* BlockRunner::meet_warp(const char* operation, unsign
     return warp.results;
 }
 
-inline void BlockRunner::note_write(std::size_t offset) {
+inline void BlockRunner::note_write(std::size_t offset, std::size_t bytes) {
+    count(offset, bytes);
     Access& seen = m_access[offset];
     const unsigned me = m_current->id;
     const std::uint64_t warp_epoch = m_warps[warp_of(me)].epoch;
@@ -292,7 +308,8 @@ inline void BlockRunner::note_write(std::size_t offset) {
     seen.writer_warp_epoch = warp_epoch;
 }
 
-inline void BlockRunner::note_read(std::size_t offset) {
+inline void BlockRunner::note_read(std::size_t offset, std::size_t bytes) {
+    count(offset, bytes);
     Access& seen = m_access[offset];
     const unsigned me = m_current->id;
     const std::uint64_t warp_epoch = m_warps[warp_of(me)].epoch;

@@ -18,13 +18,13 @@ public:
     public:
         explicit Element(std::size_t offset) : m_offset(offset) {}
         operator T() const {
-            emulation::running->note_read(m_offset);
+            emulation::running->note_read(m_offset, sizeof(T));
             T value;
             std::memcpy(&value, emulation::running->shared(m_offset), sizeof value);
             return value;
         }
         Element& operator=(T value) {
-            emulation::running->note_write(m_offset);
+            emulation::running->note_write(m_offset, sizeof(T));
             std::memcpy(emulation::running->shared(m_offset), &value, sizeof value);
             return *this;
         }
