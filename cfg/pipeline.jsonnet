@@ -71,7 +71,7 @@ local chain(spng, job, group, batch) =
 /// intag      tag of the waveforms; empty: the only one in the file
 /// detname    detector, a name in detectors/all.jsonnet, or (--tla-code) a description of the same form
 /// tpcid      index of the anode; several with commas, or all
-/// batch_anodes  true: anodes with equal responses and networks share tensors; auto: true if `device` names CUDA
+/// batch_anodes  true: anodes with equal responses and networks share tensors; auto: true on CUDA if memory allows
 /// other_anodes  reject or ignore channels of anodes that are not in tpcid
 /// check_input  true: warn if noise, polarity or pulse shape of the first events do not fit the detector (wire-cell --strict: fail)
 /// max_bad_share  warn if a larger share of an anode's channels is absent, NaN, out of range, dead, masked or saturated

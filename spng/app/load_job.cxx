@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "spng/app/load_job.h"
+#include "spng/app/run_job.h"
 
 #include "spng/app/plugins.h"
 #include "spng/core/log/log.h"

@@ -5,7 +5,6 @@
 #include "spng/app/configuration.h"
 #include "spng/app/job_report.h"
 #include "spng/app/job_reservations.h"
-#include "spng/app/load_job.h"
 #include "spng/app/print.h"
 #include "spng/app/profiled_run.h"
 #include "spng/app/signals.h"

@@ -8,6 +8,8 @@
 
 #include <gtest/gtest.h>
 
+#include <stdexcept>
+
 namespace {
 
 using spng::app::evaluate_jsonnet;
@@ -38,6 +40,30 @@ TEST(Jsonnet, TextAndCodeBindings) {
                                           {Kind::external_code, "d", "[4]"}},
                                          {});
     EXPECT_EQ(result, nlohmann::json::parse(R"(["x=y", 3, "4", [4]])"));
+}
+
+TEST(Jsonnet, QuestionsToTheProgram) {
+    const SnippetFile file(
+        "local ask = std.native('is_short'); [ask('cuda'), ask('cuda:0'), std.native('other')]");
+    const auto is_short = [](const std::string& text) { return text.size() < 5; };
+    EXPECT_EQ(evaluate_jsonnet(file.path(), {}, {}, {{"is_short", is_short}}),
+              nlohmann::json({true, false, nullptr}));
+}
+
+TEST(Jsonnet, QuestionsThatFail) {
+    const auto message_of = [](const std::string& code) {
+        const SnippetFile file(code);
+        const auto fail = [](const std::string& text) -> bool { throw std::runtime_error("not " + text); };
+        try {
+            evaluate_jsonnet(file.path(), {}, {}, {{"fails", fail}});
+        } catch (const spng::Error& error) {
+            return error.text().what;
+        }
+        return std::string();
+    };
+    EXPECT_EQ(message_of("std.native('fails')('this')"), "the configuration does not evaluate: not this");
+    EXPECT_EQ(message_of("std.native('fails')(3)"),
+              "the configuration does not evaluate: fails takes a text");
 }
 
 TEST(Jsonnet, ImportsAreSearchedInTheOrderGiven) {

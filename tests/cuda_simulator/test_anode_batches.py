@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Jobs of several anodes batch them on a device by themselves, as far as its memory allows (spng/app/load_job.h)."""
+"""Jobs of several anodes batch them on a device by themselves, as far as its memory allows (spng/app/load_job.cxx)."""
 
 from __future__ import annotations
 
@@ -8,54 +8,51 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.cuda_simulator.test_modes import TAGS, assert_equal
+from tests.cuda_simulator.test_modes import assert_equal
 from tests.support import cuda_simulator, small_anodes, wire_cell
 from tests.support.cuda_simulator import Run
 
 pytestmark = cuda_simulator.needs_simulator
 
-TICKS, EVENTS = 800, 2
-MUCH = 80_000  # MB
+TICKS = 300
 # By the plan for 6000 ticks, one event takes 105 MB with anodes 1 and 2 in one batch, and 89 MB without; 266 and 221 MB
 # in readout windows of 18,000 ticks. Nine tenths of the memory are the budget.
-FOR_NO_BATCH, FOR_BATCH, FOR_BATCH_OF_WINDOWS = 110, 120, 300
+MUCH, FOR_NO_BATCH, FOR_BATCH, FOR_BATCH_OF_WINDOWS = 80_000, 110, 125, 300
+BATCH = "alike ones in one batch"
 
 
 class Anodes:
-    """A folder with events of three anodes, of which two are alike."""
+    """A folder with an event of three anodes, of which two are alike."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.flags = small_anodes.write_description(folder)
-        self.parts = len(small_anodes.ANODES)
-        readout = small_anodes.readout(folder, EVENTS * self.parts, TICKS)
-        self.arrays: wire_cell.Arrays = {}
-        for ident, event in enumerate(np.split(readout, EVENTS, axis=1)):
-            samples = np.concatenate(np.split(event, self.parts, axis=1))
-            self.arrays |= wire_cell.event(samples, np.arange(len(samples)), ident)
-        wire_cell.write_arrays(folder / "adc.npz", self.arrays)
+        parts = len(small_anodes.ANODES)
+        readout = small_anodes.readout(folder, parts, TICKS)
+        samples = np.concatenate(np.split(readout, parts, axis=1))
+        wire_cell.write_arrays(folder / "adc.npz", wire_cell.event(samples, np.arange(len(samples))))
+        # On the CPU anodes are not batched.
+        given = {"tpcid": "all", "model": "none", "threads": 1, "device": "cpu"}
+        self.on_cpu = wire_cell.job(folder, *self.flags, input="adc.npz", **given)
 
-    def on_cuda(self, *options: str, memory_mb: float = MUCH, **arguments: object) -> Run:
+    def run(self, *options: str, memory_mb: float = MUCH, emulate: int = 1, **arguments: object) -> Run:
         """Run the job over the simulator, to its good end."""
-        given = {"tpcid": "all", "tags": TAGS, **arguments}
-        run = cuda_simulator.job(self.folder, self.flags, given, "-L", "info", *options, memory_mb=memory_mb)
+        run = cuda_simulator.job(
+            self.folder,
+            self.flags,
+            {"tpcid": "all", **arguments},
+            "-L",
+            "info",
+            *options,
+            memory_mb=memory_mb,
+            emulate=emulate,
+        )
         assert run.done.returncode == 0, run.done.stderr
         return run
 
-    def result(self) -> wire_cell.Arrays:
-        return wire_cell.read_arrays(self.folder / "cuda.npz")
-
-
-@pytest.fixture(name="anodes", scope="module")
-def fixture_anodes(tmp_path_factory: pytest.TempPathFactory) -> Anodes:
-    return Anodes(tmp_path_factory.mktemp("anodes"))
-
-
-@pytest.fixture(name="cpu", scope="module")
-def fixture_cpu(anodes: Anodes) -> wire_cell.Arrays:
-    """The answer of the CPU, where anodes are not batched."""
-    given = {"tpcid": "all", "tags": TAGS, "model": "none", "threads": 1, "device": "cpu"}
-    return wire_cell.job(anodes.folder, *anodes.flags, input="adc.npz", **given)
+    def check(self, memory_mb: float = MUCH, **arguments: object) -> str:
+        """Return the choice that --check prints."""
+        return choice(self.run("--check", memory_mb=memory_mb, **arguments).done.stdout)
 
 
 def choice(text: str) -> str:
@@ -65,21 +62,43 @@ def choice(text: str) -> str:
     return lines[0] if lines else ""
 
 
-@pytest.mark.parametrize("device", ["auto", "cuda"])
-def test_default_is_a_batch(anodes: Anodes, cpu: wire_cell.Arrays, device: str) -> None:
-    devices = 1
-    run = anodes.on_cuda(device=device)
-    run.report.check()
-    assert devices and choice(run.done.stderr) == "alike ones in one batch"
-    assert "anodes1+2-induction" in run.done.stdout
-    assert_equal(anodes.result(), cpu)
+@pytest.fixture(name="anodes", scope="module")
+def fixture_anodes(tmp_path_factory: pytest.TempPathFactory) -> Anodes:
+    return Anodes(tmp_path_factory.mktemp("anodes"))
 
 
-def test_batch_has_fewer_launches(anodes: Anodes, cpu: wire_cell.Arrays) -> None:
-    """A batch of two costs the launches of one: events of three anodes cost those of two, beside the nodes for all."""
-    launches = {}
-    for batch in ("auto", "false"):
-        few, many = (anodes.on_cuda(batch_anodes=batch, nevents=count).report.kernels() for count in (1, EVENTS))
-        launches[batch] = many - few
-    assert_equal(anodes.result(), cpu)
-    assert 0.6 < launches["auto"] / launches["false"] < 0.75, launches
+def labels(run: Run) -> set[str]:
+    """The batches of the anodes 1 and 2 in the timing table."""
+    return {label for label in ("anode1-", "anode2-", "anodes1+2-") if label in run.done.stdout}
+
+
+def test_batch_unless_memory_is_short(anodes: Anodes) -> None:
+    """A batch of two anodes takes the launches of one, so those of two for all three. test_modes compares its numbers."""
+    apart = anodes.run(memory_mb=FOR_NO_BATCH, events_in_flight=1)
+    apart.report.check()
+    assert "take 266 MB, more than the memory budget" in choice(apart.done.stderr)
+    assert labels(apart) == {"anode1-", "anode2-"}
+    assert apart.report.all["peak_bytes"]["0"] <= FOR_NO_BATCH * 1e6
+    assert_equal(wire_cell.read_arrays(anodes.folder / "cuda.npz"), anodes.on_cpu)
+    assert anodes.check(memory_mb=FOR_NO_BATCH) == choice(apart.done.stderr)
+
+    together = anodes.run(events_in_flight=1, emulate=0)
+    assert choice(together.done.stderr) == BATCH and labels(together) == {"anodes1+2-"}
+    assert 0.65 < together.report.kernels() / apart.report.kernels() < 0.8
+
+
+def test_devices_and_budgets(anodes: Anodes) -> None:
+    assert anodes.check(device="auto") == BATCH
+    assert anodes.check(memory_mb=FOR_BATCH_OF_WINDOWS) == BATCH
+    assert "take 266 MB" in anodes.check(memory_mb=FOR_BATCH_OF_WINDOWS, device="cuda:0,cuda:0")
+    assert "take 266 MB" in anodes.check(memory_budget="260MB")
+    assert anodes.check(memory_mb=FOR_BATCH, window=-1) == BATCH
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [{"device": "cpu"}, {"batch_anodes": "true"}, {"tpcid": "0,1"}],
+    ids=["cpu", "asked", "different"],
+)
+def test_no_choice(anodes: Anodes, arguments: dict[str, str]) -> None:
+    assert anodes.check(**arguments) == ""

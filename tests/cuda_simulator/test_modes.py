@@ -160,12 +160,13 @@ def test_long_readout(site: Site) -> None:
 
 
 def test_batched_anodes(tmp_path: Path) -> None:
-    """Anodes 1 and 2 share their tensors."""
+    """By default, anodes 1 and 2 share their tensors on a device, and do not on the CPU."""
     flags = small_anodes.write_description(tmp_path)
     readout = small_anodes.readout(tmp_path, len(small_anodes.ANODES), TICKS)
     samples = np.concatenate(np.split(readout, len(small_anodes.ANODES), axis=1))
     arrays = wire_cell.event(samples, np.arange(len(samples)))
-    cpu, cuda, _ = on_both(tmp_path, flags, arrays, tpcid="all", batch_anodes="true")
+    cpu, cuda, run = on_both(tmp_path, flags, arrays, tpcid="all")
+    assert "anodes1+2-induction" in run.done.stdout and "anode2-" not in run.done.stdout
     assert_equal(cuda, cpu)
 
 

@@ -302,19 +302,22 @@ class TestBatch:
         assert difference(seen, expected) < BATCH_LIMIT
 
     def test_fewer_nodes_and_operations(self, timings: dict[str, tuple[dict, Arrays]]) -> None:
-        """A batch of two costs the operations of one anode: that is two thirds for three anodes, beside the nodes for all."""
-        for_all = ("SPNGFrameToTorchSetFanout", "SPNGTorchTensorSetToFrameFanin")
+        """A batch of anodes 1 and 2 costs the operations of anode 2 alone, which finds the kernels of the deconvolution made.
+
+        Their ratio says little: in the first event, a third of all operations make the kernels of anodes 0 and 1, with
+        and without batches.
+        """
         nodes, operations = {}, {}
         for choice, (timing, _) in timings.items():
+            operations[choice] = {node["name"]: node["leaf_operations"] for node in timing["nodes"]}
             nodes[choice] = {node["name"] for node in timing["nodes"] if node["type"] == "SPNGDecon"}
-            operations[choice] = sum(
-                node["leaf_operations"] for node in timing["nodes"] if node["type"] not in for_all
-            )
             assert nodes[choice] == {
                 f"SPNGDecon:{label}-{group}" for label in LABELS[choice] for group in groups_of(label)
             }
-            assert "SPNGFrameToTorchSetFanout:anodes0+1+2" in {node["name"] for node in timing["nodes"]}
-        assert operations["true"] < 0.85 * operations["false"], operations
+            assert "SPNGFrameToTorchSetFanout:anodes0+1+2" in operations[choice]
+        of_anode_2 = sum(count for name, count in operations["false"].items() if "anode2-" in name)
+        assert of_anode_2 > 30
+        assert sum(operations["true"].values()) == sum(operations["false"].values()) - of_anode_2
 
 
 def test_one_anode_after_the_other(tmp_path: Path) -> None:
