@@ -18,7 +18,7 @@ struct Settings {
         rejected_allocation;      ///< REJECTED_ALLOCATION: number of the cudaMalloc that fails, from 0
     bool emulates_kernels = true; ///< EMULATE=0: see emulates_kernels()
     bool runs_at_once = false;    ///< EAGER=1: operations run when queued
-    /// BARE=1: for times of the host. No number is calculated (outputs are empty), no traffic counted, nothing
+    /// BARE=1: for times of the host. Nothing is calculated (values are undefined), no traffic counted, nothing
     /// checked, and no query finds work done. Needs EMULATE=0.
     bool is_bare = false;
     bool notes_waits = false; ///< WAITS=1: the report has the call stack of each wait
