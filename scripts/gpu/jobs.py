@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from scripts.bench.programs import NODE_BY_NODE, job_arguments
+
 from . import child, inputs
 from .agreement import Criterion, compare
 from .outcome import Failed
@@ -40,9 +42,7 @@ def command(
     """Return the command of a job with a log, a timing report and an output in the work folder."""
     work = stage.setting.work
     given = {"device": stage.setting.device, "output": str(work / f"{name}.tar")}
-    if job == PIPELINE:
-        given["cuda_graph"] = "off"  # figures of each node
-    given |= arguments
+    given |= (NODE_BY_NODE if job == PIPELINE else {}) | arguments
     return [
         str(stage.setting.program),
         "-c",
@@ -51,7 +51,7 @@ def command(
         *("--timing", str(stage.logs / f"{name}.json")),
         *stage.setting.words,
         *words,
-        *(word for key, value in given.items() for word in ("-A", f"{key}={value}")),
+        *job_arguments(given),
     ]
 
 

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The samples inside ROIs come to the host in one compact copy (docs/decisions/compact-result.md): frames equal the CPU's
 for any share of samples inside ROIs, and a second copy is made only where the first was too short.
+
+The kernels themselves are tested by tests/kernels and test_modes.py, so only one job here emulates them.
 """
 
 from __future__ import annotations
@@ -18,14 +20,16 @@ from tests.support.small_site import NOISE_COUNTS, Site
 pytestmark = cuda_simulator.needs_simulator
 
 TICKS = 401  # the last slice of four ticks has one
+SHORT_WARM_UP = "readout+: { nticks: 500 }"  # the detectors' 6000 ticks cost more than the events
 EVENTS = 4
 
-# The small detector with other thresholds and padding of ROIs.
+# The small detector with a short warm-up, and other thresholds and padding of ROIs.
 DETECTOR = """detname=
 local base = import 'small.jsonnet';
 local witness = {{ threshold_rms_factor: {factor}, weak_rms_factor: 0, pad: {pad} }};
 local rois = {{ seed_rms_factor: {factor}, lone_seed_rms_factor: {factor}, pad: {pad} }};
 base + {{
+    {warm_up},
     filter_sets(anode)::
         local sets = base.filter_sets(anode);
         {{
@@ -37,7 +41,19 @@ base + {{
 
 def flags(site: Site, factor: float, pad: int) -> list[str]:
     """Describe the small detector with these thresholds [channel RMS] and padding [samples] of ROIs."""
-    return ["-P", str(site.folder), "--tla-code", DETECTOR.format(factor=factor, pad=pad)]
+    return [
+        "-P",
+        str(site.folder),
+        "--tla-code",
+        DETECTOR.format(factor=factor, pad=pad, warm_up=SHORT_WARM_UP),
+    ]
+
+
+def with_short_warm_up(flags: list[str]) -> list[str]:
+    """Return flags that describe a detector, with a shorter warm-up."""
+    *others, detector = flags
+    name, _, description = detector.partition("=")
+    return [*others, f"{name}=({description}) + {{ {SHORT_WARM_UP} }}"]
 
 
 def events(site: Site, busy: set[int]) -> wire_cell.Arrays:
@@ -62,14 +78,15 @@ def second_copies(run: cuda_simulator.Run) -> int:
     [
         (1e6, 1, {"tags": TAGS}),
         (0, 10_000, {"tags": TAGS}),
+        (0, 10_000, {"emulate": 1}),
         (0, 10_000, {"cuda_graph": "on", "engine": "TbbFlow", "events_in_flight": 3}),
         (0, 10_000, {"dtype": "float64", "tags": "wiener,signal,roi"}),
     ],
-    ids=["nothing", "everything", "everything-graph", "everything-float64"],
+    ids=["nothing", "everything", "everything-kernels", "everything-graph", "everything-float64"],
 )
 def test_nothing_or_everything_inside(site: Site, factor: float, pad: int, mode: dict[str, Any]) -> None:
     detector = flags(site, factor, pad)
-    arguments = {"tags": "signal", **mode, "verbosity": 1}
+    arguments = {"tags": "signal", "emulate": 0, **mode, "verbosity": 1}
     cpu, cuda, run = on_both(site.folder, detector, events(site, {0, 1, 2, 3}), **arguments)
     for ident in range(EVENTS):
         signal = cpu[f"frame_signal_{ident}"]
@@ -97,6 +114,7 @@ def test_small_and_large_events_in_turn(site: Site, graph: str) -> None:
         cuda_graph=graph,
         verbosity=1,
         events_in_flight=1,
+        emulate=0,
     )
     shares = [np.mean(cpu[f"frame_signal_{ident}"] != 0) for ident in range(EVENTS)]
     assert max(shares[0], shares[2]) < 0.035 < min(shares[1], shares[3]) < 1.25 * shares[1]
@@ -108,7 +126,7 @@ def test_small_and_large_events_in_turn(site: Site, graph: str) -> None:
 @pytest.mark.parametrize("split", [True, False])
 def test_several_anodes(tmp_path: Path, split: bool) -> None:
     """Frames of one anode each, and one frame with the rows of seven tensors; channels of anode 1 are absent."""
-    anodes = small_anodes.write_description(tmp_path)
+    anodes = with_short_warm_up(small_anodes.write_description(tmp_path))
     readout = small_anodes.readout(tmp_path, len(small_anodes.ANODES), TICKS)
     samples = np.concatenate(np.split(readout, len(small_anodes.ANODES), axis=1))
     channels = np.arange(len(samples))
@@ -130,7 +148,12 @@ def test_several_anodes(tmp_path: Path, split: bool) -> None:
 
 def test_taps_have_dense_rows(site: Site) -> None:
     cpu, cuda, _ = on_both(
-        site.folder, site.flags, events(site, {0, 1, 2, 3}), tags="signal", dump="signal,roi"
+        site.folder,
+        with_short_warm_up(site.flags),
+        events(site, {0, 1, 2, 3}),
+        tags="signal",
+        dump="signal,roi",
+        emulate=0,
     )
     assert_equal(cuda, cpu)
     taps = sorted(path.name for path in site.folder.glob("cuda-*.npz"))

@@ -38,12 +38,12 @@ def fixture_frames(site: Site) -> wire_cell.Arrays:
 
 
 def on_both(
-    folder: Path, flags: list[str], arrays: wire_cell.Arrays, /, **arguments: Any
+    folder: Path, flags: list[str], arrays: wire_cell.Arrays, /, *, emulate: int = 1, **arguments: Any
 ) -> tuple[wire_cell.Arrays, wire_cell.Arrays, cuda_simulator.Run]:
-    """Process frames on the CPU and over the simulator; return both outputs."""
+    """Process frames on the CPU and over the simulator; return both outputs. emulate: 0 leaves out SPNG's kernels."""
     wire_cell.write_arrays(folder / "adc.npz", arrays)
     arguments = {"tags": TAGS, **arguments}
-    run = cuda_simulator.job(folder, flags, arguments)
+    run = cuda_simulator.job(folder, flags, arguments, emulate=emulate)
     on_cpu = {"model": "none", "threads": 1, **arguments, "device": "cpu"}
     cpu = wire_cell.job(folder, *flags, input="adc.npz", **on_cpu)
     assert run.done.returncode == 0, run.done.stderr
