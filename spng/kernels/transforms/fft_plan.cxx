@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spng/kernels/transforms/fft_plan.h"
 
+#include "spng/core/fft_size.h"
 #include "spng/core/tensor_checks.h"
 #include "spng/device/memory/tensors_by_length.h"
 
@@ -164,21 +165,12 @@ DeviceTables& tables_of(c10::Device device, FftUse use) {
     return all[{device.type(), device.index(), use}];
 }
 
-bool has_only_small_factors(std::int64_t length) {
-    for (const std::int64_t prime : {2, 3, 5, 7}) {
-        while (length % prime == 0) {
-            length /= prime;
-        }
-    }
-    return length == 1;
-}
-
 std::vector<std::int64_t> best_radices(std::int64_t length, FftUse use) {
     if (length <= max_inner_radix) {
         return {1, length};
     }
     std::vector<std::int64_t> best;
-    if (has_only_small_factors(length)) {
+    if (fast_fft_size(length) == length) { // otherwise no radices divide it
         for (std::size_t stages = 2; best.empty(); ++stages) {
             best = OrderSearch(length, use, stages).best();
         }
