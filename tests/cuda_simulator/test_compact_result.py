@@ -78,7 +78,8 @@ def second_copies(run: cuda_simulator.Run) -> int:
     [
         (1e6, 1, {"tags": TAGS}),
         (0, 10_000, {"tags": TAGS}),
-        (0, 10_000, {"emulate": 1}),
+        # Without wiener, of which one sample rounds to 0 on CUDA only.
+        (0, 10_000, {"emulate": 1, "tags": TAGS.replace("wiener,", "")}),
         (0, 10_000, {"cuda_graph": "on", "engine": "TbbFlow", "events_in_flight": 3}),
         (0, 10_000, {"dtype": "float64", "tags": "wiener,signal,roi"}),
     ],
@@ -118,8 +119,7 @@ def test_small_and_large_events_in_turn(site: Site, graph: str) -> None:
     )
     shares = [np.mean(cpu[f"frame_signal_{ident}"] != 0) for ident in range(EVENTS)]
     assert max(shares[0], shares[2]) < 0.035 < min(shares[1], shares[3]) < 1.25 * shares[1]
-    # In events of noise the baseline of an ROI is several times larger than what remains.
-    assert_equal(cuda, cpu, 4 * ROUNDING["float32"])
+    assert_equal(cuda, cpu)
     assert second_copies(run) == 1
 
 
