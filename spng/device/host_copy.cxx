@@ -13,4 +13,10 @@ at::Tensor begin_copy_to_host(const at::Tensor& tensor) {
     return copy.copy_(tensor, /*non_blocking=*/true);
 }
 
+void begin_copy_to_device(const at::Tensor& from, const at::Tensor& to) {
+    const bool is_ready = !to.is_cuda() || is_page_locked(from);
+    to.copy_(is_ready ? from : host_tensor(from.sizes(), from.scalar_type(), true).copy_(from),
+             /*non_blocking=*/true);
+}
+
 } // namespace spng

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Copy tensors from a device to the host.
+// Copy tensors between host and device without waiting.
 
 #include <ATen/core/Tensor.h>
 
@@ -10,5 +10,11 @@ namespace spng {
 /// has reached this point (AsynchronousOutput). A copy from CUDA goes to page-locked memory; otherwise it
 /// would make the host wait. A tensor on the host is returned unchanged.
 at::Tensor begin_copy_to_host(const at::Tensor& tensor);
+
+/// Queue a copy to a device on the current stream and return at once. Ordinary memory is copied to page-locked
+/// memory first; otherwise it would make the host wait.
+/// @param from  on the host
+/// @param to    on the device, of the same shape and type
+void begin_copy_to_device(const at::Tensor& from, const at::Tensor& to);
 
 } // namespace spng

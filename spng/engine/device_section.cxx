@@ -55,6 +55,33 @@ void DeviceSection::enclose(const Graph& graph, GraphSection section, instrument
     m_slots = slots;
     m_max_captures = max_captures;
     m_level = level;
+    const auto is_inside = [&](std::size_t vertex) {
+        return std::binary_search(m_section.vertices.begin(), m_section.vertices.end(), vertex);
+    };
+    for (const std::size_t vertex : m_section.vertices) {
+        for (const std::size_t edge : graph.vertices()[vertex].output_edges) {
+            const std::size_t head = graph.edges()[edge].head.node;
+            if (!is_inside(head)) {
+                m_made.push_back(edge);
+                m_is_lent.push_back(
+                    std::binary_search(m_section.ends.begin(), m_section.ends.end(), head));
+            }
+        }
+    }
+    for (const auto& vertex : graph.vertices()) {
+        auto* node = dynamic_cast<DeviceWorkStarter*>(vertex.node);
+        const auto& edges = vertex.output_edges;
+        const bool enters =
+            std::all_of(edges.begin(), edges.end(), [&](std::size_t edge) {
+                return is_inside(graph.edges()[edge].head.node);
+            });
+        if (node != nullptr && !edges.empty() && enters && node->leave_device_work()) {
+            const auto port =
+                std::find(m_section.entering.begin(), m_section.entering.end(), edges.front());
+            m_starts.push_back(
+                {node, static_cast<std::size_t>(port - m_section.entering.begin()), edges});
+        }
+    }
 }
 
 std::vector<std::string> DeviceSection::input_ports() const {
@@ -74,13 +101,28 @@ void DeviceSection::prepare_node(Environment&) {
     }
 }
 
-Ports DeviceSection::call_one_by_one(const Ports& inputs, instrument::MeterMode mode) const {
-    std::vector<TensorSetPtr> on_edge(m_graph->edges().size());
-    for (std::size_t port = 0; port < inputs.size(); ++port) {
-        on_edge[m_section.entering[port]] = inputs[port];
+DeviceSection::Work DeviceSection::call_one_by_one(const Ports& inputs, instrument::MeterMode mode) const {
+    const Ports sets = uploaded(inputs, context().device());
+    Work work;
+    work.on_edge.resize(m_graph->edges().size());
+    for (std::size_t port = 0; port < sets.size(); ++port) {
+        work.on_edge[m_section.entering[port]] = sets[port];
     }
+    for (const Start& start : m_starts) {
+        auto started = start.node->device_work(sets[start.first_port]);
+        for (std::size_t port = 0; port < start.edges.size(); ++port) {
+            work.on_edge[start.edges[port]] = std::move(started.outputs.at(port));
+        }
+        work.findings.push_back(std::move(started.findings));
+    }
+    call_vertices(m_section.vertices, work.on_edge, mode);
+    return work;
+}
+
+void DeviceSection::call_vertices(const std::vector<std::size_t>& vertices,
+                                  std::vector<TensorSetPtr>& on_edge, instrument::MeterMode mode) const {
     const std::uint64_t event = instrument::current_call().event;
-    for (const std::size_t index : m_section.vertices) {
+    for (const std::size_t index : vertices) {
         const auto& vertex = m_graph->vertices()[index];
         Ports in;
         for (const std::size_t edge : vertex.input_edges) {
@@ -91,6 +133,14 @@ Ports DeviceSection::call_one_by_one(const Ports& inputs, instrument::MeterMode 
             on_edge[vertex.output_edges[port]] = std::move(out.at(port));
         }
     }
+}
+
+Ports DeviceSection::finish_event(const Ports& inputs, const std::vector<at::Tensor>& findings,
+                                  std::vector<TensorSetPtr> on_edge) const {
+    for (std::size_t i = 0; i < m_starts.size(); ++i) {
+        m_starts[i].node->collect(*inputs[m_starts[i].first_port], findings[i]);
+    }
+    call_vertices(m_section.ends, on_edge, m_mode);
     Ports outputs;
     for (const std::size_t edge : m_section.leaving) {
         outputs.push_back(std::move(on_edge[edge]));
@@ -98,9 +148,15 @@ Ports DeviceSection::call_one_by_one(const Ports& inputs, instrument::MeterMode 
     return outputs;
 }
 
+TensorSetPtr DeviceSection::arrived(const TensorSetPtr& output, std::size_t port) const {
+    const Graph::Target& tail = m_graph->edges()[m_section.leaving[port]].tail;
+    const auto* end = dynamic_cast<const AsynchronousOutput*>(m_graph->vertices()[tail.node].node);
+    return end == nullptr ? output : end->arrived(output, tail.port);
+}
+
 std::unique_ptr<DeviceSection::Capture> DeviceSection::capture(const Ports& inputs, bool& is_ready) {
     NVTX_SCOPED_RANGE("DeviceSection::record");
-    auto made = std::make_unique<Capture>(inputs);
+    auto made = std::make_unique<Capture>(inputs, context().device());
     made->graph = make_device_graph(context().device());
     instrument::MeterMode mode = m_mode;
     mode.device_events = false;
@@ -114,18 +170,30 @@ std::unique_ptr<DeviceSection::Capture> DeviceSection::capture(const Ports& inpu
     }
     // The graph may keep the work, so it refers to nothing of this call.
     const auto outputs = std::make_shared<Ports>();
+    const auto findings = std::make_shared<std::vector<at::Tensor>>();
     {
         const CapturingThread capturing;
-        made->graph->capture([call, outputs] {
-            Ports sets = call();
+        made->graph->capture([call, outputs, findings, &edges = m_made] {
+            Work work = call();
+            Ports sets;
+            for (const std::size_t edge : edges) {
+                sets.push_back(std::move(work.on_edge[edge]));
+            }
             std::vector<at::Tensor> tensors = tensors_of(sets);
+            for (const at::Tensor& found : work.findings) {
+                if (found.defined()) {
+                    tensors.push_back(found);
+                }
+            }
             if (outputs->empty()) {
                 *outputs = std::move(sets);
+                *findings = std::move(work.findings);
             }
             return tensors;
         });
     }
-    made->outputs.emplace(made->inputs.ports(), *outputs);
+    made->findings = *findings;
+    made->outputs.emplace(made->inputs.ports(), *outputs, m_is_lent);
     if (!made->outputs->rejection().empty()) {
         throw UnusableOutputs(made->outputs->rejection());
     }
@@ -335,13 +403,21 @@ Ports DeviceSection::replay(Capture& capture, const Ports& inputs) {
             capture.last_use->record(current_stream(device));
         }
     };
-    capture.inputs.load(inputs);
-    note_use(); // a launch that fails leaves the copies of load() queued
-    capture.graph->replay();
-    note_use(); // before fill(), which may run out of memory while the launched work runs
-    Ports outputs = capture.outputs->fill(inputs);
-    note_use();
-    return outputs;
+    try {
+        capture.inputs.load(inputs);
+        capture.graph->replay();
+        const Ports made = capture.outputs->fill(inputs);
+        std::vector<TensorSetPtr> on_edge(m_graph->edges().size());
+        for (std::size_t i = 0; i < made.size(); ++i) {
+            on_edge[m_made[i]] = made[i];
+        }
+        Ports outputs = finish_event(inputs, capture.findings, std::move(on_edge));
+        note_use();
+        return outputs;
+    } catch (...) {
+        note_use(); // of the work that was queued before the failure
+        throw;
+    }
 }
 
 Ports DeviceSection::process(const Ports& inputs) {
@@ -368,9 +444,9 @@ Ports DeviceSection::process(const Ports& inputs) {
 Ports DeviceSection::replay_or_call(const std::string& key, const Ports& inputs) {
     Capture* const capture = take(key, inputs);
     if (capture == nullptr) {
-        Ports outputs = call_one_by_one(inputs, m_mode);
+        Work work = call_one_by_one(inputs, m_mode);
         note_call(key);
-        return outputs;
+        return finish_event(inputs, work.findings, std::move(work.on_edge));
     }
     try {
         Ports outputs = replay(*capture, inputs);

@@ -2,7 +2,8 @@
 #pragma once
 // The device section of a graph as one node. It calls its nodes one by one for the first event of a shape,
 // captures them as a CUDA graph with the second, and launches that graph for all later ones
-// (docs/decisions/streams.md).
+// (docs/decisions/streams.md). With them it captures the work on the device that uploading nodes leave to it. The
+// nodes that pack frames are called for each event: the size of their copies differs.
 
 #include "spng/core/log/log.h"
 #include "spng/device/device_graph.h"
@@ -34,7 +35,7 @@ namespace spng {
 ///
 /// Each capture has the memory of an event. If memory runs out, in a capture or for an event, the section drops
 /// the capture that was used longest ago and tries again, until none is left.
-class DeviceSection : public NodeWith<NoConfig>, public SpareMemory {
+class DeviceSection : public NodeWith<NoConfig>, public SpareMemory, public AsynchronousOutput {
 public:
     /// Maximum number of shapes with captures. For a further shape the least recently used one is dropped, but
     /// none whose capture the device has rejected recently.
@@ -66,15 +67,29 @@ public:
     /// Drop captures: all, or the one that was used longest ago.
     void release_memory(bool all) override;
 
+    TensorSetPtr arrived(const TensorSetPtr& output, std::size_t port) const override;
+
 protected:
     void prepare_node(Environment& environment) override;
     Ports process(const Ports& inputs) override;
 
 private:
+    /// An uploading node that leaves its work on the device to the section.
+    struct Start {
+        DeviceWorkStarter* node;
+        std::size_t first_port;         ///< input port of the section with the set to upload
+        std::vector<std::size_t> edges; ///< by output port
+    };
+    /// Sets on edges of the graph, and the findings of each start.
+    struct Work {
+        std::vector<TensorSetPtr> on_edge;
+        std::vector<at::Tensor> findings;
+    };
     /// A CUDA graph with the memory that it reads and writes.
     struct Capture {
-        explicit Capture(const Ports& ports) : inputs(ports) {}
+        Capture(const Ports& ports, c10::Device device) : inputs(ports, device) {}
         StaticInputs inputs;
+        std::vector<at::Tensor> findings; ///< by start
         std::unique_ptr<DeviceGraph> graph;
         std::optional<OutputTemplate> outputs;
         std::optional<c10::Event> last_use; ///< after the latest replay; none on the CPU
@@ -93,7 +108,14 @@ private:
         std::vector<std::unique_ptr<Capture>> captures{};
     };
 
-    Ports call_one_by_one(const Ports& inputs, instrument::MeterMode mode) const;
+    /// Call the nodes but the ends.
+    Work call_one_by_one(const Ports& inputs, instrument::MeterMode mode) const;
+    void call_vertices(const std::vector<std::size_t>& vertices, std::vector<TensorSetPtr>& on_edge,
+                       instrument::MeterMode mode) const;
+    /// Queue the copies of findings and call the ends.
+    /// @param on_edge  the sets that enter the ends or leave the section
+    Ports finish_event(const Ports& inputs, const std::vector<at::Tensor>& findings,
+                       std::vector<TensorSetPtr> on_edge) const;
     Ports replay(Capture& capture, const Ports& inputs);
     Ports replay_or_call(const std::string& key, const Ports& inputs);
     /// @param is_ready  whether this thread has called the nodes; set
@@ -126,6 +148,9 @@ private:
 
     const Graph* m_graph = nullptr;
     GraphSection m_section;
+    std::vector<Start> m_starts;
+    std::vector<std::size_t> m_made; ///< edges out of the captured nodes
+    std::vector<bool> m_is_lent;     ///< by edge of m_made: it enters an end, which reads the memory of the capture
     instrument::MeterMode m_mode;
     std::size_t m_slots = 1;
     std::size_t m_max_captures = 0;

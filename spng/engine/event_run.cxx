@@ -176,7 +176,7 @@ void EventRun::complete_inputs(const Graph::Vertex& vertex, Ports& inputs) const
         const Node& feeding = *m_replica.graph->vertices()[tail.node].node;
         if (const auto* asynchronous = dynamic_cast<const AsynchronousOutput*>(&feeding)) {
             try {
-                inputs[port] = asynchronous->arrived(inputs[port]);
+                inputs[port] = asynchronous->arrived(inputs[port], tail.port);
             } catch (const Error& error) {
                 if (error.kind() == ErrorKind::Input) {
                     throw; // late findings, which name the node that checked the input

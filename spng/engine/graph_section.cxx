@@ -63,9 +63,22 @@ GraphSection find_device_section(const Graph& graph) {
             }
         }
     }
+    std::vector<bool> is_end(inside.size());
+    for (std::size_t i = 0; i < inside.size(); ++i) {
+        const Graph::Vertex& vertex = graph.vertices()[i];
+        is_end[i] = ends[i] && std::all_of(vertex.input_edges.begin(), vertex.input_edges.end(),
+                                           [&](auto edge) { return inside[graph.edges()[edge].tail.node]; });
+        if (is_end[i]) {
+            section.ends.push_back(i);
+        }
+    }
     for (std::size_t edge = 0; edge < graph.edges().size(); ++edge) {
-        const bool from = inside[graph.edges()[edge].tail.node];
-        const bool to = inside[graph.edges()[edge].head.node];
+        const std::size_t tail = graph.edges()[edge].tail.node, head = graph.edges()[edge].head.node;
+        if (ends[tail] && inside[head] && section.rejection.empty()) {
+            section.rejection = graph.vertices()[head].node->name().text() + " works on a packed frame";
+        }
+        const bool from = inside[tail] || is_end[tail];
+        const bool to = inside[head] || is_end[head];
         if (!from && to) {
             section.entering.push_back(edge);
         } else if (from && !to) {
@@ -81,8 +94,10 @@ GraphSection find_device_section(const Graph& graph) {
 Graph with_section(const Graph& graph, const GraphSection& section, Node& node) {
     const auto& old = graph.vertices();
     std::vector<bool> inside(old.size());
-    for (const std::size_t vertex : section.vertices) {
-        inside[vertex] = true;
+    for (const auto* vertices : {&section.vertices, &section.ends}) {
+        for (const std::size_t vertex : *vertices) {
+            inside[vertex] = true;
+        }
     }
     auto behind = inside;
     spread(graph, behind, false);

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spng/engine/section_ports.h"
 
+#include "spng/device/host_copy.h"
 #include "spng/nodes/roi/compacted_rows.h"
 
 #include <ATen/ops/clone.h>
+#include <ATen/ops/empty.h>
 
 #include <algorithm>
 #include <map>
@@ -135,45 +137,100 @@ private:
 class Copies {
 public:
     at::Tensor of(const at::Tensor& tensor) {
+        return make(tensor, [&] { return tensor.clone(); });
+    }
+
+    /// The rows of a tensor; of compacted rows only what is inside their ROIs.
+    at::Tensor rows_of(const NamedTensor& tensor) {
+        return make(tensor.data, [&] {
+            return tensor.compacted
+                       ? copy_compacted(tensor.data, tensor.compacted->mask, tensor.compacted->factor)
+                       : tensor.data.clone();
+        });
+    }
+
+private:
+    template <class Make>
+    at::Tensor make(const at::Tensor& tensor, const Make& copy_of) {
         if (!tensor.defined()) {
             return tensor;
         }
         at::Tensor& copy = m_copies[tensor.unsafeGetTensorImpl()];
         if (!copy.defined()) {
-            copy = tensor.clone();
+            copy = copy_of();
         }
         return copy;
     }
 
-    /// Replace the data of a tensor by a copy, and its ROIs if its rows are compacted.
-    void copy_data(NamedTensor& tensor) {
-        if (tensor.compacted) {
-            at::Tensor& copy = m_copies[tensor.data.unsafeGetTensorImpl()];
-            if (!copy.defined()) {
-                copy = copy_compacted(tensor.data, tensor.compacted->mask, tensor.compacted->factor);
-            }
-            tensor.data = copy;
-            tensor.compacted->mask = of(tensor.compacted->mask);
-        } else {
-            tensor.data = of(tensor.data);
-        }
-    }
-
-private:
     std::map<const c10::TensorImpl*, at::Tensor> m_copies;
 };
 
-/// Copy the tensors of a set. table_for: the channel table of a copy.
-template <class TableFor>
-std::vector<NamedTensor> copied(const TensorSet& set, Copies& copies, const TableFor& table_for) {
+/// Takes tensors to a device. Those that are there stay as they are, or are copied.
+class OnDevice {
+public:
+    OnDevice(c10::Device device, bool copies) : m_device(device), m_copies_all(copies) {}
+
+    at::Tensor of(const at::Tensor& tensor) {
+        if (!tensor.defined() || tensor.device() == m_device) {
+            return m_copies_all ? m_copies.of(tensor) : tensor;
+        }
+        at::Tensor& there = m_uploads[tensor.unsafeGetTensorImpl()];
+        if (!there.defined()) {
+            there = at::empty(tensor.sizes(), tensor.options().device(m_device).pinned_memory(false));
+            begin_copy_to_device(tensor, there);
+        }
+        return there;
+    }
+    at::Tensor rows_of(const NamedTensor& tensor) {
+        return m_copies_all && tensor.compacted ? m_copies.rows_of(tensor) : of(tensor.data);
+    }
+
+private:
+    c10::Device m_device;
+    bool m_copies_all;
+    Copies m_copies;
+    std::map<const c10::TensorImpl*, at::Tensor> m_uploads;
+};
+
+/// Replace the tensors of a set. table_for: the channel table of a replacement.
+template <class Replacements, class TableFor>
+std::vector<NamedTensor> replaced(const TensorSet& set, Replacements& by, const TableFor& table_for) {
     std::vector<NamedTensor> tensors = set.tensors();
     for (auto& tensor : tensors) {
-        copies.copy_data(tensor);
-        tensor.summary = copies.of(tensor.summary);
-        tensor.pedestal = copies.of(tensor.pedestal);
+        tensor.data = by.rows_of(tensor);
+        if (tensor.compacted) {
+            tensor.compacted->mask = by.of(tensor.compacted->mask);
+        }
+        tensor.summary = by.of(tensor.summary);
+        tensor.pedestal = by.of(tensor.pedestal);
         tensor.channels = tensor.channels ? table_for(tensor.channels) : nullptr;
     }
     return tensors;
+}
+
+/// Sets with replaced tensors and this event.
+Ports replaced(const Ports& sets, OnDevice by, const std::shared_ptr<const EventInfo>& event) {
+    std::map<const ChannelTable*, std::shared_ptr<const ChannelTable>> tables;
+    for (const auto& table : tables_of(sets)) {
+        auto copy = std::make_shared<ChannelTable>(*table);
+        copy->good = by.of(table->good);
+        tables[table.get()] = std::move(copy);
+    }
+    const auto table_for = [&](const std::shared_ptr<const ChannelTable>& table) {
+        return tables.at(table.get());
+    };
+    Ports made;
+    for (const auto& set : sets) {
+        made.push_back(std::make_shared<const TensorSet>(event, replaced(*set, by, table_for)));
+    }
+    return made;
+}
+
+/// The event without its findings, which keep samples.
+std::shared_ptr<const EventInfo> without_findings(const EventInfo& event) {
+    auto info = std::make_shared<EventInfo>(event);
+    info->findings.reset();
+    return info;
 }
 
 } // namespace
@@ -226,36 +283,37 @@ std::string port_key(const Ports& inputs) {
     return std::move(key).text();
 }
 
-StaticInputs::StaticInputs(const Ports& inputs) {
-    Copies copies;
-    std::map<const ChannelTable*, std::shared_ptr<const ChannelTable>> tables;
-    for (const auto& table : tables_of(inputs)) {
-        auto copy = std::make_shared<ChannelTable>(*table);
-        copy->good = copies.of(table->good);
-        tables[table.get()] = std::move(copy);
-    }
-    const auto table_for = [&](const std::shared_ptr<const ChannelTable>& table) {
-        return tables.at(table.get());
-    };
-    // Findings keep the samples of their event, and these sets live as long as the capture.
-    auto event = std::make_shared<EventInfo>(inputs.front()->event());
-    event->findings.reset();
-    for (const auto& set : inputs) {
-        std::vector<NamedTensor> tensors = copied(*set, copies, table_for);
-        m_ports.push_back(std::make_shared<const TensorSet>(event, std::move(tensors)));
-    }
-    m_tensors = tensors_of(m_ports);
+Ports uploaded(const Ports& sets, c10::Device device) {
+    const auto tensors = tensors_of(sets);
+    const bool are_there = std::all_of(tensors.begin(), tensors.end(),
+                                       [&](const at::Tensor& tensor) { return tensor.device() == device; });
+    return are_there
+               ? sets
+               : replaced(sets, OnDevice(device, false), sets.front()->event_ptr());
+}
+
+StaticInputs::StaticInputs(const Ports& inputs, c10::Device device)
+    // These sets live as long as the capture.
+    : m_ports(replaced(inputs, OnDevice(device, true), without_findings(inputs.front()->event()))),
+      m_tensors(tensors_of(m_ports)) {
+    m_loaded.resize(m_tensors.size(), decltype(m_loaded)::value_type(at::Tensor().getIntrusivePtr()));
 }
 
 void StaticInputs::load(const Ports& inputs) {
     const auto tensors = tensors_of(inputs);
     for (std::size_t i = 0; i < m_tensors.size(); ++i) {
-        m_tensors[i].copy_(tensors.at(i), /*non_blocking=*/true);
+        const at::Tensor& tensor = tensors.at(i);
+        if (tensor.device() != m_tensors[i].device()) {
+            begin_copy_to_device(tensor, m_tensors[i]);
+        } else if (m_loaded[i].lock() != tensor.getIntrusivePtr()) {
+            m_tensors[i].copy_(tensor, /*non_blocking=*/true);
+            m_loaded[i] = tensor.getIntrusivePtr();
+        }
     }
 }
 
-OutputTemplate::OutputTemplate(const Ports& inputs, Ports outputs)
-    : m_inputs(inputs), m_outputs(std::move(outputs)) {
+OutputTemplate::OutputTemplate(const Ports& inputs, Ports outputs, std::vector<bool> is_lent)
+    : m_inputs(inputs), m_outputs(std::move(outputs)), m_is_lent(std::move(is_lent)) {
     const auto times = times_of(m_inputs);
     for (const auto& set : m_outputs) {
         if (set == nullptr || set->event_ptr() != m_inputs.front()->event_ptr()) {
@@ -280,12 +338,17 @@ Ports OutputTemplate::fill(const Ports& inputs) const {
     const Tables tables = tables_of(inputs);
     Copies copies;
     std::map<const ChannelTable*, std::shared_ptr<const ChannelTable>> new_tables;
+    const auto table_of_event = [&](const std::shared_ptr<const ChannelTable>& old) {
+        const auto found = std::find(old_tables.begin(), old_tables.end(), old);
+        return found == old_tables.end() ? nullptr
+                                         : tables.at(static_cast<std::size_t>(found - old_tables.begin()));
+    };
     const auto table_for = [&](const std::shared_ptr<const ChannelTable>& old) {
         auto& table = new_tables[old.get()];
-        const auto found = std::find(old_tables.begin(), old_tables.end(), old);
-        if (!table && found != old_tables.end()) {
-            table = tables.at(static_cast<std::size_t>(found - old_tables.begin()));
-        } else if (!table) { // a node made it
+        if (!table) {
+            table = table_of_event(old);
+        }
+        if (!table) { // a node made it
             auto copy = std::make_shared<ChannelTable>(*old);
             copy->good = copies.of(old->good);
             table = std::move(copy);
@@ -293,8 +356,17 @@ Ports OutputTemplate::fill(const Ports& inputs) const {
         return table;
     };
     Ports outputs;
-    for (const auto& set : m_outputs) {
-        std::vector<NamedTensor> tensors = copied(*set, copies, table_for);
+    for (std::size_t port = 0; port < m_outputs.size(); ++port) {
+        std::vector<NamedTensor> tensors;
+        if (m_is_lent[port]) {
+            tensors = m_outputs[port]->tensors();
+            for (auto& tensor : tensors) {
+                const auto table = table_of_event(tensor.channels);
+                tensor.channels = table ? table : tensor.channels;
+            }
+        } else {
+            tensors = replaced(*m_outputs[port], copies, table_for);
+        }
         for (auto& tensor : tensors) {
             for (auto& axis : tensor.axes) {
                 if (is_time(axis)) {

@@ -4,6 +4,7 @@
 
 #include "spng/core/tensor_set.h"
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -20,15 +21,40 @@ public:
 };
 
 /// Mix-in for the node that uploads events to the device. All later nodes work there.
+///
+/// Its work on the device can be left to an engine, which captures it with that of the later nodes. Its calls then
+/// only make the set to upload.
 class DeviceWorkStarter {
 public:
+    /// The outputs of a call, and what it found out about the event.
+    struct DeviceWork {
+        std::vector<TensorSetPtr> outputs; ///< one set per output port
+        at::Tensor findings;
+    };
+
     virtual ~DeviceWorkStarter() = default;
 
     /// Make an example of the expected events, with which the chain is warmed up before the first event
     /// (warm_up.h). Call after prepare().
-    /// @return one set per output port, with the shapes, types and devices of the events and undefined values;
+    /// @return the outputs of a call, with the shapes, types and devices of the events and undefined values;
     /// empty if they are not known
     virtual std::vector<TensorSetPtr> example() const = 0;
+
+    /// Leave the work on the device to the caller from now on. Calls then return the set to upload on the first
+    /// output port, and sets without tensors on the others. Call after prepare() and before the first event.
+    /// @return false if the node cannot do that; its calls stay as they are
+    virtual bool leave_device_work() { return false; }
+
+    /// Queue the work that was left to the caller. It reads nothing of the event but its length and times.
+    /// @param uploaded  the set of a call, with all tensors on the device
+    virtual DeviceWork device_work(const TensorSetPtr& uploaded) const {
+        return {std::vector<TensorSetPtr>{uploaded}, {}};
+    }
+
+    /// Queue the copy of the findings to the host, for the event of the set.
+    /// @param set       of a call
+    /// @param findings  of device_work() for this set
+    virtual void collect(const TensorSet& /*set*/, const at::Tensor& /*findings*/) const {}
 };
 
 /// Mix-in for nodes whose device work cannot always be captured into a CUDA graph, because they wait for the
@@ -55,7 +81,8 @@ public:
 
 /// Mix-in for nodes whose calls return while their output tensors are still being copied to the host. The
 /// copies are complete when the event's stream has reached its position at the return. Engines wait for that
-/// before they call the next nodes; between source and sink they wait for nothing else.
+/// before they call the next nodes; between source and sink they wait for nothing else. Outputs share no memory of
+/// the device with inputs.
 class AsynchronousOutput {
 public:
     virtual ~AsynchronousOutput() = default;
@@ -63,7 +90,7 @@ public:
     /// Complete an output when its copies are done. Engines call it once for each output that has a next node, in
     /// the thread that calls that node, and pass on what it returns. It may wait for the device again.
     /// @throws Error, as the node itself
-    virtual TensorSetPtr arrived(const TensorSetPtr& output) const { return output; }
+    virtual TensorSetPtr arrived(const TensorSetPtr& output, std::size_t /*port*/) const { return output; }
 };
 
 } // namespace spng

@@ -95,7 +95,7 @@ class FlowPack : public NodeWith<NoConfig>, public AsynchronousOutput {
     }
 
 public:
-    TensorSetPtr arrived(const TensorSetPtr& output) const override { return complete(output); }
+    TensorSetPtr arrived(const TensorSetPtr& output, std::size_t) const override { return complete(output); }
 };
 
 /// As FlowPack, for two sinks.
@@ -106,7 +106,7 @@ class FlowPackTwo : public NodeWith<NoConfig>, public AsynchronousOutput {
     }
 
 public:
-    TensorSetPtr arrived(const TensorSetPtr& output) const override { return complete(output); }
+    TensorSetPtr arrived(const TensorSetPtr& output, std::size_t) const override { return complete(output); }
 };
 
 class FlowSink : public NodeWith<NoConfig> {

@@ -71,8 +71,16 @@ private:
     }
 };
 
+/// Copies its inputs, as every node with AsynchronousOutput.
 class SectionPack : public NodeWith<NoConfig>, public AsynchronousOutput {
-    Ports process(const Ports& inputs) override { return {merge(inputs)}; }
+    Ports process(const Ports& inputs) override {
+        std::vector<NamedTensor> tensors = merge(inputs)->tensors();
+        for (auto& tensor : tensors) {
+            tensor.data = tensor.data.clone();
+            tensor.summary = tensor.summary.clone();
+        }
+        return {std::make_shared<const TensorSet>(inputs[0]->event_ptr(), std::move(tensors))};
+    }
 };
 
 class SectionSink : public NodeWith<NoConfig> {
@@ -252,15 +260,16 @@ private:
     }
 };
 
-TEST_F(Section, IsBetweenUploadAndPack) {
+TEST_F(Section, IsBetweenUploadAndPackAndCallsThePacking) {
     build();
     const GraphSection section = find_device_section(*m_graph);
     EXPECT_EQ(section.vertices, (std::vector<std::size_t>{1, 2}));
     EXPECT_EQ(section.entering.size(), 1u);
-    EXPECT_EQ(section.leaving.size(), 2u);
+    EXPECT_EQ(section.ends, (std::vector<std::size_t>{3}));
+    EXPECT_EQ(section.leaving.size(), 1u);
     enclose();
-    ASSERT_EQ(m_short->vertices().size(), 4u);
-    EXPECT_EQ(m_short->edges().size(), 4u);
+    ASSERT_EQ(m_short->vertices().size(), 3u);
+    EXPECT_EQ(m_short->edges().size(), 2u);
     EXPECT_EQ(m_short->vertices()[1].node, &m_section);
 }
 
@@ -493,7 +502,7 @@ TEST_F(Section, ThreadsShareTheRecordings) {
             for (int i = 0; i < 50; ++i) {
                 const int index = 10 * thread + i % 10;
                 const Ports out = m_section.call(static_cast<std::uint64_t>(index), {event(index, 8)}, {});
-                const auto last = out[1]->at("doubled").data[1][1][7].item<float>();
+                const auto last = out[0]->at("doubled").data[1][1][7].item<float>();
                 wrong += last != 2 * (1000 * index + 31) + 1;
             }
         });

@@ -9,6 +9,16 @@
 #include <mutex>
 
 namespace spng {
+namespace {
+
+struct PageLocked;
+
+} // namespace
+
+bool is_page_locked(const at::Tensor& tensor) {
+    const c10::DataPtr& data = tensor.storage().data_ptr();
+    return data.get_deleter() == QuietDeleter<PageLocked>::free || tensor.is_pinned();
+}
 
 at::Tensor host_tensor(at::IntArrayRef sizes, c10::ScalarType type, bool page_locked) {
     if (!page_locked) {
@@ -16,7 +26,7 @@ at::Tensor host_tensor(at::IntArrayRef sizes, c10::ScalarType type, bool page_lo
     }
     try {
         at::Tensor tensor = at::empty(sizes, at::TensorOptions(type).pinned_memory(true));
-        free_quietly<struct PageLocked>(tensor);
+        free_quietly<PageLocked>(tensor);
         return tensor;
     } catch (const c10::Error& error) {
         const std::string reason = error.what_without_backtrace();

@@ -18,6 +18,23 @@ namespace spng {
 ///                     wait; the first time, a warning has the reason.
 at::Tensor host_tensor(at::IntArrayRef sizes, c10::ScalarType type, bool page_locked);
 
+/// Whether the tensor is in page-locked memory. LibTorch asks the driver; memory of host_tensor() is recognised
+/// without that.
+bool is_page_locked(const at::Tensor& tensor);
+
+/// The deleter of free_quietly for a kind of memory.
+template <class Kind>
+struct QuietDeleter {
+    static inline std::atomic<c10::DeleterFnPtr> original{nullptr};
+    static void free(void* context) {
+        try {
+            original.load()(context);
+        } catch (const c10::Error&) {
+            // The next use of the device reports the error.
+        }
+    }
+};
+
 /// Wrap the deleter of the tensor's memory so that it never throws: an exception in a destructor ends the
 /// program. When LibTorch's page-locked memory is freed, LibTorch queries the device about its copies, and a
 /// lost device gives an error. The memory is then not returned.
@@ -25,19 +42,12 @@ at::Tensor host_tensor(at::IntArrayRef sizes, c10::ScalarType type, bool page_lo
 /// left alone
 template <class Kind>
 void free_quietly(const at::Tensor& tensor) {
-    static std::atomic<c10::DeleterFnPtr> original{nullptr};
-    const auto no_throw = +[](void* context) {
-        try {
-            original.load()(context);
-        } catch (const c10::Error&) {
-            // The next use of the device reports the error.
-        }
-    };
+    using Quiet = QuietDeleter<Kind>;
     c10::DataPtr& data = tensor.storage().unsafeGetStorageImpl()->_mutable_data_ptr_no_checks();
     const c10::DeleterFnPtr own = data.get_deleter();
     c10::DeleterFnPtr none = nullptr;
-    if (own != no_throw && (original.compare_exchange_strong(none, own) || none == own)) {
-        [[maybe_unused]] const bool is_changed = data.compare_exchange_deleter(own, no_throw);
+    if (own != Quiet::free && (Quiet::original.compare_exchange_strong(none, own) || none == own)) {
+        [[maybe_unused]] const bool is_changed = data.compare_exchange_deleter(own, Quiet::free);
     }
 }
 

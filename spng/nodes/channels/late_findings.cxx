@@ -46,7 +46,7 @@ ChannelMasks LateFindings::find() const {
             return rows_of_group(all, *group.group, group.first_row);
         };
         const at::Tensor rows = part(m_input.rows);
-        ChannelFindings findings = findings_of(part(m_input.flags), m_input.samples, rows, ids,
+        ChannelFindings findings = findings_of(part(m_flags), m_input.samples, rows, ids,
                                                part(m_input.is_masked), m_input.rails);
         add_findings(masks, findings);
         const auto waveforms = [this, &ids, rows] {
@@ -60,6 +60,11 @@ ChannelMasks LateFindings::find() const {
     return masks;
 }
 
+void LateFindings::set_flags(at::Tensor flags) const {
+    const std::lock_guard lock(m_mutex);
+    m_flags = std::move(flags);
+}
+
 ChannelMasks LateFindings::masks() const {
     const std::lock_guard lock(m_mutex);
     if (!m_masks) {
@@ -70,7 +75,7 @@ ChannelMasks LateFindings::masks() const {
             throw;
         }
         m_input.samples.reset();
-        m_input.flags.reset();
+        m_flags.reset();
         m_input.groups.clear();
     }
     return *m_masks;

@@ -29,7 +29,7 @@ public:
         std::string node;                  ///< its name, for errors
         std::uint64_t event = 0;           ///< index in the job
         at::Tensor samples;                ///< the frame on the host, kept until masks() has read it
-        at::Tensor flags, rows, is_masked; ///< (row of all groups), see findings_of(); flags may still arrive
+        at::Tensor rows, is_masked;        ///< (row of all groups), see findings_of()
         std::vector<Group> groups;
         std::vector<ChannelRange> bad; ///< as for select_channels()
         std::optional<Rails> rails;
@@ -38,6 +38,10 @@ public:
     };
 
     explicit LateFindings(Input input) : m_input(std::move(input)) {}
+
+    /// Set the flags of the device. Call once, before the copies of the event are complete.
+    /// @param flags  (row of all groups) uint8 on the host, see findings_of(); may still arrive
+    void set_flags(at::Tensor flags) const;
 
     /// List the masks, count the event, and warn (InputTally). Later calls return the same masks.
     /// @throws Error(Input), named as one of the node, with --strict
@@ -48,6 +52,7 @@ private:
 
     mutable std::mutex m_mutex;
     mutable Input m_input;
+    mutable at::Tensor m_flags;
     mutable std::optional<ChannelMasks> m_masks;
 };
 

@@ -175,9 +175,7 @@ FrameToTorchSetFanout::table_for(const TableKey& key) const {
         if (is_kept) {
             wait_for_current_stream(device); // once per table: other streams will read it
         }
-        return DeviceTable{{all.narrow(0, 0, rows), all.narrow(0, rows, rows + 1),
-                            all.narrow(0, 2 * rows + 1, 2 * ranges).view({ranges, 2})},
-                           bad_ticks.is_masked};
+        return DeviceTable{all, bad_ticks.is_masked};
     });
 }
 
@@ -206,33 +204,73 @@ NamedTensor FrameToTorchSetFanout::tensor_of(const ViewGroup& group, at::Tensor 
     return tensor;
 }
 
-FrameToTorchSetFanout::Selection FrameToTorchSetFanout::select_on_device(const at::Tensor& samples,
-                                                                         const Rows& rows,
-                                                                         const std::vector<ChannelRange>& bad,
-                                                                         std::optional<Rails> rails,
-                                                                         const Axis& ticks) const {
-    const auto table = table_for({rows, bad, bad.empty() ? 0 : samples.size(1)});
-    at::Tensor frame;
+std::optional<Rails> FrameToTorchSetFanout::rails_of(at::ScalarType type) const {
+    const bool has_rails = config().adc_bits > 0 && config().adc_bits < 16 && type == at::kShort;
+    return has_rails ? std::optional(Rails{0, (std::int64_t{1} << config().adc_bits) - 1}) : std::nullopt;
+}
+
+TensorSetPtr FrameToTorchSetFanout::to_upload(std::shared_ptr<const EventInfo> event,
+                                              const at::Tensor& samples, const at::Tensor& table,
+                                              const Axis& ticks) const {
+    NamedTensor frame, rows;
+    frame.name = "frame";
+    frame.data = samples;
+    frame.axes = {{"channel", "", 0, 1}, ticks};
+    rows.name = "rows";
+    rows.data = table;
+    return std::make_shared<const TensorSet>(std::move(event), std::vector{frame, rows});
+}
+
+bool FrameToTorchSetFanout::leave_device_work() {
+    m_leaves_device_work = m_selects_on_device;
+    return m_leaves_device_work;
+}
+
+DeviceWorkStarter::DeviceWork FrameToTorchSetFanout::device_work(const TensorSetPtr& uploaded) const {
+    NVTX_SCOPED_RANGE("FrameToTorchSetFanout::unpack");
+    const NamedTensor& frame = uploaded->at("frame");
+    const at::Tensor& table = uploaded->at("rows").data;
+    const std::int64_t rows = m_ids.numel(), ranges = (table.numel() - 2 * rows - 1) / 2;
+    const RowTable parts{table.narrow(0, 0, rows), table.narrow(0, rows, rows + 1),
+                         table.narrow(0, 2 * rows + 1, 2 * ranges).view({ranges, 2})};
+    const SelectedRows selected =
+        select_rows(frame.data, parts, rails_of(frame.data.scalar_type()), largest_sample(config().adc_bits));
+    DeviceWork work;
+    for (std::size_t group = 0; group < m_groups.size(); ++group) {
+        NamedTensor tensor = tensor_of(*m_groups[group], part_of(group, selected.waveforms),
+                                       part_of(group, selected.good), frame.axes[1]);
+        work.outputs.push_back(
+            std::make_shared<const TensorSet>(uploaded->event_ptr(), std::vector{std::move(tensor)}));
+    }
+    work.findings = selected.flags;
+    return work;
+}
+
+void FrameToTorchSetFanout::collect(const TensorSet& set, const at::Tensor& findings) const {
+    if (const auto* late = dynamic_cast<const LateFindings*>(set.event().findings.get())) {
+        late->set_flags(begin_copy_to_host(findings));
+    }
+}
+
+std::vector<TensorSetPtr> FrameToTorchSetFanout::outputs_for(const TensorSetPtr& set) const {
+    if (m_leaves_device_work) {
+        const auto nothing = std::make_shared<const TensorSet>(set->event_ptr(), std::vector<NamedTensor>{});
+        std::vector<TensorSetPtr> outputs(m_groups.size(), nothing);
+        outputs.front() = set;
+        return outputs;
+    }
+    std::vector<NamedTensor> tensors = set->tensors();
     {
         NVTX_SCOPED_RANGE("FrameToTorchSetFanout::upload");
-        // FrameFileSource reads into page-locked memory. Readout windows, converted samples and frames of other
-        // sources are copied to it first: the upload of ordinary memory would make the host wait.
-        const bool is_locked = !context().device().is_cuda() || samples.is_pinned();
-        frame = at::empty(samples.sizes(), samples.options().device(context().device()));
-        frame.copy_(is_locked ? samples
-                              : host_tensor(samples.sizes(), samples.scalar_type(), true).copy_(samples),
-                    /*non_blocking=*/true);
+        at::Tensor& samples = tensors.front().data;
+        const at::Tensor there =
+            at::empty(samples.sizes(), at::TensorOptions(samples.scalar_type()).device(context().device()));
+        begin_copy_to_device(samples, there);
+        samples = there;
     }
-    NVTX_SCOPED_RANGE("FrameToTorchSetFanout::unpack");
-    const SelectedRows selected = select_rows(frame, table->table, rails, largest_sample(config().adc_bits));
-    Selection selection;
-    for (std::size_t group = 0; group < m_groups.size(); ++group) {
-        selection.tensors.push_back(tensor_of(*m_groups[group], part_of(group, selected.waveforms),
-                                              part_of(group, selected.good), ticks));
-    }
-    selection.flags = begin_copy_to_host(selected.flags);
-    selection.is_masked = table->is_masked;
-    return selection;
+    DeviceWork work = device_work(std::make_shared<const TensorSet>(set->event_ptr(), std::move(tensors)));
+    collect(*set, work.findings);
+    return std::move(work.outputs);
 }
 
 std::vector<TensorSetPtr> FrameToTorchSetFanout::example() const {
@@ -246,24 +284,20 @@ std::vector<TensorSetPtr> FrameToTorchSetFanout::example() const {
     event->ticks = config().default_nticks;
     const Axis ticks{"tick", "ns", event->start, event->tick};
     const c10::Device device = context().device();
-    std::vector<NamedTensor> tensors;
     if (m_selects_on_device) {
         // Most frames have the channels of all anodes in ascending order.
         const at::Tensor channels = at::tensor(m_view_groups->channels(), at::kInt);
         const at::Tensor frame =
             host_tensor({channels.numel(), event->ticks}, at::kShort, device.is_cuda()).zero_();
-        tensors = select_on_device(frame, rows_for(channels), {}, std::nullopt, ticks).tensors;
-    } else {
-        for (const auto* group : m_groups) {
-            auto shape = group->ids.sizes().vec();
-            const at::Tensor good = at::ones(shape, at::TensorOptions(at::kBool).device(device));
-            shape.push_back(event->ticks);
-            tensors.push_back(tensor_of(
-                *group, at::zeros(shape, at::TensorOptions(at::kShort).device(device)), good, ticks));
-        }
+        return outputs_for(to_upload(event, frame, table_for({rows_for(channels), {}, 0})->rows, ticks));
     }
     std::vector<TensorSetPtr> outputs;
-    for (auto& tensor : tensors) {
+    for (const auto* group : m_groups) {
+        auto shape = group->ids.sizes().vec();
+        const at::Tensor good = at::ones(shape, at::TensorOptions(at::kBool).device(device));
+        shape.push_back(event->ticks);
+        NamedTensor tensor = tensor_of(
+            *group, at::zeros(shape, at::TensorOptions(at::kShort).device(device)), good, ticks);
         outputs.push_back(std::make_shared<const TensorSet>(event, std::vector{std::move(tensor)}));
     }
     return outputs;
@@ -281,48 +315,44 @@ Ports FrameToTorchSetFanout::process(const Ports& inputs) {
             bad.insert(bad.end(), found->second.begin(), found->second.end());
         }
     }
-    std::optional<Rails> rails;
-    if (config().adc_bits > 0 && config().adc_bits < 16 && frame.data.scalar_type() == at::kShort) {
-        rails = Rails{0, (std::int64_t{1} << config().adc_bits) - 1};
-    }
+    const std::optional<Rails> rails = rails_of(frame.data.scalar_type());
     const double largest = largest_sample(config().adc_bits);
     const Axis& ticks = frame.axes[1];
 
-    std::vector<NamedTensor> tensors;
     if (m_selects_on_device) {
-        Selection selection = select_on_device(frame.data, rows, bad, rails, ticks);
+        const auto table = table_for({rows, bad, bad.empty() ? 0 : frame.data.size(1)});
         std::vector<LateFindings::Group> groups;
         for (std::size_t group = 0; group < m_groups.size(); ++group) {
             groups.push_back({m_groups[group], m_first_rows[group]});
         }
-        event->findings = std::make_shared<const LateFindings>(LateFindings::Input{
-            name().text(), event->index, frame.data, std::move(selection.flags), *rows,
-            std::move(selection.is_masked), std::move(groups), std::move(bad), rails, largest, m_tally});
-        tensors = std::move(selection.tensors);
-    } else {
-        const c10::Device device = context().device();
-        std::vector<InputTally::Selected> found;
-        for (std::size_t group = 0; group < m_groups.size(); ++group) {
-            SelectedChannels selected;
-            {
-                NVTX_SCOPED_RANGE("FrameToTorchSetFanout::unpack");
-                selected = select_channels(frame.data, part_of(group, *rows), m_groups[group]->ids, bad,
-                                           rails, largest, !device.is_cpu());
-            }
-            add_findings(event->masks, selected.findings);
-            {
-                NVTX_SCOPED_RANGE("FrameToTorchSetFanout::upload");
-                tensors.push_back(tensor_of(*m_groups[group],
-                                            selected.waveforms.to(device, /*non_blocking=*/true),
-                                            selected.good.to(device, /*non_blocking=*/true), ticks));
-            }
-            const auto waveforms = [samples = selected.waveforms, good = selected.good] {
-                return InputTally::Waveforms{samples, good};
-            };
-            found.push_back({m_groups[group], waveforms, std::move(selected.findings.counts)});
-        }
-        m_tally->add(event->index, found);
+        event->findings = std::make_shared<const LateFindings>(
+            LateFindings::Input{name().text(), event->index, frame.data, *rows, table->is_masked,
+                                std::move(groups), std::move(bad), rails, largest, m_tally});
+        return outputs_for(to_upload(event, frame.data, table->rows, ticks));
     }
+    std::vector<NamedTensor> tensors;
+    const c10::Device device = context().device();
+    std::vector<InputTally::Selected> found;
+    for (std::size_t group = 0; group < m_groups.size(); ++group) {
+        SelectedChannels selected;
+        {
+            NVTX_SCOPED_RANGE("FrameToTorchSetFanout::unpack");
+            selected = select_channels(frame.data, part_of(group, *rows), m_groups[group]->ids, bad, rails,
+                                       largest, !device.is_cpu());
+        }
+        add_findings(event->masks, selected.findings);
+        {
+            NVTX_SCOPED_RANGE("FrameToTorchSetFanout::upload");
+            tensors.push_back(tensor_of(*m_groups[group],
+                                        selected.waveforms.to(device, /*non_blocking=*/true),
+                                        selected.good.to(device, /*non_blocking=*/true), ticks));
+        }
+        const auto waveforms = [samples = selected.waveforms, good = selected.good] {
+            return InputTally::Waveforms{samples, good};
+        };
+        found.push_back({m_groups[group], waveforms, std::move(selected.findings.counts)});
+    }
+    m_tally->add(event->index, found);
     Ports outputs;
     for (auto& tensor : tensors) {
         outputs.push_back(std::make_shared<const TensorSet>(event, std::vector{std::move(tensor)}));

@@ -65,14 +65,17 @@ struct FrameToTorchSetFanoutConfig {
 ///
 /// A device gets the frame as it was read: one asynchronous copy from page-locked memory, and one launch that makes
 /// the tensors of all groups (select_rows). Those four masks and the counts then come with the result, as
-/// EventInfo::findings, so an event that fails on its way is not counted. Without our kernels, the host selects the
-/// channels and uploads the groups.
+/// EventInfo::findings, so an event that fails on its way is not counted. An engine may capture that launch
+/// (DeviceWorkStarter). Without our kernels, the host selects the channels and uploads the groups.
 class FrameToTorchSetFanout : public NodeWith<FrameToTorchSetFanoutConfig>,
                               public DeviceWorkStarter,
                               public instrument::ReportsInput {
 public:
     std::vector<std::string> output_ports() const override { return config().output_groups; }
     std::vector<TensorSetPtr> example() const override;
+    bool leave_device_work() override;
+    DeviceWork device_work(const TensorSetPtr& uploaded) const override;
+    void collect(const TensorSet& set, const at::Tensor& findings) const override;
     instrument::InputReport input_report() const override { return m_tally->report(); }
 
 protected:
@@ -92,14 +95,8 @@ private:
         bool operator==(const TableKey&) const = default;
     };
     struct DeviceTable {
-        RowTable table;
+        at::Tensor rows;      ///< the tensors of a RowTable one after the other, int64 on the device
         at::Tensor is_masked; ///< as BadTicks::is_masked
-    };
-    /// Outputs for all groups, before they get their event.
-    struct Selection {
-        std::vector<NamedTensor> tensors; ///< by group
-        at::Tensor flags;                 ///< (row) uint8 on the host, still arriving; on a device only
-        at::Tensor is_masked;
     };
 
     /// Return the row of each channel, or -1.
@@ -107,10 +104,13 @@ private:
     /// @throws Error(Input) for channels that do not belong to the groups' anodes, and for an anode without any
     Rows rows_for(const at::Tensor& channels) const;
     std::shared_ptr<const DeviceTable> table_for(const TableKey& key) const;
-    /// Queue the upload of a frame and the selection of its rows.
-    Selection select_on_device(const at::Tensor& samples, const Rows& rows,
-                               const std::vector<ChannelRange>& bad, std::optional<Rails> rails,
-                               const Axis& ticks) const;
+    /// Return the set to upload: the frame as it was read, and its row table.
+    TensorSetPtr to_upload(std::shared_ptr<const EventInfo> event, const at::Tensor& samples,
+                           const at::Tensor& table, const Axis& ticks) const;
+    /// Return the outputs for a set to upload, or leave the work to the caller.
+    std::vector<TensorSetPtr> outputs_for(const TensorSetPtr& set) const;
+    /// The values at which samples of this type are saturated; empty: not checked.
+    std::optional<Rails> rails_of(at::ScalarType type) const;
     /// @param waveforms  (view, channel, tick) on the device of the job
     /// @param good       (view, channel) bool on the device of the job
     NamedTensor tensor_of(const ViewGroup& group, at::Tensor waveforms, at::Tensor good,
@@ -125,6 +125,7 @@ private:
     std::vector<std::int64_t> m_first_rows; ///< of each group, in tensors with the rows of all groups
     at::Tensor m_ids; ///< (row) int32 on the host: channel ids of the rows of all groups
     bool m_selects_on_device = false;
+    bool m_leaves_device_work = false;
     mutable KeptValues<std::vector<int>, at::Tensor> m_rows; ///< by channels of the frame
     mutable KeptValues<TableKey, DeviceTable> m_tables;
     std::shared_ptr<InputTally> m_tally; ///< after prepare()

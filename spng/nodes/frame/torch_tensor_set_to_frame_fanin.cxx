@@ -279,7 +279,7 @@ Ports TorchTensorSetToFrameFanin::process(const Ports& inputs) {
     return frames;
 }
 
-TensorSetPtr TorchTensorSetToFrameFanin::arrived(const TensorSetPtr& output) const {
+TensorSetPtr TorchTensorSetToFrameFanin::arrived(const TensorSetPtr& output, std::size_t) const {
     const auto* arriving = std::get_deleter<Arriving>(output);
     auto event = output->event_ptr();
     if (arriving == nullptr && !event->findings) {

@@ -55,7 +55,7 @@ public:
 
     /// Make the samples and masks of the frame from the copied buffer, and add the findings about the input to its
     /// channel masks.
-    TensorSetPtr arrived(const TensorSetPtr& output) const override;
+    TensorSetPtr arrived(const TensorSetPtr& output, std::size_t port) const override;
 
     /// Log how many events needed a second copy.
     void finish() override;
