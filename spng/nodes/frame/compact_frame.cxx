@@ -24,9 +24,27 @@ namespace {
 std::vector<at::Tensor> sources_of(const std::vector<at::Tensor>& tensors) {
     std::vector<at::Tensor> sources;
     for (const at::Tensor& tensor : tensors) {
-        sources.push_back(tensor.flatten(0, 1).contiguous());
+        sources.push_back(tensor.contiguous());
     }
-    return sources.size() > max_row_sources ? std::vector{at::cat(sources)} : sources;
+    if (sources.size() > max_row_sources) {
+        for (at::Tensor& source : sources) {
+            source = source.flatten(0, 1);
+        }
+        return {at::cat(sources)};
+    }
+    return sources;
+}
+
+/// View a part of a buffer of int64 words as a contiguous tensor of another type. Much faster than narrow and view,
+/// which go through the dispatcher.
+at::Tensor part_of(const at::Tensor& buffer, std::int64_t first_word, at::IntArrayRef sizes,
+                   caffe2::TypeMeta type) {
+    at::Tensor part = at::detail::make_tensor<c10::TensorImpl>(c10::Storage(buffer.storage()),
+                                                               buffer.key_set(), type);
+    c10::TensorImpl* const impl = part.unsafeGetTensorImpl();
+    impl->set_storage_offset(first_word * static_cast<std::int64_t>(sizeof(std::int64_t) / type.itemsize()));
+    impl->set_sizes_contiguous(sizes);
+    return part;
 }
 
 std::int64_t words_for_floats(std::int64_t count) {
@@ -70,12 +88,15 @@ CompactFrame::CompactFrame(const std::vector<CompactTag>& tags, const RowPositio
         m_parts.push_back(part);
     }
     const auto options = tags[0].masks[0].options();
-    m_buffer = at::empty({m_words + words_for_floats(m_capacity)}, options);
-    const at::Tensor samples = m_buffer.narrow(0, m_words, words_for_floats(m_capacity)).view(at::kFloat);
+    const auto real = caffe2::TypeMeta::Make<float>(), word = caffe2::TypeMeta::Make<std::int64_t>();
     // Tags with samples take the first tiles, so that those before a tag count the samples before it.
-    const std::int64_t tiles_of_tag = tiles_for(m_rows);
-    const at::Tensor tiles = at::empty({(value_tags + 1) * tiles_of_tag}, options);
-    const at::Tensor extents = at::empty({m_rows, 2}, options.dtype(at::kInt));
+    const std::int64_t tiles_of_tag = tiles_for(m_rows), all_tiles = (value_tags + 1) * tiles_of_tag;
+    const std::int64_t past_samples = m_words + words_for_floats(m_capacity);
+    m_buffer = at::empty({past_samples + all_tiles + m_rows}, options);
+    const at::Tensor samples = part_of(m_buffer, m_words, {2 * words_for_floats(m_capacity)}, real);
+    const at::Tensor tiles = part_of(m_buffer, past_samples, {all_tiles}, word);
+    const at::Tensor extents = part_of(m_buffer, past_samples + all_tiles, {m_rows, 2},
+                                       caffe2::TypeMeta::Make<std::int32_t>());
     std::int64_t first_tile = 0;
     for (std::size_t i = 0; i < tags.size(); ++i) {
         const Part& part = m_parts[i];
@@ -85,8 +106,8 @@ CompactFrame::CompactFrame(const std::vector<CompactTag>& tags, const RowPositio
         const at::Tensor origins = positions.origins(tags[i].ids, options.device());
         const std::int64_t tile = part.is_mask ? value_tags * tiles_of_tag : first_tile;
         gather_words(sources_of(tags[i].masks), origins, part.factor, part.ticks,
-                     m_buffer.narrow(0, part.first_word, row_words(part)), extents,
-                     tiles.narrow(0, tile, tiles_of_tag));
+                     part_of(m_buffer, part.first_word, {row_words(part)}, word), extents,
+                     part_of(m_buffer, past_samples + tile, {tiles_of_tag}, word));
         if (!part.is_mask) {
             gather_rows(sources_of(tags[i].rows), origins, extents, tiles, first_tile, samples);
             first_tile += tiles_of_tag;
@@ -96,7 +117,7 @@ CompactFrame::CompactFrame(const std::vector<CompactTag>& tags, const RowPositio
     const std::int64_t words =
         std::min(words_for_floats(static_cast<std::int64_t>(room)), words_for_floats(m_capacity));
     m_room = std::min(2 * words, m_capacity);
-    m_copied = begin_copy_to_host(m_buffer.narrow(0, 0, m_words + words));
+    m_copied = begin_copy_to_host(part_of(m_buffer, 0, {m_words + words}, word));
 }
 
 const std::uint64_t* CompactFrame::words_of(const Part& part) const {
@@ -151,7 +172,8 @@ at::Tensor CompactFrame::values(std::int64_t count) {
         return copied;
     }
     at::Tensor all = host_tensor({count}, at::kFloat, m_buffer.is_cuda());
-    const at::Tensor samples = m_buffer.narrow(0, m_words, m_buffer.size(0) - m_words).view(at::kFloat);
+    const at::Tensor samples =
+        part_of(m_buffer, m_words, {2 * words_for_floats(m_capacity)}, caffe2::TypeMeta::Make<float>());
     all.narrow(0, m_room, count - m_room).copy_(samples.narrow(0, m_room, count - m_room));
     all.narrow(0, 0, m_room).copy_(copied.narrow(0, 0, m_room));
     return all;

@@ -50,8 +50,8 @@ private:
 };
 
 /// One buffer on the device, with the mask words of all tags and behind them the samples inside ROIs as float32, tags
-/// and rows in the order of the frame. It has room for every sample. Its beginning is copied to the host at once; if
-/// that did not include all samples, results() copies the others.
+/// and rows in the order of the frame. It has room for every sample, and behind them for the counts of the kernels. Its
+/// beginning is copied to the host at once; if that did not include all samples, results() copies the others.
 class CompactFrame {
 public:
     /// Queue the work and the copy on the current stream.

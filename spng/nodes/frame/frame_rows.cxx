@@ -79,9 +79,9 @@ void require_sources(const char* operation, const std::vector<at::Tensor>& sourc
     require_argument(!sources.empty() && sources.size() <= max_row_sources, operation, "sources",
                      static_cast<std::int64_t>(sources.size()), "1 to " + std::to_string(max_row_sources));
     for (const at::Tensor& source : sources) {
-        require_tensor(fits && source.dim() == 2 && source.is_contiguous() &&
+        require_tensor(fits && source.dim() >= 2 && source.is_contiguous() &&
                            source.scalar_type() == sources[0].scalar_type() &&
-                           source.size(1) == sources[0].size(1),
+                           source.size(-1) == sources[0].size(-1),
                        operation, "source", source, expected);
     }
 }
@@ -96,7 +96,7 @@ void gather_words(const std::vector<at::Tensor>& sources, const at::Tensor& orig
                   std::int64_t ticks, const at::Tensor& words, const at::Tensor& extents,
                   const at::Tensor& tiles) {
     require_sources("gather_words", sources, !sources.empty() && sources[0].scalar_type() == at::kLong,
-                    "contiguous int64 (row, word), as many words in all sources");
+                    "contiguous int64 (..., row, word), as many words in all sources");
     require_argument(factor >= 1 && factor <= max_ticks, "gather_words", "factor", factor, "1 to 2^27");
     require_argument(ticks >= 1 && ticks <= max_ticks, "gather_words", "ticks", ticks, "1 to 2^27");
     if (words.numel() > 0) {
@@ -108,7 +108,7 @@ void gather_words(const std::vector<at::Tensor>& sources, const at::Tensor& orig
 void gather_rows(const std::vector<at::Tensor>& sources, const at::Tensor& origins, const at::Tensor& extents,
                  const at::Tensor& tiles, std::int64_t first_tile, const at::Tensor& values) {
     require_sources("gather_rows", sources, !sources.empty() && is_real(sources[0]),
-                    "contiguous float32 or float64 (row, tick), as many ticks in all sources");
+                    "contiguous float32 or float64 (..., row, tick), as many ticks in all sources");
     if (values.numel() > 0) {
         static const auto gather = find_operator<decltype(gather_rows_cpu)>("spng::gather_rows");
         gather.call(sources, origins, extents, tiles, first_tile, values);

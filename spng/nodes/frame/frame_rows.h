@@ -15,7 +15,7 @@ namespace spng {
 std::int64_t tiles_for(std::int64_t rows);
 
 /// Gather the packed masks of all rows, and count the ticks inside.
-/// @param sources  1 to max_row_sources tensors (row, word) int64, contiguous, with words of `factor` ticks per bit
+/// @param sources  1 to max_row_sources tensors (..., row, word) int64, contiguous, with words of `factor` ticks per bit
 /// @param origins  (row of the frame, 2) int32: source and its row; a negative source: no row, words of 0
 /// @param factor   ticks per bit, at least 1
 /// @param ticks    of the frame, 1 to 2^27; bits beyond them count no ticks, the last one those that the frame has
@@ -28,7 +28,7 @@ void gather_words(const std::vector<at::Tensor>& sources, const at::Tensor& orig
                   const at::Tensor& tiles);
 
 /// Gather the samples of compacted rows, one row after the other.
-/// @param sources     (row, tick) float32 or float64, contiguous, all of one type
+/// @param sources     (..., row, tick) float32 or float64, contiguous, all of one type
 /// @param origins, extents  as for gather_words; of each row, the first extents[row, 1] samples are gathered
 /// @param tiles       (tile) int64; those before `first_tile` are of earlier tags, whose samples come before
 /// @param first_tile  the tile of row 0

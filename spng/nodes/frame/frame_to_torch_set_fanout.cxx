@@ -19,6 +19,7 @@
 #include <ATen/ops/zeros.h>
 
 #include <algorithm>
+#include <bit>
 
 namespace spng {
 namespace {
@@ -166,8 +167,10 @@ FrameToTorchSetFanout::table_for(const TableKey& key) const {
         const BadTicks bad_ticks = bad_ticks_of(m_ids, key.bad, key.ticks);
         const c10::Device device = context().device();
         const std::int64_t rows = m_ids.numel(), ranges = bad_ticks.ranges.size(0);
+        // Room for a power of two, so that events with a few more or fewer bad ticks share a CUDA graph.
+        const auto room = static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(ranges)));
         // One upload for the three tables.
-        at::Tensor on_host = host_tensor({2 * rows + 1 + 2 * ranges}, at::kLong, device.is_cuda());
+        at::Tensor on_host = host_tensor({2 * rows + 1 + 2 * room}, at::kLong, device.is_cuda()).zero_();
         on_host.narrow(0, 0, rows).copy_(*key.rows);
         on_host.narrow(0, rows, rows + 1).copy_(bad_ticks.offsets);
         on_host.narrow(0, 2 * rows + 1, 2 * ranges).copy_(bad_ticks.ranges.view(-1));

@@ -128,13 +128,13 @@ void TorchTensorSetToFrameFanin::prepare_node(Environment& environment) {
     }
 }
 
-std::vector<NamedTensor> TorchTensorSetToFrameFanin::parts_in(const Rows& rows,
-                                                              const NamedTensor& tensor) const {
+void TorchTensorSetToFrameFanin::add_parts(const Rows& rows, const NamedTensor& tensor,
+                                           std::vector<NamedTensor>& parts) const {
     if (!is_split()) {
-        return {tensor};
+        parts.push_back(tensor);
+        return;
     }
     // All channels of a view belong to one anode, so testing the first one is enough.
-    std::vector<NamedTensor> parts;
     for (std::int64_t view = 0; view < tensor.data.size(0); ++view) {
         const at::Tensor ids = tensor.channels->ids.narrow(0, view, 1);
         if (contains(rows.channels, *ids.const_data_ptr<std::int32_t>())) {
@@ -150,7 +150,6 @@ std::vector<NamedTensor> TorchTensorSetToFrameFanin::parts_in(const Rows& rows,
             parts.push_back(std::move(part));
         }
     }
-    return parts;
 }
 
 std::shared_ptr<const EventInfo>
@@ -200,6 +199,7 @@ TorchTensorSetToFrameFanin::Gathered
 TorchTensorSetToFrameFanin::gather(const std::string& tag, const Ports& inputs, const Rows& rows) const {
     const EventInfo& event = inputs[0]->event();
     std::vector<NamedTensor> parts;
+    parts.reserve(inputs.size());
     NamedTensor out;
     out.name = tag;
     bool is_found = false;
@@ -207,9 +207,7 @@ TorchTensorSetToFrameFanin::gather(const std::string& tag, const Ports& inputs, 
         if (const NamedTensor* tensor = set->find(tag)) {
             is_found = true;
             out.unit = tensor->unit;
-            for (auto& part : parts_in(rows, *tensor)) {
-                parts.push_back(std::move(part));
-            }
+            add_parts(rows, *tensor, parts);
         }
     }
     if (!is_found) {

@@ -83,8 +83,8 @@ private:
     /// Gather one value per channel; undefined without blocks.
     static at::Tensor summary_of(const std::vector<RowBlock>& blocks, const Rows& rows);
     bool is_split() const { return !config().anodes.empty(); }
-    /// Return the views of a tensor that belong to the frame.
-    std::vector<NamedTensor> parts_in(const Rows& rows, const NamedTensor& tensor) const;
+    /// Append the views of a tensor that belong to the frame.
+    void add_parts(const Rows& rows, const NamedTensor& tensor, std::vector<NamedTensor>& parts) const;
     Gathered gather(const std::string& tag, const Ports& inputs, const Rows& rows) const;
     TensorSetPtr frame(const std::vector<std::string>& tags, const Ports& inputs, const Rows& rows) const;
     /// Return the event with the channel masks of the frame's channels only.

@@ -89,9 +89,14 @@ at::Tensor call(const Operation& operation, const char* name, const at::Tensor& 
 } // namespace
 
 bool compacts_rows(c10::Device device) {
-    static const auto compacting = find_operator<decltype(expand_rows_cpu)>("spng::compact_regions_linear");
+    if (!device.is_cuda()) {
+        return false;
+    }
     // The kernels are registered before the first tensor is on a device.
-    return device.is_cuda() && compacting.hasKernelForDispatchKey(c10::DispatchKey::CUDA);
+    static const bool has_kernel =
+        find_operator<decltype(expand_rows_cpu)>("spng::compact_regions_linear")
+            .hasKernelForDispatchKey(c10::DispatchKey::CUDA);
+    return has_kernel;
 }
 
 at::Tensor compact_regions_linear(const at::Tensor& signal, const at::Tensor& mask, std::int64_t factor) {
