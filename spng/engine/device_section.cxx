@@ -63,23 +63,19 @@ void DeviceSection::enclose(const Graph& graph, GraphSection section, instrument
             const std::size_t head = graph.edges()[edge].head.node;
             if (!is_inside(head)) {
                 m_made.push_back(edge);
-                m_is_lent.push_back(
-                    std::binary_search(m_section.ends.begin(), m_section.ends.end(), head));
+                m_is_lent.push_back(std::binary_search(m_section.ends.begin(), m_section.ends.end(), head));
             }
         }
     }
     for (const auto& vertex : graph.vertices()) {
         auto* node = dynamic_cast<DeviceWorkStarter*>(vertex.node);
         const auto& edges = vertex.output_edges;
-        const bool enters =
-            std::all_of(edges.begin(), edges.end(), [&](std::size_t edge) {
-                return is_inside(graph.edges()[edge].head.node);
-            });
+        const bool enters = std::all_of(edges.begin(), edges.end(), [&](std::size_t edge) {
+            return is_inside(graph.edges()[edge].head.node);
+        });
         if (node != nullptr && !edges.empty() && enters && node->leave_device_work()) {
-            const auto port =
-                std::find(m_section.entering.begin(), m_section.entering.end(), edges.front());
-            m_starts.push_back(
-                {node, static_cast<std::size_t>(port - m_section.entering.begin()), edges});
+            const auto port = std::find(m_section.entering.begin(), m_section.entering.end(), edges.front());
+            m_starts.push_back({node, static_cast<std::size_t>(port - m_section.entering.begin()), edges});
         }
     }
 }
@@ -404,7 +400,10 @@ Ports DeviceSection::replay(Capture& capture, const Ports& inputs) {
         }
     };
     try {
-        capture.inputs.load(inputs);
+        {
+            NVTX_SCOPED_RANGE("DeviceSection::upload");
+            capture.inputs.load(inputs);
+        }
         capture.graph->replay();
         const Ports made = capture.outputs->fill(inputs);
         std::vector<TensorSetPtr> on_edge(m_graph->edges().size());

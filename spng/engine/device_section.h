@@ -150,7 +150,8 @@ private:
     GraphSection m_section;
     std::vector<Start> m_starts;
     std::vector<std::size_t> m_made; ///< edges out of the captured nodes
-    std::vector<bool> m_is_lent;     ///< by edge of m_made: it enters an end, which reads the memory of the capture
+    std::vector<bool>
+        m_is_lent; ///< by edge of m_made: it enters an end, which reads the memory of the capture
     instrument::MeterMode m_mode;
     std::size_t m_slots = 1;
     std::size_t m_max_captures = 0;

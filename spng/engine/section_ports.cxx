@@ -287,9 +287,7 @@ Ports uploaded(const Ports& sets, c10::Device device) {
     const auto tensors = tensors_of(sets);
     const bool are_there = std::all_of(tensors.begin(), tensors.end(),
                                        [&](const at::Tensor& tensor) { return tensor.device() == device; });
-    return are_there
-               ? sets
-               : replaced(sets, OnDevice(device, false), sets.front()->event_ptr());
+    return are_there ? sets : replaced(sets, OnDevice(device, false), sets.front()->event_ptr());
 }
 
 StaticInputs::StaticInputs(const Ports& inputs, c10::Device device)

@@ -8,14 +8,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path
 
 from tests.cuda_simulator.simulator_log import Record, SimulatorLog
 from tests.support import cuda_simulator, wire_cell
 
 EVENTS = 4  # the first calls the nodes one by one, the second captures a graph, the third is counted
-FIRST_NODE = "SPNGFrameToTorchSetFanout"
 # Kernels that touch only the samples inside ROIs of the tensors that they read or write. The simulator knows the extent
 # of a tensor only; the first copy to the host has room for all these samples.
 INSIDE_ROIS = {
@@ -92,14 +90,10 @@ def is_counted(record: Record) -> bool:
 
 
 def third_event(log: SimulatorLog) -> EventCost:
-    """Return the cost from the first work for the third event to the first work for the fourth one."""
-    counted = [(index, record) for index, record in enumerate(log.records) if is_counted(record)]
-    starts = [
-        index
-        for (_, before), (index, record) in pairwise(counted)
-        if record["range"].startswith(FIRST_NODE) and not before["range"].startswith(FIRST_NODE)
-    ]
-    assert len(starts) >= EVENTS, "the log lacks the ranges of nodes"
+    """Return the cost from the upload of the third event to that of the fourth one."""
+    uploaded = {i: each["bytes"] for i, each in enumerate(log.records) if each["kind"] == "copy_to_device"}
+    starts = [index for index, size in uploaded.items() if size == max(uploaded.values())]
+    assert len(starts) >= EVENTS, "the log lacks the uploads of frames"
     records = log.records[starts[-2] : starts[-1]]
     nodes: dict[str, Cost] = {}
     inside_rois = sum(record["bytes"] for record in records if record["kind"] == "copy_to_host")

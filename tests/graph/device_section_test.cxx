@@ -9,8 +9,10 @@
 #include "tests/support/components.h"
 
 #include <ATen/ops/arange.h>
+#include <ATen/ops/full.h>
 #include <ATen/ops/ones.h>
 #include <ATen/ops/where.h>
+#include <ATen/ops/zeros.h>
 #include <gtest/gtest.h>
 
 #include <thread>
@@ -20,9 +22,27 @@ namespace {
 
 using Json = nlohmann::json;
 
-class SectionUpload : public NodeWith<NoConfig>, public DeviceWorkStarter {
+struct UploadConfig {
+    bool leaves_work = false;
+    static constexpr auto fields() {
+        return std::make_tuple(field(&UploadConfig::leaves_work, "leaves_work", "", any(), "to the section"));
+    }
+};
+/// Passes the event on. The work that it leaves adds 1 to the samples and finds the last one.
+class SectionUpload : public NodeWith<UploadConfig>, public DeviceWorkStarter {
 public:
     std::vector<TensorSetPtr> example() const override { return {}; }
+    bool leave_device_work() override { return config().leaves_work; }
+    DeviceWork device_work(const TensorSetPtr& uploaded) const override {
+        NamedTensor tensor = uploaded->only();
+        tensor.data = tensor.data.add(1);
+        const at::Tensor last = tensor.data.flatten().slice(0, -1);
+        return {{std::make_shared<const TensorSet>(uploaded->event_ptr(), std::vector{tensor})}, last};
+    }
+    void collect(const TensorSet& set, const at::Tensor& findings) const override {
+        found.emplace_back(set.event().index, findings.item<float>());
+    }
+    mutable std::vector<std::pair<std::uint64_t, float>> found; ///< event and its finding
 
 private:
     Ports process(const Ports& inputs) override { return inputs; }
@@ -117,11 +137,11 @@ const Registration<SectionTap> tap_type{{.type = "TestSectionTap",
 /// upload -> work -> (more | nothing) -> pack -> sink, with a tap between more and pack if asked for.
 class Section : public testing::Test {
 protected:
-    void build(const Json& more = Json::object(), bool with_tap = false) {
-        for (const char* name :
-             {"TestSectionUpload", "TestSectionWork", "TestSectionPack", "TestSectionSink"}) {
+    void build(const Json& more = Json::object(), bool with_tap = false, bool leaves_work = false) {
+        for (const char* name : {"TestSectionWork", "TestSectionPack", "TestSectionSink"}) {
             m_components.add(name, Json::object());
         }
+        m_components.add("TestSectionUpload", {{"leaves_work", leaves_work}});
         m_components.add("TestSectionMore", more);
         std::vector<EdgeConfig> edges{{{"TestSectionUpload", 0}, {"TestSectionWork", 0}},
                                       {{"TestSectionWork", 0}, {"TestSectionMore", 0}},
@@ -513,6 +533,43 @@ TEST_F(Section, ThreadsShareTheRecordings) {
     EXPECT_EQ(wrong, 0);
     EXPECT_LE(test::StandInGraph::captures(), 2);
     EXPECT_GT(test::StandInGraph::replays(), 0);
+}
+
+TEST_F(Section, WorkLeftByTheUploadIsCapturedAndItsFindingsAreCollected) {
+    build(Json::object(), false, true);
+    enclose();
+    const auto results = run(events_of({8, 8, 8, 8}));
+    EXPECT_EQ(test::StandInGraph::replays(), 3);
+    const auto& upload = dynamic_cast<SectionUpload&>(*m_components.environment().find("TestSectionUpload"));
+    ASSERT_EQ(upload.found.size(), 4U);
+    for (std::size_t i = 0; i < 4; ++i) {
+        const auto last = static_cast<float>(1000 * i + 31 + 1);
+        EXPECT_EQ(upload.found[i], std::pair(std::uint64_t{i}, last));
+        EXPECT_EQ(results[i]->at("doubled").data[1][1][7].item<float>(), 2 * last + 1);
+    }
+}
+
+TEST(StaticInputs, CopyTensorsThatAreNewOnly) {
+    auto info = std::make_shared<EventInfo>();
+    const at::Tensor table = at::ones({3});
+    const auto set = [&](const at::Tensor& samples) {
+        NamedTensor rows, frame;
+        rows.name = "rows";
+        rows.data = table;
+        frame.name = "frame";
+        frame.data = samples;
+        return Ports{std::make_shared<const TensorSet>(info, std::vector{rows, frame})};
+    };
+    StaticInputs inputs(set(at::zeros({2})), at::kCPU);
+    const NamedTensor& rows = inputs.ports()[0]->at("rows");
+    const NamedTensor& frame = inputs.ports()[0]->at("frame");
+    inputs.load(set(at::full({2}, 5)));
+    EXPECT_TRUE(rows.data.equal(table));
+    EXPECT_TRUE(frame.data.equal(at::full({2}, 5.F)));
+    rows.data.fill_(7); // stays if the table is not copied again
+    inputs.load(set(at::full({2}, 6)));
+    EXPECT_TRUE(rows.data.equal(at::full({3}, 7.F)));
+    EXPECT_TRUE(frame.data.equal(at::full({2}, 6.F)));
 }
 
 TEST_F(Section, TapRejects) {

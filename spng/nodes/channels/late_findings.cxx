@@ -46,8 +46,8 @@ ChannelMasks LateFindings::find() const {
             return rows_of_group(all, *group.group, group.first_row);
         };
         const at::Tensor rows = part(m_input.rows);
-        ChannelFindings findings = findings_of(part(m_flags), m_input.samples, rows, ids,
-                                               part(m_input.is_masked), m_input.rails);
+        ChannelFindings findings =
+            findings_of(part(m_flags), m_input.samples, rows, ids, part(m_input.is_masked), m_input.rails);
         add_findings(masks, findings);
         const auto waveforms = [this, &ids, rows] {
             SelectedChannels selected = select_channels(m_input.samples, rows, ids, m_input.bad,

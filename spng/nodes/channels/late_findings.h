@@ -26,10 +26,10 @@ public:
         std::int64_t first_row; ///< of the group in the rows of all groups
     };
     struct Input {
-        std::string node;                  ///< its name, for errors
-        std::uint64_t event = 0;           ///< index in the job
-        at::Tensor samples;                ///< the frame on the host, kept until masks() has read it
-        at::Tensor rows, is_masked;        ///< (row of all groups), see findings_of()
+        std::string node;           ///< its name, for errors
+        std::uint64_t event = 0;    ///< index in the job
+        at::Tensor samples;         ///< the frame on the host, kept until masks() has read it
+        at::Tensor rows, is_masked; ///< (row of all groups), see findings_of()
         std::vector<Group> groups;
         std::vector<ChannelRange> bad; ///< as for select_channels()
         std::optional<Rails> rails;

@@ -39,8 +39,8 @@ std::vector<at::Tensor> sources_of(const std::vector<at::Tensor>& tensors) {
 /// which go through the dispatcher.
 at::Tensor part_of(const at::Tensor& buffer, std::int64_t first_word, at::IntArrayRef sizes,
                    caffe2::TypeMeta type) {
-    at::Tensor part = at::detail::make_tensor<c10::TensorImpl>(c10::Storage(buffer.storage()),
-                                                               buffer.key_set(), type);
+    at::Tensor part =
+        at::detail::make_tensor<c10::TensorImpl>(c10::Storage(buffer.storage()), buffer.key_set(), type);
     c10::TensorImpl* const impl = part.unsafeGetTensorImpl();
     impl->set_storage_offset(first_word * static_cast<std::int64_t>(sizeof(std::int64_t) / type.itemsize()));
     impl->set_sizes_contiguous(sizes);
@@ -95,8 +95,8 @@ CompactFrame::CompactFrame(const std::vector<CompactTag>& tags, const RowPositio
     m_buffer = at::empty({past_samples + all_tiles + m_rows}, options);
     const at::Tensor samples = part_of(m_buffer, m_words, {2 * words_for_floats(m_capacity)}, real);
     const at::Tensor tiles = part_of(m_buffer, past_samples, {all_tiles}, word);
-    const at::Tensor extents = part_of(m_buffer, past_samples + all_tiles, {m_rows, 2},
-                                       caffe2::TypeMeta::Make<std::int32_t>());
+    const at::Tensor extents =
+        part_of(m_buffer, past_samples + all_tiles, {m_rows, 2}, caffe2::TypeMeta::Make<std::int32_t>());
     std::int64_t first_tile = 0;
     for (std::size_t i = 0; i < tags.size(); ++i) {
         const Part& part = m_parts[i];

@@ -168,7 +168,8 @@ FrameToTorchSetFanout::table_for(const TableKey& key) const {
         const c10::Device device = context().device();
         const std::int64_t rows = m_ids.numel(), ranges = bad_ticks.ranges.size(0);
         // Room for a power of two, so that events with a few more or fewer bad ticks share a CUDA graph.
-        const auto room = static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(ranges)));
+        const auto room =
+            ranges == 0 ? 0 : static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(ranges)));
         // One upload for the three tables.
         at::Tensor on_host = host_tensor({2 * rows + 1 + 2 * room}, at::kLong, device.is_cuda()).zero_();
         on_host.narrow(0, 0, rows).copy_(*key.rows);
@@ -299,8 +300,8 @@ std::vector<TensorSetPtr> FrameToTorchSetFanout::example() const {
         auto shape = group->ids.sizes().vec();
         const at::Tensor good = at::ones(shape, at::TensorOptions(at::kBool).device(device));
         shape.push_back(event->ticks);
-        NamedTensor tensor = tensor_of(
-            *group, at::zeros(shape, at::TensorOptions(at::kShort).device(device)), good, ticks);
+        NamedTensor tensor =
+            tensor_of(*group, at::zeros(shape, at::TensorOptions(at::kShort).device(device)), good, ticks);
         outputs.push_back(std::make_shared<const TensorSet>(event, std::vector{std::move(tensor)}));
     }
     return outputs;

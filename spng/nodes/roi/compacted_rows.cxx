@@ -93,9 +93,8 @@ bool compacts_rows(c10::Device device) {
         return false;
     }
     // The kernels are registered before the first tensor is on a device.
-    static const bool has_kernel =
-        find_operator<decltype(expand_rows_cpu)>("spng::compact_regions_linear")
-            .hasKernelForDispatchKey(c10::DispatchKey::CUDA);
+    static const bool has_kernel = find_operator<decltype(expand_rows_cpu)>("spng::compact_regions_linear")
+                                       .hasKernelForDispatchKey(c10::DispatchKey::CUDA);
     return has_kernel;
 }
 
