@@ -98,7 +98,7 @@ void DeviceSection::prepare_node(Environment&) {
 }
 
 DeviceSection::Work DeviceSection::call_one_by_one(const Ports& inputs, instrument::MeterMode mode) const {
-    const Ports sets = uploaded(inputs, context().device());
+    Ports sets = uploaded(inputs, context().device());
     Work work;
     work.on_edge.resize(m_graph->edges().size());
     for (std::size_t port = 0; port < sets.size(); ++port) {
@@ -111,6 +111,7 @@ DeviceSection::Work DeviceSection::call_one_by_one(const Ports& inputs, instrume
         }
         work.findings.push_back(std::move(started.findings));
     }
+    sets.clear(); // frees each as soon as it was used
     call_vertices(m_section.vertices, work.on_edge, mode);
     return work;
 }
