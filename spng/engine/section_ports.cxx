@@ -165,7 +165,7 @@ private:
     std::map<const c10::TensorImpl*, at::Tensor> m_copies;
 };
 
-/// Takes tensors to a device. Those that are there stay as they are, or are copied.
+/// Takes tensors to a device. Tensors of that device stay as they are, or are copied.
 class OnDevice {
 public:
     OnDevice(c10::Device device, bool copies) : m_device(device), m_copies_all(copies) {}

@@ -38,7 +38,7 @@ public:
 private:
     Ports m_ports;
     std::vector<at::Tensor> m_tensors;
-    /// What m_tensors have copied, if it still exists.
+    /// The sources of m_tensors, as far as they still exist.
     std::vector<c10::weak_intrusive_ptr<c10::TensorImpl, c10::UndefinedTensorImpl>> m_loaded;
 };
 

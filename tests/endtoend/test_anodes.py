@@ -30,7 +30,9 @@ INDUCTION = 114  # channels of U and V of an anode, the first ones
 MASKS = ("mp2", "mp3", "roi")
 WAVEFORMS = ("signal", "gauss", "wiener", "loose")
 TAGS = ",".join(WAVEFORMS + MASKS)
-BATCH_LIMIT = 1e-6  # of the RMS
+# Of the largest value: four steps of float32. Transforms of another count of rows may add in another order, which depends
+# on the processor.
+BATCH_LIMIT = 4 * 2.0**-23
 LABELS = {
     "true": ("anode0", "anodes1+2"),
     "false": ("anode0", "anode1", "anode2"),
@@ -132,8 +134,13 @@ def rows_of(arrays: Arrays, name: str, anode: int) -> np.ndarray:
     return arrays[name][CHANNELS * anode : CHANNELS * (anode + 1)]
 
 
+def rounding(seen: np.ndarray, expected: np.ndarray) -> float:
+    """Return the largest |seen - expected| in units of the largest |expected|."""
+    return float(np.abs(seen - expected).max() / np.abs(expected).max())
+
+
 def check_same_as_singles(arrays: Arrays, singles: Path, limit: float = 0.0) -> None:
-    """Each anode's rows are what its own job gives: the same bits for a limit of 0, else waveforms within it and equal masks."""
+    """Each anode's rows are what its own job gives: the same bits for a limit of 0, else waveforms within it (rounding) and equal masks."""
     for anode in ANODES:
         expected = wire_cell.read_arrays(singles / f"single-{anode}.npz")
         for ident in EVENTS:
@@ -148,8 +155,7 @@ def check_same_as_singles(arrays: Arrays, singles: Path, limit: float = 0.0) -> 
                 if limit == 0 or tag in MASKS:
                     np.testing.assert_array_equal(seen, frame, err_msg=f"{name}, anode {anode}")
                 elif frame.any():
-                    found = difference(seen, frame)
-                    assert found < limit, f"{name}, anode {anode}: max|difference|/RMS = {found:.2e}"
+                    assert rounding(seen, frame) < limit, f"{name}, anode {anode}"
             noise = f"summary_wiener_{ident}"
             np.testing.assert_allclose(rows_of(arrays, noise, anode), expected[noise], rtol=limit)
 
@@ -279,7 +285,7 @@ class TestBatch:
             np.testing.assert_array_equal(seen["channels_signal_0"][rows], arrays["channels_signal_0"])
             np.testing.assert_array_equal(seen["frame_roi_0"][rows], arrays["frame_roi_0"])
             for tag in ("signal", "gauss"):
-                assert difference(seen[f"frame_{tag}_0"][rows], arrays[f"frame_{tag}_0"]) < BATCH_LIMIT
+                assert rounding(seen[f"frame_{tag}_0"][rows], arrays[f"frame_{tag}_0"]) < BATCH_LIMIT
         assert difference(expected[0]["frame_signal_0"], expected[1]["frame_signal_0"]) > 1
 
     def test_boards_of_each_anode(
@@ -299,7 +305,7 @@ class TestBatch:
         np.testing.assert_array_equal(rows_of(timings["false"][1], "frame_signal_4", 2), expected)
         seen = rows_of(timings["true"][1], "frame_signal_4", 2)
         np.testing.assert_array_equal(seen != 0, expected != 0)
-        assert difference(seen, expected) < BATCH_LIMIT
+        assert rounding(seen, expected) < BATCH_LIMIT
 
     def test_fewer_nodes_and_operations(self, timings: dict[str, tuple[dict, Arrays]]) -> None:
         """A batch of anodes 1 and 2 costs the operations of anode 2 alone, which finds the kernels of the deconvolution made.
