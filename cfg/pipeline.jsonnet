@@ -26,9 +26,10 @@ local chain(spng, job, group, batch) =
     local images = tap('images', pg.fan.fanin_node(std.length(names), 'images-' + group.name));
     local regions = tap('regions', spng.ThresholdROIs(group));
     local coincidence(target) = job.tap('coincidence', target, spng.NoTileMPCoincidence(target, batch, job.groups, job.dead_is_hit));
-    // The input of the network has the noise of single wires, not that of the sums of SPNGLongPulses.
+    // The images of the network have the noise of single wires, not that of the sums of SPNGLongPulses.
     local loose = filters[std.find('loose', names)[0]];
     local loose_noise = if has_long_pulses then spng.ChannelRMS('loose', group) else noise[std.find('loose', names)[0]];
+    local network_images = pg.fan.fanin_node(2, 'network-images-' + group.name);
     local roi = if !is_induction then regions else tap('roi', if has_network then spng.DNNROI(group) else spng.CoincidenceROIs(group));
     local signal = tap('signal', spng.ApplyROI('signal', group));
 
@@ -46,7 +47,8 @@ local chain(spng, job, group, batch) =
         + [link(noise[i], images, hp=i) for i in job.indices(names)]
         + [link(images, regions)]
         + [link(regions, coincidence(target), hp=std.find(group, batch)[0]) for target in batch if target.kind == 'induction']
-        + (if is_induction then [link(if has_network then loose_noise else images, roi), link(coincidence(group), roi, hp=1)] else [])
+        + (if is_induction then [link(if has_network then network_images else images, roi), link(coincidence(group), roi, hp=1)] else [])
+        + (if has_network then [link(loose_noise, network_images), link(noise[std.find('tight', names)[0]], network_images, hp=1)] else [])
         + (if has_network && has_long_pulses then [link(loose, loose_noise)] else [])
         + [link(gauss, signal), link(roi, signal, hp=1)]
         + (if wants('wiener') then [
@@ -91,8 +93,9 @@ local chain(spng, job, group, batch) =
 ///            with a warning if it is impossible; off: launch each node's work, so that --timing shows the nodes
 /// network_layout  memory layout of the network: auto (on CUDA the faster one, measured at the start), contiguous or channels_last
 /// dtype      float32 or float64
+/// mask_threshold  a sample is in an ROI if the output of the network is above this, 0 to 1; empty: that of the model
 /// tags       products to write: signal, gauss, wiener (with the noise as summary), loose, mp2, mp3, roi
-/// dump       edges to write to files beside the output: adc, decon, gauss, loose (input of the network, with coincidence), images,
+/// dump       edges to write to files beside the output: adc, decon, gauss, loose and tight (input of the network, with coincidence), images,
 ///            regions, coincidence, roi, signal
 /// batch      false: one node for each view instead of one for views of equal shape
 /// dead_is_hit  true: dead channels count as hit in the coincidence of the other views
@@ -126,6 +129,7 @@ function(
     cuda_graph='auto',
     network_layout='auto',
     dtype='float32',
+    mask_threshold='',
     tags='signal',
     dump='',
     batch=true,
@@ -161,6 +165,7 @@ function(
         cuda_graph: cuda_graph,
         network_layout: network_layout,
         dtype: dtype,
+        mask_threshold: mask_threshold,
         tags: tags,
         dump: dump,
         batch: batch,

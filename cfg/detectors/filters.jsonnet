@@ -56,8 +56,9 @@ local high_pass(tau) = tau * wc.megahertz;
     },
 
     /// One low pass for all induction planes, with the best bandwidth for the noise, and a search for long pulses
-    /// (docs/decisions/regions.md). low: other low passes of the induction images.
-    smooth(wiener, low=[low_pass(0.12), low_pass(0.12), low_pass(0.12)]):: {
+    /// (docs/decisions/regions.md). low: other low passes of the induction images; collection: of the collection images, by
+    /// default between the Wiener-like filters of pdsp and pdhd, the widest one that keeps 99.5 % of the true pixels of muons.
+    smooth(wiener, low=[low_pass(0.12), low_pass(0.12), low_pass(0.12)], collection=[low_pass(0.17, 3.4), low_pass(0.17, 3.4), low_pass(0.17, 3.4)]):: {
         wiener: wiener,
         induction: {
             // As sharp as possible without undershoot beside the pulses of steep tracks, which would lower the baseline of an
@@ -77,7 +78,7 @@ local high_pass(tau) = tau * wc.megahertz;
             rois: { seed_rms_factor: 4.0, lone_seed_rms_factor: 5.0, grow_rms_factor: 1.0, neighbour_rms_factor: -1.0, pad: 1 },
         },
         collection: {
-            images: { tight: { low: wiener } },
+            images: { tight: { low: collection } },
             noise: { cut: 3.0, stride: 4, cap: 3.0 },
             passes: [{ seed: ['tight'], grow: 'tight' }],
             witness: { threshold_rms_factor: 5.0, grow_rms_factor: 2.0, pad: 1 },

@@ -67,6 +67,6 @@ local wc = import 'wirecell.jsonnet';
     filter_sets(anode):: {
         smooth: filters.smooth(filters.wiener.pdsp),
         pdsp: filters.traditional(filters.wiener.pdsp),
-        simulated: filters.smooth(filters.wiener.simulated, filters.wiener.simulated),
+        simulated: filters.smooth(filters.wiener.simulated, filters.wiener.simulated, filters.wiener.simulated),
     },
 }

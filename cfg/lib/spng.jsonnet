@@ -262,10 +262,13 @@ function(det, anodes, filters='') {
         probe: [std.length(group.views), group.channels, std.floor(det.readout.nticks / spng.rebin)],
     }),
 
-    /// Inputs: the loose image, coincidence.
+    /// Inputs: the loose and the tight image, coincidence.
     DNNROI(group)::
         local service = spng.TorchService(group);
-        node('SPNGDNNROI', group.name, { forward: wc.tn(service) }, 2, 1, [service]),
+        node('SPNGDNNROI', group.name, {
+            forward: wc.tn(service),
+            [if std.get(group, 'mask_threshold') != null then 'mask_threshold']: group.mask_threshold,
+        }, 2, 1, [service]),
 
     /// inputs: the groups whose ROIs are the input, all groups of the target's anodes
     NoTileMPCoincidence(group, inputs, groups, dead_is_hit=false, wire_tolerance=1)::

@@ -6,7 +6,7 @@ local job_anodes = import 'anodes.jsonnet';
 local args = import 'arguments.jsonnet';
 
 local known_tags = ['signal', 'gauss', 'wiener', 'loose', 'mp2', 'mp3', 'roi'];
-local known_edges = ['adc', 'decon', 'gauss', 'loose', 'images', 'regions', 'coincidence', 'roi', 'signal'];
+local known_edges = ['adc', 'decon', 'gauss', 'loose', 'tight', 'images', 'regions', 'coincidence', 'roi', 'signal'];
 
 local checked(what, words, known) =
     local unknown = [word for word in words if !std.member(known, word)];
@@ -30,12 +30,16 @@ function(detectors, given)
     local batches_anodes = std.native('spng_batches_anodes');
     local whole(name) = args.whole(name, given[name]);
     local boolean(name) = args.boolean(name, given[name]);
+    local fraction(name) =
+        local value = args.number(name, given[name]);
+        if value >= 0 && value <= 1 then value else error "argument '" + name + "' takes a number from 0 to 1, not " + given[name];
     local overlaps_files = boolean('overlap_files');
     local options = {
         out_tags: out_tags,
         dumped: dumped,
         filters_noise: filters_noise,
         network_layout: checked('memory layout of the network', [given.network_layout], ['auto', 'contiguous', 'channels_last'])[0],
+        mask_threshold: if given.mask_threshold == '' then null else fraction('mask_threshold'),
         other_anodes: other_anodes,
         frames: frames,
         batch_anodes: batch_anodes,

@@ -16,6 +16,7 @@ import torch
 from scripts.wcb.checkout import ROOT, build_folder, fail, say
 
 from . import evaluation, export, figures, noise, package
+from .conditions import NOMINAL, Conditions
 from .dataset import EventSet, make_events
 from .settings import SETTINGS, Setting
 from .simulation import ProgramFailed
@@ -79,12 +80,6 @@ def arguments(words: list[str], description: str) -> argparse.Namespace:
         metavar="FILE.pt2",
         help="also write the network as machine code for this machine's device, by AOTInductor",
     )
-    parser.add_argument(
-        "--measure-noise",
-        type=Path,
-        metavar="FILE.ts",
-        help="instead of training: measure the noise of the setting's events and write it into this model's metadata",
-    )
     parser.add_argument("--fresh", action="store_true", help="start again even if there is a checkpoint")
     parser.add_argument("--seed", type=int, help="seed of the weights and crops (default 1)")
     parser.add_argument("--steps", type=int, help="training steps instead of the setting's")
@@ -113,26 +108,16 @@ def wire_cell(options: argparse.Namespace) -> Path:
     return build / "bin" / "wire-cell"
 
 
-def measure_noise(options: argparse.Namespace) -> None:
-    """Write the keys about noise into the metadata of a model file; keep its code and weights."""
-    setting = chosen_setting(options)
-    make_events(options.data, setting.training_seeds(), wire_cell(options), ProgressBar())
-    found = noise.metadata(EventSet(options.data, setting.training_seeds()))
-    content = options.measure_noise.read_bytes()
-    export.write_whole(
-        options.measure_noise, export.with_metadata(content, export.read_metadata(content) | found)
-    )
-    say(f"{options.measure_noise}: {json.dumps(found)}")
-
-
 def run(options: argparse.Namespace) -> None:
     """Simulate events, train, measure and write the model."""
     setting, begin, commit = chosen_setting(options), time.monotonic(), export.commit(ROOT)
     if options.threads:
         torch.set_num_threads(options.threads)
-    seeds = [*setting.training_seeds(), *setting.held_out_seeds()]
-    say(f"1/4 Events: {setting.events} for training, {setting.held_out} held out, in {options.data}")
-    make_events(options.data, seeds, wire_cell(options), ProgressBar())
+    say(f"1/4 Events: {setting.held_out} held out, {setting.events} for training, in {options.data}")
+    program = wire_cell(options)
+    make_events(options.data, setting.held_out_seeds(), NOMINAL, program, ProgressBar())
+    make_events(options.data, setting.training_seeds(), Conditions(), program, ProgressBar())
+    held_out = EventSet(options.data, setting.held_out_seeds())
 
     device = best_device()
     say(f"2/4 Training: {setting.training.steps} steps on {device}, in {options.work}")
@@ -142,12 +127,12 @@ def run(options: argparse.Namespace) -> None:
     if checkpoint.exists() and not options.fresh:
         training.load(checkpoint)
         say(f"resuming at step {training.step} of {checkpoint}")
-    events = EventSet(options.data, setting.training_seeds())
+    events = EventSet(options.data, setting.training_seeds(), held_out.training_noise)
     train(training, events, checkpoint, ProgressBar())
 
     say("3/4 Figures of the held-out events")
     network = training.network.cpu()
-    counts = evaluation.count(network, EventSet(options.data, setting.held_out_seeds()))
+    counts = evaluation.count(network, held_out)
     merits = {view: dataclasses.asdict(merit) for view, merit in evaluation.merits(counts).items()}
     found = {"held_out": merits, "area_under_roc": evaluation.area_under_roc(counts)}
     for view, merit in merits.items():
@@ -161,7 +146,7 @@ def run(options: argparse.Namespace) -> None:
         "events": setting.events,
         "minutes": round((time.monotonic() - begin) / 60, 1),
     }
-    file_metadata = export.metadata(network, about, found, noise.metadata(events))
+    file_metadata = export.metadata(network, about, found, noise.metadata(held_out.training_noise))
     size = export.write_torch_script(options.output, network, file_metadata)
     (options.work / "figures.json").write_text(json.dumps(found, indent=2) + "\n", encoding="utf-8")
     if options.package:
@@ -174,7 +159,7 @@ def main(words: list[str], description: str) -> int:
     """Run the command; return the exit status."""
     options = arguments(words, description)
     try:
-        (measure_noise if options.measure_noise else run)(options)
+        run(options)
     except (ProgramFailed, OtherTraining) as failure:
         fail(str(failure), 1)
     except KeyboardInterrupt:

@@ -20,7 +20,7 @@ METADATA = "extra/metadata.json"  # a record of a TorchScript file
 
 
 class Probability(nn.Module):
-    """(view, 3, channel, tick) ROI images -> (view, 1, channel, tick) probabilities of an ROI."""
+    """(view, 4, channel, tick) ROI images -> (view, 1, channel, tick) probabilities of an ROI."""
 
     def __init__(self, network: DNNROINet) -> None:
         super().__init__()
@@ -48,7 +48,7 @@ def metadata(
 ) -> dict[str, Any]:
     """Return the metadata: keys that SPNGTorchService reads (spng/nodes/dnn/model.h), and provenance.
 
-    noise: of the training events, by noise.metadata.
+    noise: the unit of the input, by noise.metadata.
     """
     return {
         **noise,

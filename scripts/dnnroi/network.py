@@ -14,12 +14,14 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-INPUTS = ("loose", "mp2", "mp3")
+IMAGES = ("loose", "tight")  # of the charge
+MASKS = ("mp2", "mp3")
+INPUTS = (*IMAGES, *MASKS)
 ELECTRONS = 4000.0  # one unit of the charge image; the metadata's scale is its inverse
 REBIN = 4  # ticks of a sample
 PATCH = (2, 4)  # channels, samples
 POOLS = ((2, 2), (2, 4))  # channels, patches: from one level to the next
-NOISE_UNITS = 8.0  # scales the noise of the charge image, about 500 electrons, to about 1 before asinh
+NOISE_UNITS = 8.0  # scales the noise of the charge images, about 300 electrons, to about 1 before asinh
 
 
 @dataclass(frozen=True)
@@ -51,7 +53,7 @@ def _blocks(count: int, features: int, kernel: tuple[int, int]) -> nn.Sequential
 
 
 class DNNROINet(nn.Module):
-    """(view, 3, channel, tick) ROI images [loose / ELECTRONS, mp2, mp3] -> (view, 1, channel, tick) logits.
+    """(view, 4, channel, tick) ROI images [loose / ELECTRONS, tight / ELECTRONS, mp2, mp3] -> (view, 1, channel, tick) logits.
 
     The last two axes may have any size: the network pads the bottom and right edges with zeros to whole patches of the
     coarsest level, and removes the padding from its output.
@@ -64,6 +66,7 @@ class DNNROINet(nn.Module):
         # TorchScript can use attributes of a module, but not constants of a file.
         self.multiple = (PATCH[0] * POOLS[0][0] * POOLS[1][0], PATCH[1] * POOLS[0][1] * POOLS[1][1])
         self.patch = PATCH
+        self.images = len(IMAGES)
         self.noise_units = NOISE_UNITS
         self.stem = nn.Conv2d(len(INPUTS), fine, PATCH, PATCH)
         self.down_fine = _blocks(shape.down[0], fine, narrow)
@@ -82,8 +85,8 @@ class DNNROINet(nn.Module):
         views, _, channels, ticks = images.shape
         more_channels = (self.multiple[0] - channels % self.multiple[0]) % self.multiple[0]
         more_ticks = (self.multiple[1] - ticks % self.multiple[1]) % self.multiple[1]
-        charge = torch.asinh(images[:, :1] * self.noise_units)
-        x = torch.cat([charge, images[:, 1:]], dim=1)
+        charge = torch.asinh(images[:, : self.images] * self.noise_units)
+        x = torch.cat([charge, images[:, self.images :]], dim=1)
         x = functional.pad(x, [0, more_ticks, 0, more_channels])
         x = x.contiguous(memory_format=torch.channels_last)  # oneDNN needs no copies between layers then
         fine = self.down_fine(functional.relu(self.stem(x)))

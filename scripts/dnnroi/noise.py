@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Noise of the training events, stored in the model file so that the input of noisier data can be scaled to it."""
+"""Noise of the events: the unit of the network's input (docs/dnnroi.md#noise)."""
 
 from __future__ import annotations
 
@@ -9,21 +9,36 @@ import numpy as np
 
 from tests.reference import network, roi
 
-from .dataset import EventSet
-from .simulation import VIEWS
+from .network import IMAGES
 
-# Range of measured noise / training noise for which docs/dnnroi.md has figures.
-TRIED = (0.7, 2.1)
-
-
-def view_noise(charge: np.ndarray) -> float:
-    """Return the noise of an ROI image (channel, sample) [electrons] as SPNGChannelRMS and SPNGDNNROI measure it."""
-    levels = roi.robust_levels(charge.astype(np.float64), network.NOISE_CUT, network.NOISE_STRIDE)
-    return network.view_noise(levels[2][:, 0])
+# Range of measured noise / training noise of the training events, and of the figures in docs/dnnroi.md.
+TRIED = (0.5, 2.3)
 
 
-def metadata(events: EventSet) -> dict[str, Any]:
-    """Return keys of a model file (spng/nodes/dnn/model.h): the median over the events of the noise of U and V."""
-    noise = [view_noise(charge) for charge in events.charge]
-    by_view = [float(np.median(noise[view :: len(VIEWS)])) for view in range(len(VIEWS))]
-    return {"training_noise": [round(value, 1) for value in by_view], "noise_range": list(TRIED)}
+def noise_of_channels(images: np.ndarray) -> np.ndarray:
+    """Return the noise (image, channel) [electrons] of (image, channel, sample) as SPNGChannelRMS measures it."""
+    return roi.robust_levels(images.astype(np.float32), network.NOISE_CUT, network.NOISE_STRIDE)[2][..., 0]
+
+
+def view_noise(rms: np.ndarray, good: np.ndarray) -> np.ndarray:
+    """Return the noise (view, image) of views as SPNGDNNROI measures it. rms: (view, image, channel); good: (view, channel)."""
+    return np.array(
+        [[network.view_noise(image, good[view]) for image in images] for view, images in enumerate(rms)]
+    )
+
+
+def divisors(rms: np.ndarray, training: np.ndarray, good: np.ndarray) -> np.ndarray:
+    """Return the divisors (image, channel) float32 of the images of one view. rms: (image, channel); training: (image,)."""
+    found = [network.divisors(each, unit, good)[1] for each, unit in zip(rms, training)]
+    return np.stack(found).astype(np.float32)
+
+
+def metadata(training_noise: np.ndarray) -> dict[str, Any]:
+    """Return keys of a model file (spng/nodes/dnn/model.h). training_noise: (view, image) [electrons]."""
+    return {
+        "training_noise": {
+            name: [round(float(value), 1) for value in training_noise[:, image]]
+            for image, name in enumerate(IMAGES)
+        },
+        "noise_range": list(TRIED),
+    }

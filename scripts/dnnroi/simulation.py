@@ -4,20 +4,23 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from scripts.bench.programs import job_arguments, run_quietly
-from scripts.frames import FrameFile
+from scripts.frames import Frame, FrameFile, write_frames
 from tests.reference.detector import pdhd_channel_order
 
-from .network import INPUTS, REBIN
+from .conditions import Conditions, changed
+from .network import IMAGES, MASKS, REBIN
 from .target import largest_of_ticks
 
 ANODE = 0
+ADC_BITS = 14
 VIEWS = ("U", "V")
 GROUP = "induction"  # group of the views in the names of dump files
 
@@ -26,23 +29,29 @@ GROUP = "induction"  # group of the views in the names of dump files
 class Event:
     """One event of the views U, V.
 
-    charge  float32 (2, channel, sample): ROI image of the charge, electrons, input of DNNROI
+    charge  float32 (2, image, channel, sample): images of the charge, electrons, in the order of network.IMAGES
     masks   bool (2, 2, channel, sample): for each view mp2, mp3
-    truth   float32 (2, channel, sample): true charge, maximum over a sample's ticks, electrons
+    truth   float32 (2, channel, sample): true charge, maximum over a sample's ticks, electrons; 0 on dead channels
+    dead    bool (2, channel)
     """
 
     charge: np.ndarray
     masks: np.ndarray
     truth: np.ndarray
+    dead: np.ndarray
 
 
 class ProgramFailed(RuntimeError):
     """wire-cell ended with an error; the text is its error block."""
 
 
-def run_job(program: Path, job: str, **arguments: object) -> None:
-    """Run `wire-cell -c job -A name=value ...` on one CPU thread, so that several jobs may run in parallel."""
+def run_job(program: Path, job: str, code: Mapping[str, str] | None = None, **arguments: object) -> None:
+    """Run `wire-cell -c job -A name=value ...` on one CPU thread, so that several jobs may run in parallel.
+
+    code: arguments as Jsonnet code
+    """
     words = job_arguments({"device": "cpu", "threads": 1, **arguments})
+    words += [word for name, value in (code or {}).items() for word in ("--tla-code", f"{name}={value}")]
     status, errors = run_quietly([str(program), "-c", job, *words], {})
     if status:
         raise ProgramFailed(errors.strip() or f"{program} ended with status {status}")
@@ -62,7 +71,7 @@ def write_depositions(path: Path, events: Sequence[np.ndarray]) -> None:
 def network_inputs(
     program: Path, adc: Path, folder: Path, count: int
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Yield ROI image and masks, as in Event, of the first `count` events of a frame file."""
+    """Yield the images and masks, as in Event, of the first `count` events of a frame file."""
     run_job(
         program,
         "cfg/pipeline.jsonnet",
@@ -70,37 +79,75 @@ def network_inputs(
         output=folder / "chain.npz",
         model="none",
         tags="roi",
-        dump="loose,coincidence",
+        check_input="false",
+        dump=",".join([*IMAGES, "coincidence"]),
         nevents=count,
     )
-    with (
-        np.load(folder / f"chain-{INPUTS[0]}-{GROUP}.npz") as images,
-        np.load(folder / f"chain-coincidence-{GROUP}.npz") as coincidence,
-    ):
+    with ExitStack() as files:
+        images = [
+            (name, files.enter_context(np.load(folder / f"chain-{name}-{GROUP}.npz"))) for name in IMAGES
+        ]
+        coincidence = files.enter_context(np.load(folder / f"chain-coincidence-{GROUP}.npz"))
         for ident in range(count):
-            masks = np.stack([coincidence[f"{name}_{ident}"] for name in INPUTS[1:]], axis=1).astype(bool)
-            yield images[f"{INPUTS[0]}_{ident}"].astype(np.float32), masks
+            masks = np.stack([coincidence[f"{name}_{ident}"] for name in MASKS], axis=1).astype(bool)
+            charge = np.stack([file[f"{name}_{ident}"] for name, file in images], axis=1)
+            yield charge.astype(np.float32), masks
 
 
-def simulate(program: Path, depositions: Sequence[np.ndarray], seed: int) -> Iterator[Event]:
-    """Simulate events with noise in one job; yield them one by one."""
+def _with_conditions(
+    folder: Path, seeds: Sequence[int], rule: Conditions, output: Path
+) -> list[np.ndarray]:
+    """Write the simulated events under conditions that depend on their seeds; return the dead channels of each."""
+    frames: dict[int, Frame] = {}
+    dead_channels = []
+    with FrameFile(folder / "adc.npz") as adc, FrameFile(folder / "signal.npz") as signals:
+        for ident, seed in enumerate(seeds):
+            frame, signal = adc.frame(adc.tags()[0], ident), signals.frame(signals.tags()[0], ident)
+            baseline = np.median(frame.samples, axis=1, keepdims=True).astype(np.float32)
+            pulses = signal.rows(frame.channels).astype(np.float32)
+            noise = frame.samples - baseline - pulses
+            rng = np.random.default_rng((seed, 1))
+            samples, dead = changed(pulses, noise, rng, rule)
+            counts = np.rint(samples + baseline).clip(0, 2**ADC_BITS - 1).astype(np.int16)
+            dead_channels.append(frame.channels[dead])
+            # Half of the dead channels are known.
+            known = np.sort(frame.channels[dead[::2]])
+            mask = np.stack([known, np.zeros_like(known), np.full_like(known, counts.shape[1])], axis=1)
+            frames[ident] = Frame(counts, frame.channels, frame.start_ns, frame.tick_ns, {"bad": mask})
+    write_frames(output, frames)
+    return dead_channels
+
+
+def simulate(
+    program: Path, depositions: Sequence[np.ndarray], seeds: Sequence[int], rule: Conditions = Conditions()
+) -> Iterator[Event]:
+    """Simulate events with noise in one job, under conditions drawn by their seeds; yield them one by one.
+
+    The shaping time is that of the first seed.
+    """
+    shaping = rule.shaping[seeds[0] // len(seeds) % len(rule.shaping)]
+    detector = f"(import 'detectors/pdhd.jsonnet') {{ electronics+: {{ shaping: super.shaping * {shaping} }} }}"
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         write_depositions(folder / "depos.npz", depositions)
         run_job(
             program,
             "cfg/simulate.jsonnet",
+            {"detname": detector},
             depos=folder / "depos.npz",
             output=folder / "adc.npz",
+            signal=folder / "signal.npz",
             truth=folder / "truth.npz",
-            seed=seed,
+            seed=seeds[0],
             nevents=len(depositions),
             tpcid=ANODE,
         )
-        inputs = network_inputs(program, folder / "adc.npz", folder, len(depositions))
+        dead_channels = _with_conditions(folder, seeds, rule, folder / "changed.npz")
+        inputs = network_inputs(program, folder / "changed.npz", folder, len(depositions))
         views = pdhd_channel_order(ANODE)[: len(VIEWS)]  # rows in the order of the chain's tensors
         with FrameFile(folder / "truth.npz") as truths:
             for ident, (charge, masks) in enumerate(inputs):
                 frame = truths.frame("truth", ident)
                 truth = [largest_of_ticks(frame.rows(channels), REBIN) for channels in views]
-                yield Event(charge, masks, np.stack(truth).astype(np.float32))
+                dead = np.stack([np.isin(channels, dead_channels[ident]) for channels in views])
+                yield Event(charge, masks, np.stack(truth).astype(np.float32) * ~dead[..., None], dead)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Targets of the network, from the true charge.
+"""Targets of the network, from the true charge, and the weights of the samples in the loss.
 
-The charge of an ROI is measured above the line through its ends, so an ROI must end where the charge is gone; but every
-sample without charge costs purity. A short pulse would lose a tenth of its charge at ends of 200 electrons per tick, a long
-pulse almost nothing: it is flat, and its share at the ends is small. So the end level is lower for shorter pulses.
+The baseline of an ROI is measured beside it, so an ROI need not reach to where the charge is gone: what it leaves out is
+lost, but nothing else. Every sample with little charge costs purity. A short pulse has a larger share of its charge in its
+ends than a long one, so its end level is lower.
 """
 
 from __future__ import annotations
@@ -17,11 +17,13 @@ import numpy as np
 class TargetRule:
     """Levels of the charge [electrons], the maximum over a sample's ticks."""
 
-    seed: float = 600.0  # level that an ROI exceeds somewhere; figures of merit count 500 as true
-    short_end: float = 70.0  # level at the ends of a short pulse
-    long_end: float = 320.0  # level at the ends of a long pulse
+    seed: float = 400.0  # level that an ROI exceeds somewhere; figures of merit count 500 as true
+    short_end: float = 200.0  # level at the ends of a short pulse
+    long_end: float = 300.0  # level at the ends of a long pulse
     short: int = 8  # samples above short_end of a short pulse
     long: int = 11  # samples of a long pulse; between, the logarithm of the level is interpolated
+    core_weight: float = 4.0  # weight in the loss of the largest sample of an ROI; other samples have 1 and more
+    heavy: float = 3000.0  # charge from which a sample counts as the largest
 
 
 def _edges(mask: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -61,6 +63,28 @@ def regions(charge: np.ndarray, rule: TargetRule = TargetRule()) -> np.ndarray:
     inside = (level > 1) & (charge > level - 1e-6 * rule.long_end)
     found = seeded_runs(inside, seeds)
     return fill_runs(charge.shape, found, np.ones(len(found[0]))) > 0.5
+
+
+def target_and_weight(charge: np.ndarray, rule: TargetRule = TargetRule()) -> tuple[np.ndarray, np.ndarray]:
+    """Return the true ROIs, as regions(), and the weights of the samples in the loss, float32.
+
+    A hole in a pulse costs more charge than a lost end, and a weak pulse as a whole counts as much as a strong one: within
+    an ROI the weight rises with the charge over the largest charge of the ROI. Ends and empty samples have weight 1, so that
+    the output there is the probability of the target.
+    """
+    target = regions(charge, rule)
+    row, first, end = _edges(target)
+    weight = np.ones(charge.shape, dtype=np.float32)
+    if len(row):
+        width = charge.shape[1]
+        # Starts and ends in the flattened array; a run that ends at the last sample of the array has no element after it.
+        flat = np.append(charge.ravel(), 0)
+        limits = np.stack([row * width + first, row * width + end], axis=1).ravel()
+        largest = np.maximum.reduceat(flat, limits)[::2]
+        peak = fill_runs(target.shape, (row, first, end), np.minimum(largest, rule.heavy))
+        share = np.divide(charge, peak, out=np.zeros_like(weight), where=target)
+        weight += (rule.core_weight - 1) * share.clip(max=1)
+    return target, weight
 
 
 def largest_of_ticks(truth: np.ndarray, ticks: int) -> np.ndarray:

@@ -67,11 +67,11 @@ class Training:
         """Do one step; return its loss."""
         for group in self.optimiser.param_groups:
             group["lr"] = learning_rate(self.rule, self.step)
-        features, *wanted = (
+        features, target, weight = (
             part.to(self.device) for part in events.crops(self.rule.seed, self.step, self.rule.crops)
         )
         self.network.train()
-        loss = weighted_loss(self.network(features), *wanted)
+        loss = weighted_loss(self.network(features), target, weight)
         self.optimiser.zero_grad()
         loss.backward()
         torch.nn.utils.clip_grad_norm_(self.network.parameters(), 1.0)

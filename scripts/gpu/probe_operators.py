@@ -62,7 +62,7 @@ def call_all(ticks: int, padded: int) -> None:
         views, [seeds[None], views[1]], ticks, [1, 4], [2, 2], [1, 0], [0.0, 0.4], 0, 1, True, 3
     )
     spng.multi_plane(packed, seeds, integers(-1, ROWS, ROWS, 3), ticks, [0, 1, 2, 3])
-    spng.stack_features([waves[None], packed[None]], ticks, 0.25, 0.5, rms[None])
+    spng.stack_features([waves[None], packed[None]], ticks, 0.25, 0.5, rms[None, None])
     offsets = torch.tensor([0, 4, 4, 90], dtype=torch.int32).cuda()
     spng.coincidence(packed, offsets, integers(0, ROWS, 90, 2), 86)
     regions = (cpu_waves[:, : (ticks + 3) // 4] > 1).cuda()

@@ -8,13 +8,14 @@ namespace spng::kernels {
 /// A block makes one row of a feature: a scaled row of a waveform, or an unpacked row of a mask.
 /// @param waveforms  of `count` features; 0 for a mask
 /// @param masks      packed; 0 for a waveform
-/// @param divisor    (view, channel); 0: 1
+/// @param divisors   of the features, (view, channel); 0: 1
 /// @param stacked    (view, feature, channel, tick)
 template <class Real>
 SPNG_DEVICE void
 stack_features(const List<const Real*, max_features>& waveforms, const List<Index, max_features>& row_strides,
                const List<const Word*, max_features>& masks, int count, Index views, Index channels,
-               Index ticks, const Real* divisor, float scale, float offset, float* stacked) {
+               Index ticks, const List<const Real*, max_features>& divisors, float scale, float offset,
+               float* stacked) {
     const Index words = words_for(ticks);
     for (Index item = blockIdx.x; item < views * count * channels; item += gridDim.x) {
         const int feature = static_cast<int>(item / channels % count);
@@ -27,6 +28,7 @@ stack_features(const List<const Real*, max_features>& waveforms, const List<Inde
             }
         } else {
             const Real* samples = waveforms.at[feature] + row * row_strides.at[feature];
+            const Real* divisor = divisors.at[feature];
             const Real unit = divisor == nullptr ? Real{1} : divisor[row];
             for (Index tick = threadIdx.x; tick < ticks; tick += block_threads) {
                 const float scaled = static_cast<float>(samples[tick] / unit) * scale;
@@ -40,9 +42,9 @@ stack_features(const List<const Real*, max_features>& waveforms, const List<Inde
     SPNG_KERNEL stack_features_##suffix(                                                                     \
         SPNG_LIST(const Real*, max_features) waveforms, SPNG_LIST(Index, max_features) row_strides,          \
         SPNG_LIST(const Word*, max_features) masks, int count, Index views, Index channels, Index ticks,     \
-        const Real* divisor, float scale, float offset, float* stacked) {                                    \
-        stack_features(waveforms, row_strides, masks, count, views, channels, ticks, divisor, scale, offset, \
-                       stacked);                                                                             \
+        SPNG_LIST(const Real*, max_features) divisors, float scale, float offset, float* stacked) {          \
+        stack_features(waveforms, row_strides, masks, count, views, channels, ticks, divisors, scale,        \
+                       offset, stacked);                                                                     \
     }
 
 SPNG_STACK_FEATURES(float32, float)

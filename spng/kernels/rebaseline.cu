@@ -81,6 +81,22 @@ SPNG_DEVICE void visit_inside(const Word* mask, Index ticks, Index factor, const
     visit_row<false>(mask, ticks, factor, inside, [](Index) {});
 }
 
+/// Return the mean over level_ticks from `first` on.
+template <class Real>
+SPNG_DEVICE Real level(const Real* row, Index first) {
+    Real sum = 0;
+    for (Index tick = first; tick < first + level_ticks; ++tick) {
+        sum += row[tick];
+    }
+    return sum / level_ticks;
+}
+
+/// Return the distance of a level from its ROI.
+/// @param gap  ticks to the next ROI on this side
+SPNG_DEVICE Index distance_of_level(Index gap) {
+    return gap / 2 < level_distance ? gap / 2 : level_distance;
+}
+
 template <class Real>
 SPNG_DEVICE void compact_regions_linear(const Real* signal, Index row_stride, const Word* mask, Index rows,
                                         Index ticks, Index factor, Real* result) {
@@ -91,18 +107,32 @@ SPNG_DEVICE void compact_regions_linear(const Real* signal, Index row_stride, co
         const Real* in = signal + row * row_stride;
         Real* out = result + row * ticks;
         visit_inside(words, ticks, factor, [=](Index tick, Index slice, Index position) {
-            const Index first = find_bit_back(regions, 0, slice, false) * factor;
-            const Index past = find_bit(regions, slice, slices, false) * factor;
-            const Index last = (past < ticks ? past : ticks) - 1;
-            Real value = 0;
-            if (first == last) {
-                value = in[tick];
-            } else if (tick < last) {
-                const Real start = in[first];
-                const Real slope = (in[last] - start) / static_cast<Real>(last - first);
-                value = in[tick] - fused(start, slope, static_cast<Real>(tick - first));
+            const Index first_slice = find_bit_back(regions, 0, slice, false);
+            const Index past_slice = find_bit(regions, slice, slices, false);
+            const Index first = first_slice * factor;
+            const Index past = past_slice * factor < ticks ? past_slice * factor : ticks;
+            // Only the slices that make a difference are searched.
+            const Index reach = 2 * level_distance / factor + 1;
+            const Index search = first_slice < reach ? 0 : first_slice - reach;
+            const Index previous = find_bit_back(regions, search, first_slice, true);
+            const Index limit = past_slice + reach < slices ? past_slice + reach : slices;
+            const Index next = find_bit(regions, past_slice, limit, true);
+            const Index before =
+                previous > search ? distance_of_level((first_slice - previous) * factor) : level_distance;
+            const Index after = next < limit ? distance_of_level(next * factor - past) : level_distance;
+            const Index left_start = first - before - level_ticks / 2;
+            const Index right_start = past + after - level_ticks / 2;
+            const bool has_left = left_start >= 0 && left_start + level_ticks <= ticks;
+            const bool has_right = right_start >= 0 && right_start + level_ticks <= ticks;
+            const Real left = has_left ? level(in, left_start) : Real{0};
+            const Real right = has_right ? level(in, right_start) : Real{0};
+            Real start = has_left ? left : right;
+            Real slope = 0;
+            if (has_left && has_right) {
+                slope = (right - left) / static_cast<Real>(past - first + before + after);
+                start = fused(left, slope, static_cast<Real>(before) + Real{0.5});
             }
-            out[position] = value;
+            out[position] = in[tick] - fused(start, slope, static_cast<Real>(tick - first));
         });
     }
 }

@@ -139,7 +139,7 @@ TEST_F(DNNROITest, MissingFeatureIsNamed) {
               std::string::npos);
 }
 
-constexpr const char* trained_in_noise = R"({"training_noise": [500], "noise_range": [0.5, 2]})";
+constexpr const char* trained_in_noise = R"({"training_noise": {"loose": [500]}, "noise_range": [0.5, 2]})";
 
 /// The first input, with the noise of its channels and a plane.
 Ports with_noise(Ports inputs, const std::vector<float>& rms) {
@@ -166,6 +166,40 @@ TEST_F(DNNROITest, DividesChargeByTheNoiseRatio) {
     const at::Tensor hot = score({500, 2000, 0}); // the lower median is 500
     EXPECT_FLOAT_EQ(hot[0][0][0].item<float>(), 0.5F);
     EXPECT_FLOAT_EQ(hot[0][1][3].item<float>(), -0.25F);
+}
+
+TEST_F(DNNROITest, DividesEachImageByItsOwnNoise) {
+    // 1 loose + 10 tight: the tight image is the loose one, with other noise.
+    test::save_weighted_sum(file(), 1, 10, 0, R"({"inputs": ["loose", "tight", "mp3"],
+        "training_noise": {"loose": [500], "tight": [100]}, "noise_range": [0.5, 2]})");
+    auto& scaling = node({{"probability", "score"}}, {{"features", {"loose", "tight", "mp3"}}});
+    auto given = with_noise(inputs(), {1000, 1000, 0});
+    NamedTensor tight = given[0]->only();
+    tight.name = "tight";
+    tight.summary = at::tensor({400.F, 400.F, 0.F}).view({1, 3});
+    given[0] = std::make_shared<const TensorSet>(given[0]->event_ptr(),
+                                                 std::vector{given[0]->only(), std::move(tight)});
+    const auto score = run(scaling, given)->at("score").data;
+    EXPECT_FLOAT_EQ(score[0][0][0].item<float>(), 0.5F / 2 + 10 * 0.5F / 4);
+}
+
+TEST_F(DNNROITest, RejectsAModelThatLacksTheNoiseOfAnImage) {
+    test::save_weighted_sum(file(), 1, 0, 0, R"({"training_noise": {"tight": [500]}, "noise_range": [0.5, 2]})");
+    const auto error = test::error_of([&] { node(); });
+    EXPECT_EQ(error.kind(), ErrorKind::Model);
+    EXPECT_EQ(error.text().seen, "no loose in training_noise");
+}
+
+// The output of the good channels is 0.5, 0.501, 0.25, 0.251, 0, 0.001, 0, -1.
+TEST_F(DNNROITest, ThresholdOfTheFile) {
+    test::save_weighted_sum(file(), 1, 0, 0, R"({"mask_threshold": 0.2505})");
+    EXPECT_EQ(unpacked_mask(run(node(), inputs())->only()).sum().item<std::int64_t>(), 3);
+}
+
+TEST_F(DNNROITest, GivenThresholdReplacesThatOfTheFile) {
+    test::save_weighted_sum(file(), 1, 0, 0, R"({"mask_threshold": 0.2505})");
+    const auto regions = run(node({{"mask_threshold", 0}}), inputs());
+    EXPECT_EQ(unpacked_mask(regions->only()).sum().item<std::int64_t>(), 5);
 }
 
 TEST_F(DNNROITest, RoisHaveNoNoise) {

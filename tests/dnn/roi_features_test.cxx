@@ -37,7 +37,7 @@ TEST(StackFeatures, OffsetComesAfterTheScale) {
 TEST(StackFeatures, DivisorAppliesToChargeByChannel) {
     const auto charge = at::tensor({8.F, 16.F, 8.F, 16.F}).view({1, 2, 2});
     const auto mask = at::tensor({1, 0, 1, 1}).to(at::kBool).view({1, 2, 2});
-    const auto divisor = at::tensor({1.0, 4.0}, at::kDouble).view({1, 2});
+    const auto divisor = at::tensor({1.0, 4.0}, at::kDouble).view({1, 1, 2});
     const auto stacked = stack_features({charge, pack_ticks(mask)}, 2, 0.25, 100, divisor);
     const auto expected = at::tensor({102.F, 104.F, 100.5F, 101.F, 1.F, 0.F, 1.F, 1.F}).view({1, 2, 2, 2});
     EXPECT_TRUE(at::equal(stacked, expected)) << stacked;
@@ -46,7 +46,7 @@ TEST(StackFeatures, DivisorAppliesToChargeByChannel) {
 TEST(StackFeatures, ADivisorOfOneChangesNoBit) {
     for (const auto type : {at::kFloat, at::kDouble}) {
         const auto charge = at::tensor({1.1, 1e-3, -7.3e5, 0.3}, at::kDouble).to(type).view({1, 2, 2});
-        const auto one = at::ones({1, 2}, type);
+        const auto one = at::ones({1, 1, 2}, type);
         EXPECT_TRUE(at::equal(stack_features({charge}, 2, 1.0 / 4000, 0, one),
                               stack_features({charge}, 2, 1.0 / 4000, 0)));
     }
@@ -60,7 +60,7 @@ TEST(StackFeatures, RejectsImagesOfOtherSizes) {
     EXPECT_THROW(stack_features({image, at::zeros({1, 3, 1}, at::kLong)}, 4, 1, 0), Error);
     EXPECT_THROW(stack_features({at::zeros({2, 4})}, 4, 1, 0), Error);
     EXPECT_THROW(stack_features({at::zeros({1, 2, 4}, at::kInt)}, 4, 1, 0), Error);
-    EXPECT_THROW(stack_features({image}, 4, 1, 0, at::zeros({1, 3})), Error);
+    EXPECT_THROW(stack_features({image}, 4, 1, 0, at::zeros({1, 1, 3})), Error);
     EXPECT_THROW(stack_features({}, 4, 1, 0), Error);
 }
 

@@ -30,7 +30,7 @@ def fixture_models(tmp_path_factory: pytest.TempPathFactory) -> tuple[DNNROINet,
     folder = tmp_path_factory.mktemp("models")
     torch.manual_seed(3)
     network = DNNROINet(Shape(features=FEATURES, down=(1, 1, 1), up=(1, 1))).eval()
-    about = export.metadata(network, {}, {}, {"training_noise": [400.0, 450.0], "noise_range": [0.5, 2.0]})
+    about = export.metadata(network, {}, {}, {"training_noise": {"loose": [400.0, 450.0], "tight": [200.0, 220.0]}, "noise_range": [0.5, 2.0]})
     script, package = folder / "network.ts", folder / "network.pt2"
     export.write_torch_script(script, network, about)
     # Processes of a pool would each load LibTorch; the wrapper needs no optimisation;
@@ -55,7 +55,7 @@ def test_package_equals_the_network_at_other_sizes(models: tuple[DNNROINet, Path
     compiled = torch._inductor.aoti_load_package(str(package))
     multiple = max(network.multiple)
     for views, channels, ticks in ((1, 1, 1), (2, 3, 5), (3, 2, 9)):
-        images = torch.rand(views, 3, channels * multiple, ticks * multiple)
+        images = torch.rand(views, 4, channels * multiple, ticks * multiple)
         with torch.no_grad():
             expected = export.Probability(network)(images)
             seen = compiled(images)

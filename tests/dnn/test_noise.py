@@ -44,7 +44,7 @@ def run(folder: Path, frames: list[np.ndarray], **arguments: object) -> Run:
         "input": "adc.tar",
         "output": "output.npz",
         "tags": "signal",
-        "dump": "loose,coincidence,roi",
+        "dump": "loose,tight,coincidence,roi",
         "device": "cpu",
         **arguments,
     }
@@ -146,7 +146,9 @@ class TestReference:
         for view in range(len(INDUCTION)):
             masks = [noisy.dumped[f"{name}_{event}"][view] for name in ("mp2", "mp3")]
             features = network.features(
-                noisy.dumped[f"loose_{event}"][view].astype(np.float64), masks, training[view]
+                {name: noisy.dumped[f"{name}_{event}"][view].astype(np.float64) for name in training},
+                masks,
+                {name: of_planes[view] for name, of_planes in training.items()},
             )
             with torch.no_grad():
                 probability = model(torch.from_numpy(features.astype(np.float32))[None])[0, 0].numpy()

@@ -19,7 +19,7 @@ from scripts.dnnroi.events import HIGH_MM, LOW_MM, PITCH_DIRECTIONS, Mixture, de
 from scripts.dnnroi.network import ELECTRONS, DNNROINet, Shape, operations_per_sample, parameters
 from scripts.dnnroi.settings import SETTINGS
 from scripts.dnnroi.simulation import Event
-from scripts.dnnroi.target import TargetRule, largest_of_ticks, regions
+from scripts.dnnroi.target import TargetRule, largest_of_ticks, regions, target_and_weight
 from scripts.dnnroi.training import OtherTraining, Training, TrainingRule, learning_rate, train
 from tests.reference import detector, roi
 from tests.reference import network as network_input
@@ -46,7 +46,10 @@ def fixture_one_thread() -> None:
 
 
 def toy_event(seed: int) -> Event:
-    """Pulses of 2000 electrons per tick, 10 samples long, on one view after the other, in noise of 500 electrons."""
+    """Pulses of 2000 electrons per tick, 10 samples long, on one view after the other.
+
+    The loose image has noise of 500 electrons, the tight one of 400; channel 5 is dead.
+    """
     rng = np.random.default_rng(seed)
     truth = np.zeros((2, CHANNELS, SAMPLES), dtype=np.float32)
     for view in truth:
@@ -54,9 +57,13 @@ def toy_event(seed: int) -> Event:
             row, first = rng.integers(CHANNELS - 8), rng.integers(SAMPLES - 20)
             for step in range(8):
                 view[row + step, first + step : first + step + 10] = 2000.0
-    charge = truth + rng.normal(0, 500, truth.shape).astype(np.float32)
+    dead = np.zeros((2, CHANNELS), dtype=bool)
+    dead[:, 5] = True
+    truth[dead] = 0
+    charge = np.stack([truth + rng.normal(0, noise, truth.shape) for noise in (500, 400)], axis=1)
+    charge[:, :, 5] = 0
     masks = np.stack([truth > 0, rng.random(truth.shape) < 0.05], axis=1)
-    return Event(charge, masks, truth)
+    return Event(charge.astype(np.float32), masks, truth, dead)
 
 
 @pytest.fixture(name="events", scope="module")
@@ -89,21 +96,33 @@ class TestTarget:
     """Target ROIs from the true charge."""
 
     def test_ends_of_short_and_long_pulses(self) -> None:
-        """A short pulse extends down to 70 electrons, a long one to 320; computed by hand on trapezoids."""
+        """A short pulse extends down to 200 electrons, a long one to 300; computed by hand on trapezoids."""
         charge = np.zeros((2, 60))
-        charge[0, 10:16] = [50, 80, 1000, 1000, 80, 50]
-        charge[1, 10:40] = [100, 200, 330, *[1000.0] * 24, 330, 200, 100]
+        charge[0, 10:16] = [150, 210, 1000, 1000, 210, 150]
+        charge[1, 10:40] = [100, 210, 310, *[1000.0] * 24, 310, 210, 100]
         found = regions(charge)
         np.testing.assert_array_equal(np.flatnonzero(found[0]), np.arange(11, 15))
         np.testing.assert_array_equal(np.flatnonzero(found[1]), np.arange(12, 38))
 
     def test_runs_without_a_seed_are_left_out(self) -> None:
-        """No ROI begins below 600 electrons."""
+        """No ROI begins below 400 electrons."""
         charge = np.zeros((1, 40))
-        charge[0, 5:9] = 590
+        charge[0, 5:9] = 390
         assert not regions(charge).any()
-        charge[0, 6] = 610
+        charge[0, 6] = 410
         assert regions(charge)[0, 5:9].all() and regions(charge).sum() == 4
+
+    def test_weights_rise_with_the_charge_over_the_largest_of_the_roi(self) -> None:
+        """A weak ROI and a strong one weigh the same at their largest samples; 3000 electrons count as the largest."""
+        charge = np.zeros((2, 30), dtype=np.float32)
+        charge[0, 4:8] = [250, 500, 500, 100]
+        charge[1, 10:13] = [1500, 30000, 3000]
+        charge[1, 27:] = 800  # ends at the end of the row
+        target, weight = target_and_weight(charge)
+        np.testing.assert_array_equal(np.flatnonzero(target[0]), [4, 5, 6])
+        np.testing.assert_allclose(weight[0, 3:8], [1, 2.5, 4, 4, 1])
+        np.testing.assert_allclose(weight[1, 10:13], [2.5, 4, 4])
+        np.testing.assert_allclose(weight[1, 26:], [1, 4, 4, 4])
 
     def test_same_as_hysteresis_when_ends_are_equal(self) -> None:
         """With one end threshold for all lengths the rule equals the growth from seeds of the reference."""
@@ -130,10 +149,15 @@ class TestEvents:
         """Events have the columns of WCT, lie in the volume and depend on the seed only; some are empty."""
         data = depositions(100_001)
         assert data.shape[0] == 7 and data.shape[1] > 1000 and np.isfinite(data).all()
-        assert (data[1] < 0).all() and not data[[0, 5, 6]].any()
+        assert (data[1] < 0).all() and not data[[5, 6]].any()
         assert ((data[2:5].T >= LOW_MM - 1e-6) & (data[2:5].T <= HIGH_MM + 1e-6)).all()
         np.testing.assert_array_equal(data, depositions(100_001))
         assert depositions(1, Mixture(empty=1.0)).shape == (7, 0)
+
+    def test_time_of_arrival(self) -> None:
+        """All tracks start at 0, or each at its own time within 1.5 ms."""
+        together, spread = (depositions(100_001, Mixture(out_of_time=share))[0] for share in (0.0, 1.0))
+        assert not together.any() and len(np.unique(spread)) > 10 and np.abs(spread).max() <= 1.5e6
 
     def test_pitch_directions(self) -> None:
         """The directions are those of the wires, up to the sign."""
@@ -149,25 +173,30 @@ class TestCrops:
         """Equal to the precision of float16."""
         event = toy_event(2)
         np.testing.assert_allclose(events.charge[4:6], event.charge, rtol=1e-3, atol=0.5)
+        np.testing.assert_array_equal(events.dead[4:6], event.dead)
         np.testing.assert_array_equal(events.masks[4:6], event.masks)
         np.testing.assert_array_equal(events.target[4:6], event.truth > 0)
 
     def test_crops_belong_together(self, events: EventSet) -> None:
         """The target comes from the truth, and the charge is near the truth in units of the network."""
-        features, target, truth, counts = events.crops(
-            1, 7, CropRule(count=8, channels=32, samples=96, dead=1.0)
-        )
-        assert features.shape == (8, 3, 32, 96) and target.shape == truth.shape == counts.shape == (
-            8,
-            1,
-            32,
-            96,
-        )
-        np.testing.assert_array_equal(target, truth > 0)
-        difference = (features[:, :1] * ELECTRONS - truth)[counts > 0]
-        assert abs(difference.mean()) < 20 and difference.std() == pytest.approx(500, rel=0.05)
-        dead = (counts == 0).all(dim=3)
-        assert 8 <= dead.sum() <= 24 and (features[:, 0][dead[:, 0]] == 0).all()
+        features, target, weight = events.crops(1, 7, CropRule(count=8, channels=32, samples=96, dead=1.0))
+        assert features.shape == (8, 4, 32, 96) and target.shape == weight.shape == (8, 1, 32, 96)
+        for image, rms in enumerate((500, 400)):
+            difference = (features[:, image : image + 1] * ELECTRONS - 2000 * target)[weight > 0]
+            assert abs(difference.mean()) < 20 and difference.std() == pytest.approx(rms, rel=0.05)
+        dead = (weight == 0).all(dim=3)
+        assert 8 <= dead.sum() <= 24 and (features[:, :2].sum(dim=1)[dead[:, 0]] == 0).all()
+
+    def test_images_are_divided_by_their_noise(self, tmp_path: Path) -> None:
+        """An event with twice the noise in its tight image gives half the tight image, and the same loose one."""
+        event = toy_event(0)
+        write_event(event_file(tmp_path, 0), event)
+        event.charge[:, 1] *= 2
+        write_event(event_file(tmp_path, 1), event)
+        nominal = EventSet(tmp_path, [0])
+        np.testing.assert_allclose(nominal.training_noise, [[500, 400]] * 2, rtol=0.15)
+        noisy = EventSet(tmp_path, [1], nominal.training_noise)
+        np.testing.assert_allclose(noisy.features(0), nominal.features(0), rtol=2e-3, atol=1e-4)
 
     def test_crops_depend_on_seed_and_step_only(self, events: EventSet) -> None:
         """So a training can resume as if it had not been stopped."""
@@ -193,13 +222,13 @@ class TestNetwork:
     def test_any_size(self, size: tuple[int, int]) -> None:
         """Output and input have the same size."""
         with torch.no_grad():
-            assert DNNROINet(RULE.shape).eval()(torch.zeros(2, 3, *size)).shape == (2, 1, *size)
+            assert DNNROINet(RULE.shape).eval()(torch.zeros(2, 4, *size)).shape == (2, 1, *size)
 
     def test_halo_covers_what_an_output_sees(self) -> None:
         """A change beyond the halo has no effect, one within the halo does."""
         network = DNNROINet(RULE.shape).eval()
         halo = network.halo()
-        features = torch.rand(1, 3, 16, 3 * halo // 32 * 32)
+        features = torch.rand(1, 4, 16, 3 * halo // 32 * 32)
         with torch.no_grad():
             before = network(features)
             features[..., :32] += 1
@@ -265,14 +294,14 @@ class TestExport:
     def fixture_file(self, events: EventSet, tmp_path: Path) -> tuple[Path, DNNROINet]:
         """An exported file and its network."""
         network = trained(events, tmp_path, steps=10).network.eval()
-        about = export.metadata(network, {"commit": "abc"}, {}, noise.metadata(events))
+        about = export.metadata(network, {"commit": "abc"}, {}, noise.metadata(events.training_noise))
         export.write_torch_script(tmp_path / "toy.ts", network, about)
         return tmp_path / "toy.ts", network
 
     @pytest.mark.parametrize("size", [(64, 160), (17, 33), (30, 250)])
     def test_same_as_eager(self, file: tuple[Path, DNNROINet], size: tuple[int, int]) -> None:
         """Equal at any size, up to the rounding of folded normalisations."""
-        features = torch.rand(2, 3, *size, generator=torch.Generator().manual_seed(1))
+        features = torch.rand(2, 4, *size, generator=torch.Generator().manual_seed(1))
         with torch.no_grad():
             np.testing.assert_allclose(
                 torch.jit.load(file[0])(features), torch.sigmoid(file[1](features)), atol=1e-5
@@ -284,11 +313,12 @@ class TestExport:
         torch.jit.load(file[0], _extra_files=extra)
         about = json.loads(extra["metadata.json"])
         assert (
-            about["inputs"] == ["loose", "mp2", "mp3"] and about["scale"] == 1 / 4000 and about["rebin"] == 4
+            about["inputs"] == ["loose", "tight", "mp2", "mp3"] and about["scale"] == 1 / 4000 and about["rebin"] == 4
         )
         assert about["multiple"] == 32 and about["halo"] == file[1].halo() and about["transpose"] is False
         assert about["training"]["commit"] == "abc" and about["parameters"] == parameters(file[1])
-        assert about["training_noise"] == pytest.approx([500, 500], rel=0.05), "that of the toy events"
+        assert about["training_noise"]["loose"] == pytest.approx([500, 500], rel=0.15), "that of the toy events"
+        assert about["training_noise"]["tight"] == pytest.approx([400, 400], rel=0.15)
         assert about["noise_range"][0] <= 1 <= about["noise_range"][1]
         with zipfile.ZipFile(file[0]) as archive:
             assert not [name for name in archive.namelist() if b"site-packages" in archive.read(name)]
@@ -310,7 +340,7 @@ class TestExport:
             for archive in (zipfile.ZipFile(io.BytesIO(content)) for content in (before, after))
         ]
         assert kept[0] == kept[1] and len(kept[0]) > 10
-        features = torch.rand(1, 3, 32, 64)
+        features = torch.rand(1, 4, 32, 64)
         assert torch.equal(*(torch.jit.load(io.BytesIO(content))(features) for content in (before, after)))
 
     @wire_cell.needs_program
@@ -318,19 +348,19 @@ class TestExport:
         """The ROIs of the program equal those of the network on the dumped inputs."""
         samples, numbers, _ = wire_cell.default_adc()
         given = wire_cell.write_arrays(tmp_path / "adc.npz", wire_cell.event(samples[:, :1500], numbers))
-        arrays = wire_cell.job(tmp_path, input=given, model=file[0], tags="roi", dump="coincidence,loose")
+        arrays = wire_cell.job(tmp_path, input=given, model=file[0], tags="roi", dump="coincidence,loose,tight")
         read = {
             name: wire_cell.read_arrays(tmp_path / f"output-{name}-induction.npz")
-            for name in ("coincidence", "loose")
+            for name in ("coincidence", "loose", "tight")
         }
         training = export.read_metadata(file[0].read_bytes())["training_noise"]
         features = torch.from_numpy(
             np.stack(
                 [
                     network_input.features(
-                        read["loose"]["loose_0"][view],
+                        {name: read[name][f"{name}_0"][view] for name in ("loose", "tight")},
                         [read["coincidence"][f"{name}_0"][view] for name in ("mp2", "mp3")],
-                        training[view],
+                        {name: of_planes[view] for name, of_planes in training.items()},
                     )
                     for view in range(2)
                 ]

@@ -161,7 +161,7 @@ for ticks in (1, 63, 64, 65, 1500, 2049, 6001):
     same(spng.multi_plane, packed, seeds, None, ticks, [2, 3, 0, 1])
     same(spng.multi_plane, packed, seeds, torch.randint(-1, 9, (9, 3), dtype=torch.int32), ticks, [2])
     charge = waves[:8].view(2, 4, ticks)
-    same(spng.stack_features, [charge, packed[:8].view(2, 4, -1)], ticks, 0.25, 0.5, torch.rand(2, 4) + 1)
+    same(spng.stack_features, [charge, packed[:8].view(2, 4, -1)], ticks, 0.25, 0.5, torch.rand(1, 2, 4) + 1)
 """)
 
 

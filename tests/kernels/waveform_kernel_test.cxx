@@ -21,7 +21,18 @@
 namespace spng::testing {
 namespace {
 
-/// Apply the definition of spng/nodes/roi/rebaseline.h tick by tick, rounding the line once as the kernel does.
+/// Return the mean over eight ticks from `first` on, or 0 with `exists` false beyond the row.
+template <class Real>
+Real level_at(const Real* x, std::int64_t first, std::int64_t ticks, bool& exists) {
+    exists = first >= 0 && first + 8 <= ticks;
+    Real sum = 0;
+    for (std::int64_t k = first; exists && k < first + 8; ++k) {
+        sum += x[k];
+    }
+    return sum / 8;
+}
+
+/// Apply the definition of spng/nodes/roi/rebaseline.h tick by tick, rounding products and sums once as the kernel does.
 template <class Real>
 at::Tensor linear_by_definition(const at::Tensor& signal, const at::Tensor& mask, std::int64_t factor) {
     const at::Tensor in = signal.contiguous(), inside = mask.contiguous();
@@ -30,20 +41,34 @@ at::Tensor linear_by_definition(const at::Tensor& signal, const at::Tensor& mask
     for (std::int64_t row = 0; row < signal.numel() / ticks; ++row) {
         const Real* x = in.const_data_ptr<Real>() + row * ticks;
         const bool* open = inside.const_data_ptr<bool>() + row * slices;
+        const auto is_inside = [&](std::int64_t k) { return k >= 0 && k < ticks && open[k / factor]; };
         Real* y = result.mutable_data_ptr<Real>() + row * ticks;
         for (std::int64_t first = 0; first < ticks; ++first) {
-            if (!open[first / factor] || (first > 0 && open[(first - 1) / factor])) {
+            if (!is_inside(first) || is_inside(first - 1)) {
                 continue;
             }
-            std::int64_t last = first;
-            while (last + 1 < ticks && open[(last + 1) / factor]) {
-                ++last;
+            std::int64_t past = first + 1, before = 0, after = 0;
+            while (is_inside(past)) {
+                ++past;
             }
-            const Real slope = first == last ? 0 : (x[last] - x[first]) / static_cast<Real>(last - first);
-            for (std::int64_t k = first; k <= last; ++k) {
-                y[k] = x[k] - std::fma(slope, static_cast<Real>(k - first), x[first]);
+            while (before < 12 && !is_inside(first - 1 - before)) {
+                ++before;
             }
-            y[last] = first == last ? x[last] : Real{0};
+            while (after < 12 && !is_inside(past + after)) {
+                ++after;
+            }
+            before /= 2, after /= 2;
+            bool has_left = false, has_right = false;
+            const Real left = level_at(x, first - before - 4, ticks, has_left);
+            const Real right = level_at(x, past + after - 4, ticks, has_right);
+            Real start = has_left ? left : right, slope = 0;
+            if (has_left && has_right) {
+                slope = (right - left) / static_cast<Real>(past - first + before + after);
+                start = std::fma(slope, static_cast<Real>(before) + Real(0.5), left);
+            }
+            for (std::int64_t k = first; k < past; ++k) {
+                y[k] = x[k] - std::fma(slope, static_cast<Real>(k - first), start);
+            }
         }
     }
     return result;
@@ -245,7 +270,7 @@ TEST(FeaturesKernel, IsTheCpusToTheByte) {
         for (const auto type : {at::kFloat, at::kDouble}) {
             const at::Tensor charge =
                 at::randn({2, 5, ticks + 6}, at::kDouble).mul(4000).to(type).narrow(2, 3, ticks);
-            const at::Tensor divisor = at::rand({2, 5}, type) + 1;
+            const at::Tensor divisor = at::rand({1, 2, 5}, type) + 1;
             for (const auto& unit : {std::optional<at::Tensor>(), std::optional(divisor)}) {
                 for (const double offset : {0.0, 0.25}) {
                     const std::vector<at::Tensor> features{mask, charge, mask};

@@ -32,15 +32,21 @@ def divisors(
 
 
 def features(
-    loose: np.ndarray, coincidence: list[np.ndarray], training: float | None, good: np.ndarray | None = None
+    images: dict[str, np.ndarray],
+    coincidence: list[np.ndarray],
+    training: dict[str, float] | None,
+    good: np.ndarray | None = None,
 ) -> np.ndarray:
-    """Return the input (feature, channel, sample) of the network from the charge image (channel, sample)
-    [electrons], MP2 and MP3.
+    """Return the input (feature, channel, sample) of the network from charge images (channel, sample) [electrons] by
+    name, MP2 and MP3.
 
-    training: noise of the plane [electrons]; None: the image is not divided by its noise.
+    training: noise of the plane by image [electrons]; None: the images are not divided by their noise.
     """
-    charge = loose / ELECTRONS
-    if training is not None:
-        rms = roi.robust_levels(loose, NOISE_CUT, NOISE_STRIDE)[2][:, 0]
-        charge = charge / divisors(rms, training, good)[1][:, None]
-    return np.stack([charge, *(mask.astype(np.float64) for mask in coincidence)])
+    charge = []
+    for name, image in images.items():
+        scaled = image / ELECTRONS
+        if training is not None:
+            rms = roi.robust_levels(image, NOISE_CUT, NOISE_STRIDE)[2][:, 0]
+            scaled = scaled / divisors(rms, training[name], good)[1][:, None]
+        charge.append(scaled)
+    return np.stack([*charge, *(mask.astype(np.float64) for mask in coincidence)])

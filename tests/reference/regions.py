@@ -55,7 +55,7 @@ class RegionRule:
 
 
 # Low pass (MHz, power) of the tight ROI image of collection views (docs/physics-notes.md#filters).
-COLLECTION_WIENER = (0.13623, 3.35324)
+COLLECTION_LOW_PASS = (0.17, 3.4)
 
 
 def induction_images(spectrum: np.ndarray, ticks: int, rule: RegionRule) -> dict[str, np.ndarray]:
@@ -82,7 +82,7 @@ def induction_images(spectrum: np.ndarray, ticks: int, rule: RegionRule) -> dict
 def collection_region(spectrum: np.ndarray, ticks: int, rule: RegionRule) -> np.ndarray:
     """Return the tight seeds of a collection view, grown in time. spectrum (channel, f) -> (channel, pixel) bool."""
     frequency = filters.time_frequencies(decon.PADDED_TICKS)
-    waveform = decon.to_pixels(spectrum, filters.low_pass(frequency, *COLLECTION_WIENER), ticks)
+    waveform = decon.to_pixels(spectrum, filters.low_pass(frequency, *COLLECTION_LOW_PASS), ticks)
     tight = roi.in_sigmas(waveform, rule.rms_cut, rule.rms_stride, rule.collection_cap)
     return roi.grow_in_time(tight > rule.collection_seed, tight > rule.collection_grow)
 

@@ -117,21 +117,43 @@ def pad_in_time(mask: np.ndarray, samples: int) -> np.ndarray:
     return out
 
 
-def rebaseline_linear(waveform: np.ndarray, mask: np.ndarray) -> np.ndarray:
-    """Set samples outside the mask to zero; in each run subtract the line through its first and last
-    sample. (..., tick)
-    -> same.
+LEVEL_TICKS, LEVEL_DISTANCE = 8, 6
 
-    x_k -= x_s + (x_e - x_s)(k - s)/(e - s); a run of one sample keeps its value
+
+def _level(row: np.ndarray, first: int) -> float | None:
+    """Return the mean of LEVEL_TICKS ticks, or None if they are not all in the row."""
+    if first < 0 or first + LEVEL_TICKS > len(row):
+        return None
+    return float(row[first : first + LEVEL_TICKS].mean())
+
+
+def rebaseline_linear(waveform: np.ndarray, mask: np.ndarray) -> np.ndarray:
+    """Set samples outside the mask to zero; in each run subtract the line through the levels beside it. (..., tick) -> same.
+
+    The level on a side is the mean of LEVEL_TICKS ticks whose centre is LEVEL_DISTANCE ticks from the run, or half-way
+    to the next run if that is nearer. A level beyond the end of the row is that of the other side
     (docs/physics-notes.md#roi-application).
     """
-    first, last = run_ends(mask)
-    start = np.take_along_axis(waveform, first, -1)
-    end = np.take_along_axis(waveform, last, -1)
-    length = last - first
-    fraction = (np.arange(waveform.shape[-1]) - first) / np.maximum(length, 1)
-    line = np.where(length > 0, start + (end - start) * fraction, 0.0)
-    return np.where(mask, waveform - line, 0.0)
+    out = np.zeros_like(waveform)
+    ticks = waveform.shape[-1]
+    rows = zip(waveform.reshape(-1, ticks), mask.reshape(-1, ticks), out.reshape(-1, ticks))
+    for samples, inside, result in rows:
+        steps = np.diff(np.pad(inside.astype(np.int8), 1))
+        begins, ends = np.flatnonzero(steps == 1), np.flatnonzero(steps == -1)
+        for number, (begin, end) in enumerate(zip(begins, ends)):
+            before = (begin - ends[number - 1]) // 2 if number else LEVEL_DISTANCE
+            after = (begins[number + 1] - end) // 2 if number + 1 < len(begins) else LEVEL_DISTANCE
+            before, after = min(before, LEVEL_DISTANCE), min(after, LEVEL_DISTANCE)
+            left = _level(samples, begin - before - LEVEL_TICKS // 2)
+            right = _level(samples, end + after - LEVEL_TICKS // 2)
+            left, right = (right if left is None else left), (left if right is None else right)
+            tick = np.arange(begin, end)
+            line = 0.0
+            if left is not None and right is not None:
+                share = (tick - begin + before + 0.5) / (end - begin + before + after)
+                line = left + (right - left) * share
+            result[begin:end] = samples[begin:end] - line
+    return out
 
 
 def restore_baseline(waveform: np.ndarray, mask: np.ndarray) -> np.ndarray:

@@ -37,7 +37,7 @@ GAUSS = (0.12, 2.0)  # MHz, power: low pass of the charge
 WIENER = (
     (0.1487880, 3.76194),
     (0.1596568, 4.36125),
-    regions.COLLECTION_WIENER,
+    (0.1362300, 3.35324),
 )  # of the tag wiener, planes U, V, W
 # Image whose noise is summary_wiener, planes U, V, W: filters of the toolkit's cfg/pgrapher/experiment/pdhd/sp-filters.jsonnet.
 # Its filter along wires counts frequencies to 1 at Nyquist, the reference to 0.5 cycles per wire.
@@ -256,7 +256,7 @@ def filtered_images(
         return decon.to_pixels(spectrum, passed, ticks, padded_ticks)
 
     if group == "collection":
-        return {"tight": pixels(low(WIENER[detector.W], padded_ticks))}
+        return {"tight": pixels(low(regions.COLLECTION_LOW_PASS, padded_ticks))}
     smooth = low(RULE.smooth, padded_ticks)
     return {
         "tight": pixels(smooth * high(RULE.tight_cut_mhz, padded_ticks)),

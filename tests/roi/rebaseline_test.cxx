@@ -6,6 +6,8 @@
 #include "tests/core/device_composite.h"
 
 #include <ATen/Parallel.h>
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/arange.h>
 #include <ATen/ops/full.h>
 #include <ATen/ops/rand.h>
 #include <ATen/ops/randn.h>
@@ -13,6 +15,7 @@
 #include <ATen/ops/zeros.h>
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -41,40 +44,70 @@ at::Tensor composite_of(const char* operation, const at::Tensor& signal, const a
 constexpr const char* linear = "spng::apply_regions_linear";
 constexpr const char* restored = "spng::apply_regions_restored";
 
-TEST(RebaselineLinear, AHandMadeRow) {
-    // ROIs: ticks 1..3 with the line 2 4 6, tick 5 alone, and ticks 7..8.
-    const auto signal = at::tensor({9., 2., 10., 6., 9., -3., 9., 1., 5.}, at::kDouble);
-    const auto mask = mask_of({0, 1, 1, 1, 0, 1, 0, 1, 1});
-    const auto expected = at::tensor({0., 0., 6., 0., 0., -3., 0., 0., 0.}, at::kDouble);
-    EXPECT_TRUE(rebased_linear(signal, mask, 1).equal(expected));
-    EXPECT_TRUE(composite_of(linear, signal, mask, 1).equal(expected));
+/// Expect the same result of the operator and of its composition.
+void expect_linear(const at::Tensor& signal, const at::Tensor& mask, std::int64_t factor,
+                   const at::Tensor& expected) {
+    EXPECT_TRUE(rebased_linear(signal, mask, factor).allclose(expected, 1e-12, 1e-12));
+    EXPECT_TRUE(composite_of(linear, signal, mask, factor).allclose(expected, 1e-12, 1e-12));
 }
 
-TEST(RebaselineLinear, SlicesOfSeveralTicksAndACutLastOne) {
-    // Factor 3 on 8 ticks: slice 0 is ticks 0..2, slice 2 is ticks 6..7.
-    const auto signal = at::tensor({1., 7., 5., 8., 8., 8., 4., 6.}, at::kDouble);
-    const auto expected = at::tensor({0., 4., 0., 0., 0., 0., 0., 0.}, at::kDouble);
-    EXPECT_TRUE(rebased_linear(signal, mask_of({1, 0, 1}), 3).equal(expected));
-    EXPECT_TRUE(composite_of(linear, signal, mask_of({1, 0, 1}), 3).equal(expected));
-    // The whole row is one run from 1 to 6: the line is 1 + 5 k / 7.
-    const auto whole = at::tensor({0., 37., 18., 34., 29., 24., -9., 0.}, at::kDouble).div(7);
-    EXPECT_TRUE(rebased_linear(signal, mask_of({1, 1, 1}), 3).allclose(whole, 1e-14, 1e-14));
-    EXPECT_TRUE(composite_of(linear, signal, mask_of({1, 1, 1}), 3).allclose(whole, 1e-14, 1e-14));
-    // A last slice of one tick is a run of one tick.
-    const auto seven = signal.narrow(0, 0, 7);
-    EXPECT_EQ(rebased_linear(seven, mask_of({0, 0, 1}), 3)[6].item<double>(), 4.);
-    EXPECT_EQ(composite_of(linear, seven, mask_of({0, 0, 1}), 3)[6].item<double>(), 4.);
+/// Return a row of `ticks` with `value` in [begin, end) and 0 elsewhere.
+at::Tensor box(std::int64_t ticks, std::int64_t begin, std::int64_t end, double value) {
+    auto row = at::zeros({ticks}, at::kDouble);
+    row.narrow(0, begin, end - begin).fill_(value);
+    return row;
 }
 
-TEST(RebaselineLinear, EndsOfRunsAreExactlyZero) {
-    at::manual_seed(31);
-    const auto signal = at::randn({20, 997}).mul(1e4);
-    const auto mask = at::full({20, 997}, true, at::kBool);
-    for (const auto& result : {rebased_linear(signal, mask, 1), composite_of(linear, signal, mask, 1)}) {
-        EXPECT_TRUE(result.select(1, 0).eq(0).all().item<bool>());
-        EXPECT_TRUE(result.select(1, 996).eq(0).all().item<bool>());
-        EXPECT_GT(result.select(1, 500).abs().min().item<float>(), 0);
+TEST(RebaselineLinear, ASlopeUnderAPulseIsRemoved) {
+    // A pulse of 100 on a line: the levels of eight ticks lie on the line.
+    const auto pulse = box(60, 24, 36, 100);
+    const auto signal = pulse + at::arange(60, at::kDouble).mul(0.5).add(2);
+    expect_linear(signal, box(15, 6, 9, 1).to(at::kBool), 4, pulse);
+}
+
+TEST(RebaselineLinear, LevelsAreMeansOfEightTicksSixTicksBeside) {
+    // ROI [20, 24): the levels are the means over [10, 18) and [26, 34), which hold 8 and 16 once.
+    auto signal = at::zeros({60}, at::kDouble);
+    signal[10] = 8.;
+    signal[33] = 16.;
+    signal[9] = signal[18] = signal[25] = signal[34] = 1000.;
+    // From 1 at tick 13.5 to 2 at tick 29.5, that is 1 + (k - 13.5) / 16.
+    const auto expected = at::zeros({60}, at::kDouble);
+    for (int k = 20; k < 24; ++k) {
+        expected[k] = -(1 + (k - 13.5) / 16);
     }
+    expect_linear(signal, box(60, 20, 24, 1).to(at::kBool), 1, expected);
+}
+
+TEST(RebaselineLinear, ALevelIsHalfWayToTheNextRoi) {
+    // ROIs [20, 24) and [28, 32): the level between them is the mean over [22, 30), 4; the outer levels are 0.
+    const auto signal = box(60, 24, 28, 8);
+    const auto expected = at::zeros({60}, at::kDouble);
+    for (int k = 0; k < 4; ++k) {
+        expected[20 + k] = -4 * (k + 6.5) / 12;
+        expected[28 + k] = -4 + 4 * (k + 2.5) / 12;
+    }
+    const auto mask = box(60, 20, 24, 1) + box(60, 28, 32, 1);
+    expect_linear(signal, mask.to(at::kBool), 1, expected);
+}
+
+TEST(RebaselineLinear, ALevelBeyondTheRowIsThatOfTheOtherSide) {
+    // A pulse of 100 on a level of 3 that an end of the readout cuts keeps its charge.
+    for (const bool at_end : {false, true}) {
+        const auto pulse = at_end ? box(62, 52, 62, 100) : box(62, 0, 12, 100);
+        const auto mask = at_end ? box(16, 13, 16, 1) : box(16, 0, 3, 1);
+        expect_linear(pulse + 3, mask.to(at::kBool), 4, pulse);
+    }
+    // Without a level on either side the values are kept.
+    expect_linear(at::full({14}, 7., at::kDouble), box(14, 3, 5, 1).to(at::kBool), 1, box(14, 3, 5, 7));
+}
+
+TEST(RebaselineLinear, KeepsTheChargeOfAPulseThatReachesBeyondTheRoi) {
+    // A Gaussian pulse of 10 000 electrons, RMS 6 ticks, in an ROI of 24 ticks.
+    const auto tick = at::arange(100, at::kDouble);
+    const auto signal = tick.sub(49.5).square().div(-72).exp().mul(10000 / 15.0398);
+    const auto found = rebased_linear(signal + 5, box(25, 9, 16, 1).to(at::kBool), 4);
+    EXPECT_NEAR(found.sum().item<double>(), 9673.338, 1e-3); // 2 % are beyond the ROI, 1 % below the levels
 }
 
 TEST(RebaselineRestored, AHandMadeRow) {
@@ -101,39 +134,65 @@ TEST(RebaselineRestored, KeepsTheChargeThatALineWouldTake) {
     auto mask = at::zeros({1, 100}, at::kBool);
     mask.narrow(1, 25, 10).fill_(true);
     EXPECT_EQ(rebased_restored(signal, mask, 4).sum().item<float>(), 4000.f);
-    EXPECT_EQ(rebased_linear(signal, mask, 4).sum().item<float>(), 0.f);
+    EXPECT_EQ(rebased_linear(signal, mask, 4).sum().item<float>(), 4000.f);
+}
+
+/// Return the mean over eight ticks, or nothing beyond the row.
+std::optional<double> level_at(const at::TensorAccessor<double, 1>& x, std::int64_t first) {
+    double sum = 0;
+    for (std::int64_t k = first; k < first + 8; ++k) {
+        if (k < 0 || k >= x.size(0)) {
+            return std::nullopt;
+        }
+        sum += x[k];
+    }
+    return sum / 8;
 }
 
 /// Both definitions, tick by tick in float64.
 at::Tensor naive(const at::Tensor& signal, const at::Tensor& mask, std::int64_t factor, bool line) {
-    const auto input = signal.to(at::kDouble);
+    const auto input = signal.to(at::kDouble).contiguous();
     auto result = at::zeros(signal.sizes(), at::kDouble);
     const auto x = input.accessor<double, 2>();
     const auto m = mask.accessor<bool, 2>();
     auto y = result.accessor<double, 2>();
     const std::int64_t ticks = signal.size(1);
     for (std::int64_t row = 0; row < signal.size(0); ++row) {
+        const auto is_inside = [&](std::int64_t k) { return k >= 0 && k < ticks && m[row][k / factor]; };
         double outside = 0;
         int count = 0;
         for (std::int64_t k = 0; k < ticks; ++k) {
-            if (!m[row][k / factor]) {
+            if (!is_inside(k)) {
                 outside += x[row][k];
                 ++count;
             }
         }
         for (std::int64_t k = 0; k < ticks; ++k) {
-            if (!m[row][k / factor]) {
+            if (!is_inside(k)) {
                 continue;
             }
-            std::int64_t s = k, e = k;
-            while (s > 0 && m[row][(s - 1) / factor]) {
+            std::int64_t s = k, e = k + 1;
+            while (is_inside(s - 1)) {
                 --s;
             }
-            while (e + 1 < ticks && m[row][(e + 1) / factor]) {
+            while (is_inside(e)) {
                 ++e;
             }
-            const double fraction = e > s ? static_cast<double>(k - s) / static_cast<double>(e - s) : 0;
-            const double under_line = e > s ? x[row][s] + (x[row][e] - x[row][s]) * fraction : 0;
+            std::int64_t before = 0, after = 0; // ticks without ROI beside it, at most 12
+            while (before < 12 && !is_inside(s - 1 - before)) {
+                ++before;
+            }
+            while (after < 12 && !is_inside(e + after)) {
+                ++after;
+            }
+            const auto left = level_at(x[row], s - before / 2 - 4);
+            const auto right = level_at(x[row], e + after / 2 - 4);
+            double under_line = left.value_or(right.value_or(0));
+            if (left && right) {
+                const double share = (static_cast<double>(k - s + before / 2) + 0.5) /
+                                     static_cast<double>(e - s + before / 2 + after / 2);
+                under_line = *left + (*right - *left) * share;
+            }
             y[row][k] = x[row][k] - (line ? under_line : count > 0 ? outside / count : 0);
         }
     }
@@ -143,7 +202,7 @@ at::Tensor naive(const at::Tensor& signal, const at::Tensor& mask, std::int64_t 
 TEST(Rebaseline, RandomRegionsAgreeWithTheDefinitions) {
     at::manual_seed(32);
     for (const std::int64_t factor : {1, 3, 4}) {
-        for (const std::int64_t ticks : {1, 2, 5, 255, 256, 257, 1000}) {
+        for (const std::int64_t ticks : {1, 2, 5, 21, 255, 256, 257, 1000}) {
             for (const double density : {0.1, 0.7, 0.98}) {
                 const auto signal = at::randn({15, ticks}, at::kDouble);
                 const auto mask = at::rand({15, (ticks + factor - 1) / factor}).lt(density);

@@ -10,6 +10,7 @@
 #include "spng/nodes/coincidence/mask_tensor.h"
 #include "spng/nodes/dnn/roi_features.h"
 
+#include <ATen/ops/cat.h>
 #include <ATen/ops/tensor.h>
 
 #include <algorithm>
@@ -21,7 +22,7 @@ namespace {
 /// Memory of a forward of the shipped network [bytes per sample of one view]: its widest feature layers at
 /// the resolution of the input. Other networks need more or less; SPNGTorchService measures the loaded one.
 constexpr std::int64_t forward_bytes_per_sample = 64;
-constexpr std::int64_t network_features = 3;
+constexpr std::int64_t network_features = 4;
 
 std::vector<PlannedSet> plan_memory(const DNNROIConfig&, PlannedCall& call) {
     const PlannedTensor& image = call.inputs.at(0).at(0);
@@ -53,55 +54,89 @@ void DNNROI::prepare_node(Environment& environment) {
                                        .hint = "set input_scale to the expected value"});
     }
     if (const auto& noise = m_service->metadata().noise) {
-        m_watch = std::make_unique<NoiseWatch>(name().text(), m_service->notes().at("model"), *noise);
+        const std::string& first = m_service->config().features.front();
+        if (noise->planes.count(first) == 0) {
+            throw Error(ErrorKind::Model, {.what = "the file of the network lacks the noise of its first image",
+                                           .where = m_service->notes().at("model"),
+                                           .seen = "no " + first + " in training_noise",
+                                           .expected = "the noise of each charge image",
+                                           .hint = "export the network again: python -m scripts.dnnroi"});
+        }
+        m_watch = std::make_unique<NoiseWatch>(name().text(), m_service->notes().at("model"), first, *noise);
     }
+    m_mask_threshold = config().mask_threshold >= 0 ? config().mask_threshold
+                                                    : m_service->metadata().mask_threshold.value_or(0.5);
 }
 
-at::Tensor DNNROI::training_noise(const NamedTensor& image) {
-    const auto& planes = image.channels->planes;
-    const auto& of_plane = m_service->metadata().noise->planes;
+at::Tensor DNNROI::training_noise(const std::vector<const NamedTensor*>& images) {
+    const auto& planes = images.front()->channels->planes;
     return m_training_noise.get(static_cast<std::int64_t>(planes.size()), context().device(), [&] {
         std::vector<double> noise;
-        for (const int plane : planes) {
-            if (plane < 0 || static_cast<std::size_t>(plane) >= of_plane.size()) {
-                throw Error(ErrorKind::Model,
-                            {.what = "the network was not trained on this plane",
-                             .where = "tensor " + image.name,
-                             .seen = "plane " + std::to_string(plane),
-                             .expected = "planes 0 to " + std::to_string(of_plane.size() - 1) +
-                                         ", as in training_noise of the model file",
-                             .hint = "use SPNGCoincidenceROIs (-A model=none) for this group"});
+        for (const NamedTensor* image : images) {
+            const auto& of_images = m_service->metadata().noise->planes;
+            const auto found = of_images.find(image->name);
+            if (found == of_images.end()) {
+                throw Error(ErrorKind::Model, {.what = "the file of the network lacks the noise of an image",
+                                               .where = "tensor " + image->name,
+                                               .seen = "no " + image->name + " in training_noise",
+                                               .expected = "the noise of each charge image",
+                                               .hint = "export the network again: python -m scripts.dnnroi"});
             }
-            noise.push_back(of_plane[plane]);
+            const auto& of_plane = found->second;
+            for (const int plane : planes) {
+                if (plane < 0 || static_cast<std::size_t>(plane) >= of_plane.size()) {
+                    throw Error(ErrorKind::Model,
+                                {.what = "the network was not trained on this plane",
+                                 .where = "tensor " + image->name,
+                                 .seen = "plane " + std::to_string(plane),
+                                 .expected = "planes 0 to " + std::to_string(of_plane.size() - 1) +
+                                             ", as in training_noise of the model file",
+                                 .hint = "use SPNGCoincidenceROIs (-A model=none) for this group"});
+                }
+                noise.push_back(of_plane[plane]);
+            }
         }
-        return at::tensor(noise, at::TensorOptions().dtype(image.summary.scalar_type())).unsqueeze(1);
+        return at::tensor(noise, at::TensorOptions().dtype(images.front()->summary.scalar_type())).unsqueeze(1);
     });
 }
 
-at::Tensor DNNROI::divisor_for(const NamedTensor& image) {
+at::Tensor DNNROI::divisor_for(const std::vector<const NamedTensor*>& images) {
     if (!m_watch) {
         return {};
     }
-    if (!image.summary.defined() || !image.channels) {
-        throw Error(ErrorKind::Configuration,
-                    {.what = "the network needs the noise of its charge image",
-                     .where = "tensor " + image.name,
-                     .seen = "no summary",
-                     .expected = "the RMS (view, channel) as summary",
-                     .hint = "put an SPNGChannelRMS between the filter and SPNGDNNROI, as in "
-                             "cfg/pipeline.jsonnet"});
+    std::vector<at::Tensor> rms, good;
+    for (const NamedTensor* image : images) {
+        if (!image->summary.defined() || !image->channels) {
+            throw Error(ErrorKind::Configuration,
+                        {.what = "the network needs the noise of its charge images",
+                         .where = "tensor " + image->name,
+                         .seen = "no summary",
+                         .expected = "the RMS (view, channel) as summary",
+                         .hint = "put an SPNGChannelRMS between the filter and SPNGDNNROI, as in "
+                                 "cfg/pipeline.jsonnet"});
+        }
+        rms.push_back(image->summary);
+        if (image->channels->good.defined()) {
+            good.push_back(image->channels->good);
+        }
     }
+    const bool is_one = images.size() == 1;
+    const auto joined = [is_one](const std::vector<at::Tensor>& parts) {
+        return parts.empty() ? at::Tensor{} : is_one ? parts.front() : at::cat(parts);
+    };
     const InputNoise noise =
-        input_noise(image.summary, image.channels->good, training_noise(image), config().hot_channel);
+        input_noise(joined(rms), joined(good), training_noise(images), config().hot_channel);
+    const at::Tensor& first = rms.front();
     // Warm-up calls and captures of a device graph are not events.
     if (!instrument::Unmeasured::is_on()) {
+        const auto& channels = *images.front()->channels;
         std::vector<NoiseWatch::View> views;
-        for (std::size_t i = 0; i < image.channels->planes.size(); ++i) {
-            views.push_back({image.channels->views.at(i), image.channels->planes[i]});
+        for (std::size_t i = 0; i < channels.planes.size(); ++i) {
+            views.push_back({channels.views.at(i), channels.planes[i]});
         }
-        m_watch->observe(noise.ratio, std::move(views));
+        m_watch->observe(noise.ratio.narrow(0, 0, first.size(0)), std::move(views));
     }
-    return noise.divisor;
+    return noise.divisor.view({static_cast<std::int64_t>(images.size()), first.size(0), first.size(1)});
 }
 
 void DNNROI::finish() {
@@ -130,13 +165,17 @@ Ports DNNROI::process(const Ports& inputs) {
     at::Tensor stacked;
     {
         NVTX_SCOPED_RANGE("DNNROI::stack");
-        std::vector<at::Tensor> images;
+        std::vector<at::Tensor> tensors;
+        std::vector<const NamedTensor*> images;
         for (const auto& feature : features) {
             const NamedTensor& tensor = both->at(feature);
-            images.push_back(is_real(tensor.data) ? tensor.data : packed_mask(tensor));
+            if (is_real(tensor.data)) {
+                images.push_back(&tensor);
+            }
+            tensors.push_back(is_real(tensor.data) ? tensor.data : packed_mask(tensor));
         }
-        stacked = stack_features(images, mask_samples(image), config().input_scale, config().input_offset,
-                                 divisor_for(image));
+        stacked = stack_features(tensors, mask_samples(image), config().input_scale, config().input_offset,
+                                 divisor_for(images));
     }
     const at::Tensor probability = m_service->forward(stacked);
     NamedTensor regions = image;
@@ -147,7 +186,7 @@ Ports DNNROI::process(const Ports& inputs) {
     merge_notes(regions.notes, m_service->notes());
     {
         NVTX_SCOPED_RANGE("DNNROI::threshold");
-        regions.data = probable_regions(probability, config().mask_threshold,
+        regions.data = probable_regions(probability, m_mask_threshold,
                                         image.channels ? image.channels->good : at::Tensor{});
         regions.packed_samples = probability.size(2);
     }

@@ -12,6 +12,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace spng {
 
@@ -20,7 +21,7 @@ struct DNNROIConfig {
     double input_scale = 1.0 / 4000;
     double input_offset = 0;
     double hot_channel = 1.8;
-    double mask_threshold = 0.5;
+    double mask_threshold = -1;
     std::string output = "roi";
     std::string probability;
     static constexpr auto fields() {
@@ -35,7 +36,8 @@ struct DNNROIConfig {
                 "divide a channel by its own noise if it exceeds this times the noise of the view or of the "
                 "training, whichever is larger; only for networks whose file gives the training noise"),
             field(&C::mask_threshold, "mask_threshold", "1", any(),
-                  "a sample is in an ROI if the output of the network is above this"),
+                  "a sample is in an ROI if the output of the network is above this; below 0: the threshold in "
+                  "the file of the network, or 0.5"),
             field(&C::output, "output", "", not_empty(), "name of the output tensor"),
             field(&C::probability, "probability", "", any(),
                   "name of a second output tensor with the output of the network; empty: none"));
@@ -46,9 +48,9 @@ struct DNNROIConfig {
 /// masks packed or not. Out: ROIs, a packed mask (view, channel, tick): the samples of good channels with an output above the threshold.
 /// Notes identify the model.
 ///
-/// If the model file gives the noise of its training, the first feature must have its RMS as summary
-/// (SPNGChannelRMS). Charge images with a larger noise are divided by the ratio (input_noise.h). Noise
-/// outside the tried range of the model gives one warning per view (noise_watch.h).
+/// If the model file gives the noise of its training, the charge images must have their RMS as summary
+/// (SPNGChannelRMS). Each image with a larger noise is divided by the ratio (input_noise.h). Noise of the first
+/// image outside the tried range of the model gives one warning per view (noise_watch.h).
 class DNNROI : public NodeWith<DNNROIConfig>, public Uncapturable {
 public:
     std::string capture_rejection() const override { return m_service->capture_rejection(); }
@@ -62,12 +64,13 @@ protected:
 
 private:
     void check_sampling(const TensorSet& images, const NamedTensor& image) const;
-    /// Return the divisor (view, channel) of the charge images; undefined for a model without training noise.
-    at::Tensor divisor_for(const NamedTensor& image);
-    /// Return the noise of the training (view, 1) in the type and on the device of the image's RMS.
-    at::Tensor training_noise(const NamedTensor& image);
+    /// Return the divisor (image, view, channel) of the charge images; undefined for a model without training noise.
+    at::Tensor divisor_for(const std::vector<const NamedTensor*>& images);
+    /// Return the noise of the training (image and view, 1) in the type and on the device of the images' RMS.
+    at::Tensor training_noise(const std::vector<const NamedTensor*>& images);
 
     const TorchService* m_service = nullptr;
+    double m_mask_threshold = 0.5;
     TensorsByLength m_training_noise; ///< by number of views
     std::unique_ptr<NoiseWatch> m_watch;
 };

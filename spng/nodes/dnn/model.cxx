@@ -69,22 +69,34 @@ std::vector<double> numbers_of(const nlohmann::json& metadata, const char* key, 
 }
 
 std::optional<TrainingNoise> noise_of(const nlohmann::json& metadata, const std::string& file) {
-    const auto planes = numbers_of(
-        metadata, "training_noise", "the noise of each plane in electrons, above 0", file,
-        [](const auto& noise) {
-            return !noise.empty() && std::all_of(noise.begin(), noise.end(), [](double x) { return x > 0; });
-        });
+    TrainingNoise noise;
+    const auto images = metadata.find("training_noise");
+    if (images != metadata.end()) {
+        const char* expected = "{image: the noise of each plane in electrons, above 0}";
+        if (!images->is_object() || images->empty()) {
+            bad_metadata(file, "training_noise = " + images->dump(), expected);
+        }
+        for (const auto& [image, planes] : images->items()) {
+            noise.planes[image] =
+                numbers_of(*images, image.c_str(), expected, file, [](const auto& electrons) {
+                    return !electrons.empty() &&
+                           std::all_of(electrons.begin(), electrons.end(), [](double x) { return x > 0; });
+                });
+        }
+    }
     const auto range = numbers_of(
         metadata, "noise_range", "two ratios of noise, low and high, around 1", file,
         [](const auto& ends) { return ends.size() == 2 && ends[0] >= 0 && ends[0] <= 1 && ends[1] >= 1; });
-    if (planes.empty() != range.empty()) {
-        bad_metadata(file, planes.empty() ? "noise_range alone" : "training_noise alone",
+    if (noise.planes.empty() != range.empty()) {
+        bad_metadata(file, range.empty() ? "training_noise alone" : "noise_range alone",
                      "training_noise and noise_range, or neither");
     }
-    if (planes.empty()) {
+    if (range.empty()) {
         return std::nullopt;
     }
-    return TrainingNoise{.planes = planes, .low = range[0], .high = range[1]};
+    noise.low = range[0];
+    noise.high = range[1];
+    return noise;
 }
 
 } // namespace
@@ -116,6 +128,7 @@ ModelMetadata parse_model_metadata(const std::string& text, const std::string& f
     out.halo = count("halo", 0);
     out.transpose = value_of<bool>(metadata, "transpose", &json::is_boolean, "true or false", file);
     out.noise = noise_of(metadata, file);
+    out.mask_threshold = value_of<double>(metadata, "mask_threshold", &json::is_number, "a number", file);
     out.stand_in =
         value_of<bool>(metadata, "stand_in", &json::is_boolean, "true or false", file).value_or(false);
     out.text = metadata.dump();

@@ -6,6 +6,7 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -14,10 +15,11 @@
 
 namespace spng {
 
-/// Noise of the charge image in the training events of a network.
+/// Noise of the charge images that is the unit of a network's input.
 struct TrainingNoise {
-    /// By plane (U, V, ...) [electrons]: median over the events of the view's noise, see input_noise.h.
-    std::vector<double> planes;
+    /// By image (loose, tight) and plane (U, V, ...) [electrons]: median over events with nominal noise of the
+    /// view's noise, see input_noise.h.
+    std::map<std::string, std::vector<double>> planes;
     double low = 0;  ///< lowest ratio of measured noise to this at which the network was tried
     double high = 0; ///< highest ratio at which the network was tried
 };
@@ -30,7 +32,8 @@ struct ModelMetadata {
     std::optional<std::int64_t> multiple; ///< channels and ticks must be multiples of it
     std::optional<std::int64_t> halo;     ///< samples along ticks on which an output depends, to each side
     std::optional<bool> transpose;        ///< the last two axes are (tick, channel)
-    std::optional<TrainingNoise> noise;   ///< empty: do not scale the charge image by its noise
+    std::optional<TrainingNoise> noise;   ///< empty: do not scale the charge images by their noise
+    std::optional<double> mask_threshold; ///< output above which a sample is in an ROI
     bool stand_in = false;                ///< made by hand for tests, not trained
     std::string text;                     ///< all metadata as JSON on one line, including unknown keys
 };

@@ -22,8 +22,9 @@ double value_at(const at::Tensor& ratio, std::int64_t view) {
 
 } // namespace
 
-NoiseWatch::NoiseWatch(std::string logger, std::string model, TrainingNoise training)
-    : m_logger(std::move(logger)), m_model(std::move(model)), m_training(std::move(training)) {}
+NoiseWatch::NoiseWatch(std::string logger, std::string model, std::string image, TrainingNoise training)
+    : m_logger(std::move(logger)), m_model(std::move(model)), m_image(std::move(image)),
+      m_training(std::move(training)) {}
 
 void NoiseWatch::observe(const at::Tensor& ratio, std::vector<View> views) {
     Pending pending{begin_copy_to_host(ratio), std::move(views), std::nullopt};
@@ -61,7 +62,7 @@ void NoiseWatch::evaluate(const Pending& pending) {
         extremes.high = std::max(extremes.high, ratio);
         ++extremes.events;
         if (!is_tried(ratio) && !was_warned) {
-            const double training = m_training.planes.at(view.plane);
+            const double training = m_training.planes.at(m_image).at(view.plane);
             log::warn(m_logger, "view " + view.name + ": the noise is " + format_fixed(ratio * training, 0) +
                                     " electrons, " + format_fixed(ratio, 2) + " times the " +
                                     format_fixed(training, 0) + " electrons of the training of " + m_model +

@@ -30,7 +30,8 @@ public:
 
     /// @param logger  name of the node, for log lines
     /// @param model   file of the network
-    NoiseWatch(std::string logger, std::string model, TrainingNoise training);
+    /// @param image   the charge image whose noise is compared, in TrainingNoise::planes
+    NoiseWatch(std::string logger, std::string model, std::string image, TrainingNoise training);
 
     /// Add the noise of an event.
     /// @param ratio  (view), see InputNoise::ratio; NaN is skipped
@@ -59,6 +60,7 @@ private:
 
     std::string m_logger;
     std::string m_model;
+    std::string m_image;
     TrainingNoise m_training;
     mutable std::mutex m_mutex;
     std::deque<Pending> m_pending;

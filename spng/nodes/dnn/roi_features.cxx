@@ -10,6 +10,7 @@
 #include <ATen/ops/empty.h>
 #include <torch/library.h>
 
+#include <algorithm>
 #include <optional>
 #include <string>
 
@@ -21,6 +22,7 @@ at::Tensor stack_features_by_parts(at::TensorList images, std::int64_t ticks, do
     at::Tensor stacked =
         at::empty({first.size(0), static_cast<std::int64_t>(images.size()), first.size(1), ticks},
                   first.options().dtype(at::kFloat));
+    std::int64_t charge_images = 0;
     for (std::size_t i = 0; i < images.size(); ++i) {
         at::Tensor feature = stacked.select(1, static_cast<std::int64_t>(i));
         if (!is_real(images[i])) {
@@ -28,10 +30,11 @@ at::Tensor stack_features_by_parts(at::TensorList images, std::int64_t ticks, do
             continue;
         }
         if (divisor) {
-            at::div_out(feature, images[i], divisor->unsqueeze(-1)); // instead of a copy
+            at::div_out(feature, images[i], divisor->select(0, charge_images).unsqueeze(-1)); // instead of a copy
         } else {
             feature.copy_(images[i]);
         }
+        ++charge_images;
         feature.mul_(scale);
         if (offset != 0) {
             feature.add_(offset);
@@ -54,8 +57,11 @@ at::Tensor stack_features(const std::vector<at::Tensor>& images, std::int64_t ti
                        "float (view, channel, " + std::to_string(ticks) +
                            ") or packed, with the channels of " + describe_tensor(first));
     }
-    require_tensor(!divisor.defined() || (is_real(divisor) && divisor.sizes() == first.sizes().slice(0, 2)),
-                   name, "divisor", divisor, "float (view, channel) of the images, or undefined");
+    const auto charge_images = std::count_if(images.begin(), images.end(), is_real);
+    require_tensor(!divisor.defined() || (is_real(divisor) && divisor.dim() == 3 &&
+                                          divisor.size(0) == charge_images &&
+                                          divisor.sizes().slice(1) == first.sizes().slice(0, 2)),
+                   name, "divisor", divisor, "float (charge image, view, channel) of the images, or undefined");
     static const auto operation = find_operator<decltype(stack_features_by_parts)>("spng::stack_features");
     return operation.call(images, ticks, scale, offset,
                           divisor.defined() ? std::optional(divisor) : std::nullopt);

@@ -14,7 +14,7 @@ namespace spng {
 /// @param images   (view, channel, tick) of equal sizes on one device, real [electrons], or packed masks (view,
 ///                 channel, word) int64, in the order of the network's feature axis
 /// @param ticks    of each image
-/// @param divisor  (view, channel), see input_noise.h; undefined: 1
+/// @param divisor  (charge image, view, channel), see input_noise.h; undefined: 1
 /// @return (view, feature, channel, tick) float32
 /// @throws Error(Internal) if the sizes differ
 /// One operator call: spng::stack_features.

@@ -7,6 +7,7 @@
 #include "spng/core/multiversion.h"
 #include "spng/core/row_chunks.h"
 #include "spng/core/tensor_checks.h"
+#include "spng/kernels/sizes.h"
 #include "spng/nodes/coincidence/bit_ticks.h"
 #include "spng/nodes/roi/region_growth.h"
 
@@ -19,6 +20,7 @@
 #include <torch/library.h>
 
 #include <algorithm>
+#include <optional>
 
 namespace spng {
 
@@ -26,18 +28,51 @@ namespace {
 
 constexpr std::int64_t row_grain = 8;
 
+using kernels::level_distance;
+using kernels::level_ticks;
+
+/// Return the mean over level_ticks from `first` on, or nothing if they are not all in the row.
 template <class Sample>
-SPNG_MULTIVERSION void subtract_line(const Sample* signal, std::int64_t count, Sample* result) {
-    if (count == 1) {
-        result[0] = signal[0];
-        return;
+std::optional<Sample> level(const Sample* row, std::int64_t first, std::int64_t ticks) {
+    if (first < 0 || first + level_ticks > ticks) {
+        return std::nullopt;
     }
-    const Sample start = signal[0];
-    const Sample slope = (signal[count - 1] - start) / static_cast<Sample>(count - 1);
+    Sample sum = 0;
+    for (std::int64_t tick = first; tick < first + level_ticks; ++tick) {
+        sum += row[tick];
+    }
+    return sum / level_ticks;
+}
+
+/// A line by its value at the first tick of an ROI and its slope per tick.
+template <class Sample>
+struct Line {
+    Sample start, slope;
+};
+
+/// Return the baseline of the ROI [begin, end).
+/// @param gap_before  ticks to the previous ROI; at least 2 level_distance if there is none
+/// @param gap_after   the same to the next ROI
+template <class Sample>
+Line<Sample> baseline_of(const Sample* row, std::int64_t ticks, std::int64_t begin, std::int64_t end,
+                         std::int64_t gap_before, std::int64_t gap_after) {
+    const std::int64_t before = std::min<std::int64_t>(level_distance, gap_before / 2);
+    const std::int64_t after = std::min<std::int64_t>(level_distance, gap_after / 2);
+    const auto left = level(row, begin - before - level_ticks / 2, ticks);
+    const auto right = level(row, end + after - level_ticks / 2, ticks);
+    if (!left || !right) {
+        return {left.value_or(right.value_or(Sample{0})), Sample{0}};
+    }
+    const Sample slope = (*right - *left) / static_cast<Sample>(end - begin + before + after);
+    return {*left + slope * (static_cast<Sample>(before) + Sample{0.5}), slope};
+}
+
+template <class Sample>
+SPNG_MULTIVERSION void subtract_line(const Sample* signal, std::int64_t count, Line<Sample> line,
+                                     Sample* result) {
     for (std::int64_t tick = 0; tick < count; ++tick) {
-        result[tick] = signal[tick] - (start + slope * static_cast<Sample>(tick));
+        result[tick] = signal[tick] - (line.start + line.slope * static_cast<Sample>(tick));
     }
-    result[count - 1] = 0;
 }
 
 template <class Sample>
@@ -94,11 +129,19 @@ void apply_linear(const at::Tensor& signal, const at::Tensor& mask, std::int64_t
     const std::int64_t slices = slices_of(ticks, factor);
     for_each_row<Sample>(
         signal, mask, result, [=](const Sample* from, const std::uint64_t* words, Sample* to) {
+            std::int64_t gap_before = 2 * level_distance;
             for_each_run(
                 words, slices, factor, ticks,
-                [=](std::int64_t begin, std::int64_t end) { std::fill(to + begin, to + end, Sample{0}); },
-                [=](std::int64_t begin, std::int64_t end) {
-                    subtract_line(from + begin, end - begin, to + begin);
+                [=, &gap_before](std::int64_t begin, std::int64_t end) {
+                    gap_before = begin > 0 ? end - begin : 2 * level_distance;
+                    std::fill(to + begin, to + end, Sample{0});
+                },
+                [=, &gap_before](std::int64_t begin, std::int64_t end) {
+                    const std::int64_t next = find_bit(words, (end + factor - 1) / factor, slices, true);
+                    const std::int64_t gap_after =
+                        next < slices ? next * factor - end : 2 * level_distance;
+                    subtract_line(from + begin, end - begin,
+                                  baseline_of(from, ticks, begin, end, gap_before, gap_after), to + begin);
                 });
         });
 }
@@ -163,6 +206,24 @@ at::Tensor first_of_run(const at::Tensor& inside, const at::Tensor& tick) {
     return std::get<0>(at::cummax(at::where(starts, tick, 0), -1));
 }
 
+/// Return for every tick inside an ROI, with the first tick of the ROI, the distance of the level before it.
+at::Tensor distance_before(const at::Tensor& inside, const at::Tensor& tick, const at::Tensor& first) {
+    constexpr std::int64_t none = -2 * level_distance;
+    const auto past = std::get<0>(at::cummax(at::where(inside, tick.add(1), none), -1));
+    const auto previous = at::where(first.gt(0), past.gather(-1, first.sub(1).clamp_min(0)), none);
+    return first.sub(previous).div(2, "floor").clamp_max(level_distance);
+}
+
+/// Return the means over level_ticks from every tick on that has so many ticks after it.
+at::Tensor levels(const at::Tensor& signal) {
+    const std::int64_t count = signal.size(-1) - level_ticks + 1;
+    auto sum = signal.narrow(-1, 0, count).clone();
+    for (std::int64_t tick = 1; tick < level_ticks; ++tick) {
+        sum.add_(signal.narrow(-1, tick, count));
+    }
+    return sum.div_(level_ticks);
+}
+
 /// Return operation(rows of the signal, rows of the mask), applied to a few rows at a time.
 /// @param bytes_of_tick  temporaries
 template <class Operation>
@@ -186,24 +247,41 @@ at::Tensor by_rows(const at::Tensor& signal, const at::Tensor& mask, std::int64_
 at::Tensor linear_rows(const at::Tensor& signal, const at::Tensor& mask, std::int64_t factor) {
     const std::int64_t ticks = signal.size(-1);
     const auto inside = mask_of_ticks(signal, mask, factor);
+    if (ticks < level_ticks) {
+        return at::where(inside, signal, 0);
+    }
     const auto tick = at::arange(ticks, signal.options().dtype(at::kLong));
     const auto first = first_of_run(inside, tick);
-    const auto last = first_of_run(inside.flip(-1), tick).flip(-1).neg().add(ticks - 1);
-    const auto length = last.sub(first);
-    const auto start = signal.gather(-1, first);
-    const auto slope = signal.gather(-1, last).sub(start).div(length.clamp_min(1));
-    const auto line = start.add(slope.mul(tick.sub(first)));
-    const auto single = length.eq(0);
-    const auto rebased = at::where(single, signal, signal.sub(line));
-    const auto kept = inside.logical_and(single.logical_or(tick.ne(last)));
-    return at::where(kept, rebased, 0);
+    const auto flipped = inside.flip(-1);
+    const auto first_of_flipped = first_of_run(flipped, tick);
+    const auto end = first_of_flipped.flip(-1).neg().add(ticks);
+    const auto before = distance_before(inside, tick, first);
+    const auto after = distance_before(flipped, tick, first_of_flipped).flip(-1);
+    const auto means = levels(signal);
+    const auto level_from = [&](const at::Tensor& start) {
+        return means.gather(-1, start.clamp(0, ticks - level_ticks));
+    };
+    const auto left_start = first.sub(before).sub(level_ticks / 2);
+    const auto right_start = end.add(after).sub(level_ticks / 2);
+    const auto is_in_row = [&](const at::Tensor& start) {
+        return start.ge(0).logical_and(start.le(ticks - level_ticks));
+    };
+    const auto has_left = is_in_row(left_start);
+    const auto has_right = is_in_row(right_start);
+    const auto left = level_from(left_start);
+    const auto right = level_from(right_start);
+    const auto both = has_left.logical_and(has_right);
+    const auto one = at::where(has_left, left, at::where(has_right, right, 0));
+    const auto slope = at::where(both, right.sub(left).div(end.sub(first).add(before).add(after)), 0);
+    const auto start = at::where(both, left.add(slope.mul(before.add(0.5))), one);
+    return at::where(inside, signal.sub(start.add(slope.mul(tick.sub(first)))), 0);
 }
 
 at::Tensor apply_regions_linear_composite(const at::Tensor& signal, const at::Tensor& mask,
                                           std::int64_t factor) {
-    // Six int64, six samples, and masks.
+    // Twelve int64, ten samples, and masks.
     return by_rows(
-        signal, mask, 6 * 8 + 6 * signal.element_size() + 6,
+        signal, mask, 12 * 8 + 10 * signal.element_size() + 8,
         [&](const at::Tensor& rows, const at::Tensor& masks) { return linear_rows(rows, masks, factor); });
 }
 

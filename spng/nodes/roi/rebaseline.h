@@ -10,11 +10,14 @@
 
 namespace spng {
 
-/// Subtract a linear baseline, for induction planes with their large low-frequency noise. For each maximal
-/// run [s, e] of ticks inside the ROIs
-///     y_k = x_k - (x_s + (x_e - x_s) (k - s) / (e - s)),
-/// 0 outside. Both ends of a run become exactly 0. Runs end at the ends of the row. A run of one tick keeps
-/// its value.
+/// Subtract a linear baseline, for induction planes with their large low-frequency noise. It passes through a level on
+/// either side of an ROI, where the charge is gone, so that an ROI need not reach that far. For each maximal run
+/// [s, e) of ticks inside the ROIs
+///     left   = mean of x over [s - p - 4, s - p + 4),   p = min(6, half the ticks to the previous ROI)
+///     right  = mean of x over [e + q - 4, e + q + 4),   q = min(6, half the ticks to the next ROI)
+///     y_k    = x_k - (left + (right - left) (k - s + p + 1/2) / (e - s + p + q)),
+/// 0 outside. A level that would need ticks beyond the ends of the row is equal to the other one; if both would, they are 0.
+/// docs/decisions/levels.md has the reasons.
 /// @param signal  (..., channel, tick) float32 or float64, finite
 /// @param mask    (..., channel, word) int64, packed by pack_ticks: tick k is in slice k / factor; ceil(tick / factor)
 ///                slices
