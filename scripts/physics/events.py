@@ -37,9 +37,9 @@ class Events:
                 yield ident, file.frame(tag, ident)
 
     def line_channels(
-        self, anode: Anode, view: int, ident: int, angles: tuple[int, ...] = linescan.ANGLES
+        self, anode: Anode, view: int, ident: int, angles: tuple[int, ...] | None = None
     ) -> list[np.ndarray]:
-        """Return the channels of one event's line at each of the angles."""
+        """Return the channels of one event's line at each of the angles (default linescan.ANGLES)."""
         assert self.depositions is not None, "samples of lines have depositions"
         with FrameFile(self.depositions) as file:
             data, info = (_columns(file.array(f"depo_{what}_{ident}")) for what in ("data", "info"))

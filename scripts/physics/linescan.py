@@ -45,15 +45,16 @@ class LinesMissing(Exception):
 
 
 def line_channels(
-    anode: Anode, view: int, lines: np.ndarray, points: np.ndarray, angles: tuple[int, ...] = ANGLES
+    anode: Anode, view: int, lines: np.ndarray, points: np.ndarray, angles: tuple[int, ...] | None = None
 ) -> list[np.ndarray]:
-    """Return the channels of the line at each of the angles, in the order of the wires, without channels that another line
+    """Return the channels of the line at each of the angles (default ANGLES), in the order of the wires, without channels that another line
     reaches too (wrapped wires).
 
     @param lines   (deposition,) index of the line of each deposition
     @param points  (3, deposition) x, y, z [mm] before drift; they give the angle of each line
     @throws LinesMissing unless there is one line for each angle
     """
+    angles = angles or ANGLES
     plane = anode.planes[FACE, view]
     wire = plane.wire_coordinate(points[2], points[1])
     reached: dict[int, np.ndarray] = {}

@@ -68,6 +68,13 @@ def _pictures(
     return [(title, plots.against(result, points, label, log))]
 
 
+def _series(result: Result, factors: dict[str, float]) -> dict[str, float]:
+    """Return the conditions of a series and the nominal one by increasing factor; none if no condition of the series was measured."""
+    if not any(name in result["conditions"] for name in factors):
+        return {}
+    return dict(sorted({**factors, NOMINAL: 1.0}.items(), key=lambda each: each[1]))
+
+
 def _noise(result: Result) -> Section:
     points = {f"noise-{factor:g}": factor for factor in NOISE_FACTORS}
     alone = [f"alone-{factor:g}" for factor in NOISE_ALONE_FACTORS]
@@ -81,8 +88,7 @@ def _noise(result: Result) -> Section:
 
 
 def _charge(result: Result) -> Section:
-    factors = {f"charge-{factor:g}": factor for factor in CHARGE_FACTORS} | {NOMINAL: 1.0}
-    points = dict(sorted(factors.items(), key=lambda each: each[1]))
+    points = _series(result, {f"charge-{factor:g}": factor for factor in CHARGE_FACTORS})
     electrons = {f"points-{charge}": charge / 1000 for charge in POINT_ELECTRONS}
     return Section(
         "charge",
@@ -115,8 +121,7 @@ def _charge(result: Result) -> Section:
 
 
 def _gain(result: Result) -> Section:
-    factors = {f"gain-{gain:g}": gain for gain in GAINS} | {NOMINAL: 1.0}
-    points = dict(sorted(factors.items(), key=lambda each: each[1]))
+    points = _series(result, {f"gain-{gain:g}": gain for gain in GAINS})
     return Section(
         "gain",
         "Against gain",
