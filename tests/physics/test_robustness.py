@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 from scripts.physics import metrics, page, sizes
+from scripts.physics.program import JobFailed
 from scripts.physics.robustness import (
     command,
     conditions,
@@ -293,11 +294,34 @@ def robustness(*arguments: str | Path) -> subprocess.CompletedProcess:
     )
 
 
+class RejectingProgram:
+    """A program whose job rejects its input."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def process(self, *_arguments: Any) -> None:
+        """Fail as the job does."""
+        raise JobFailed(self.text)
+
+
+def test_a_job_may_reject_the_input_of_a_wrong_response(tmp_path: Path) -> None:
+    plan = conditions.make_plan("m.ts", only="response,few")
+    by_name = {condition.name: condition for condition in plan.conditions}
+    text = "the polarity of the pulses differs\nseen: 0.85\nexpected: -0.02"
+    arguments = (tmp_path / "adc.tar", tmp_path)
+    done, warnings = study.process(RejectingProgram(text), plan, by_name["collecting"], *arguments)
+    assert not done and measurement.is_misfit(warnings["model"])
+    for name, words in (("few", text), ("collecting", "no space left on device")):
+        with pytest.raises(JobFailed):
+            study.process(RejectingProgram(words), plan, by_name[name], *arguments)
+
+
 @needs_program
 def test_one_condition_end_to_end(tmp_path: Path) -> None:
     done = robustness("--quick", "--only", "few", "--output", tmp_path, "--page", tmp_path / "robustness.md")
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "1 of 1: 5 muons (1 events)" in done.stdout and "bars are met" in done.stdout
+    assert "1 of 1, " in done.stdout and "5 muons (1 events)" in done.stdout and "bars are met" in done.stdout
     result = json.loads((tmp_path / "robustness.json").read_text(encoding="utf-8"))
     (condition,) = result["conditions"].values()
     for view in VIEWS:

@@ -86,6 +86,11 @@ class Task:
         """Return the count of events."""
         return sum(self.condition.sample.batches[index].count for index in self.batches)
 
+    @property
+    def work(self) -> int:
+        """Return the work in units of one event by one job: the input and each variant."""
+        return self.events * (1 + len(self.condition.variants))
+
 
 @dataclass
 class Results:
@@ -219,14 +224,15 @@ def tasks_of(plan: Plan) -> list[Task]:
             group.append(index)
             events += batch.count
         found.append(Task(condition, tuple(group)))
-    return sorted(found, key=lambda task: -task.events * (1 + len(task.condition.variants)))
+    return sorted(found, key=lambda task: -task.work)
 
 
 def run(
     program: Program, anode: Anode, plan: Plan, workers: int, folder: Path, say: Callable[[str], None]
 ) -> Results:
     """Run the study. After a failure start no further job and raise its program.JobFailed."""
-    results, tasks, finished = Results(), tasks_of(plan), 0
+    results, tasks, finished, worked = Results(), tasks_of(plan), 0, 0
+    work = sum(task.work for task in tasks)
     start, lock = time.monotonic(), threading.Lock()
     changed = [
         (condition.sample, index)
@@ -241,10 +247,10 @@ def run(
     def simulate_shared(key: tuple[str, int]) -> None:
         sample, batch = shared[key], shared[key].batches[key[1]]
         kept[key] = simulate(program, sample, batch, folder / f"{key[0]}-{key[1]}", True)
-        say(f"  {time.monotonic() - start:4.0f} s: simulated {batch.count} events of {sample.label}")
+        say(f"  simulated {batch.count} events of {sample.label}, {time.monotonic() - start:.0f} s")
 
     def run_task(index: int) -> None:
-        nonlocal finished
+        nonlocal finished, worked
         task, own = tasks[index], folder / f"task-{index}"
         condition, sample = task.condition, task.condition.sample
         own.mkdir()
@@ -268,8 +274,11 @@ def run(
             shutil.rmtree(own, ignore_errors=True)
         with lock:
             finished += 1
+            worked += task.work
+            elapsed = time.monotonic() - start
             say(
-                f"  {time.monotonic() - start:4.0f} s: {finished} of {len(tasks)}: {condition.label} ({task.events} events)"
+                f"  {finished:3d} of {len(tasks)}, {elapsed:4.0f} s, about {elapsed * (work / worked - 1):4.0f} s left: "
+                f"{condition.label} ({task.events} events)"
             )
 
     pool = ThreadPoolExecutor(workers)
