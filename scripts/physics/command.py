@@ -22,6 +22,7 @@ from scripts.wcb.checkout import ROOT, fail, say
 from . import bars, compare, page, settings, study, summary, tables
 from .linescan import LinesMissing
 from .program import JobFailed, Processed, Program
+from .robustness import command as robustness
 from .sections import sections_of
 from .settings import Plan
 from .sizes import FULL, QUICK
@@ -156,6 +157,8 @@ def run_study(
 
 def main(options: argparse.Namespace) -> int:
     """Run the command; return the exit status."""
+    if options.robustness:
+        return robustness.main(options, model_file(options.model), WIRES)
     try:
         comparisons = [compare.parse(text, DEFAULT_TRUTH, DEFAULT_ADC) for text in options.compare]
     except compare.ComparisonImpossible as problem:

@@ -36,12 +36,14 @@ class Events:
             for ident in file.idents(tag):
                 yield ident, file.frame(tag, ident)
 
-    def line_channels(self, anode: Anode, view: int, ident: int) -> list[np.ndarray]:
-        """Return the channels of one event's line at each of linescan.ANGLES."""
+    def line_channels(
+        self, anode: Anode, view: int, ident: int, angles: tuple[int, ...] | None = None
+    ) -> list[np.ndarray]:
+        """Return the channels of one event's line at each of the angles (default linescan.ANGLES)."""
         assert self.depositions is not None, "samples of lines have depositions"
         with FrameFile(self.depositions) as file:
             data, info = (_columns(file.array(f"depo_{what}_{ident}")) for what in ("data", "info"))
-        return linescan.line_channels(anode, view, info[0], data[2:5])
+        return linescan.line_channels(anode, view, info[0], data[2:5], angles)
 
 
 def _columns(array: np.ndarray) -> np.ndarray:

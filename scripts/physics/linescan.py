@@ -44,32 +44,35 @@ class LinesMissing(Exception):
     """The depositions are not a complete line scan; the text names the missing lines."""
 
 
-def line_channels(anode: Anode, view: int, lines: np.ndarray, points: np.ndarray) -> list[np.ndarray]:
-    """Return the channels of the line at each of ANGLES, in the order of the wires, without channels that another line
+def line_channels(
+    anode: Anode, view: int, lines: np.ndarray, points: np.ndarray, angles: tuple[int, ...] | None = None
+) -> list[np.ndarray]:
+    """Return the channels of the line at each of the angles (default ANGLES), in the order of the wires, without channels that another line
     reaches too (wrapped wires).
 
     @param lines   (deposition,) index of the line of each deposition
     @param points  (3, deposition) x, y, z [mm] before drift; they give the angle of each line
     @throws LinesMissing unless there is one line for each angle
     """
+    angles = angles or ANGLES
     plane = anode.planes[FACE, view]
     wire = plane.wire_coordinate(points[2], points[1])
     reached: dict[int, np.ndarray] = {}
     for line in np.unique(lines):
         depth, own = points[0, lines == line], wire[lines == line]
         angle = np.degrees(np.arctan2(np.ptp(depth), np.ptp(own) * plane.pitch))
-        nearest = min(ANGLES, key=lambda known: abs(known - angle))
+        nearest = min(angles, key=lambda known: abs(known - angle))
         if abs(nearest - angle) > ANGLE_TOLERANCE or nearest in reached:
             raise LinesMissing(
-                f"line {line} of the line scan is at {angle:.2f} degrees; expected one line for each of {ANGLES}"
+                f"line {line} of the line scan is at {angle:.2f} degrees; expected one line for each of {angles}"
             )
         first = max(round(own.min()) - SMEARED_WIRES, 0)
         last = min(round(own.max()) + SMEARED_WIRES, len(plane.channel) - 1)
         reached[nearest] = plane.channel[first : last + 1]
-    if len(reached) != len(ANGLES):
-        raise LinesMissing(f"the line scan has lines at {sorted(reached)} degrees; expected {ANGLES}")
+    if len(reached) != len(angles):
+        raise LinesMissing(f"the line scan has lines at {sorted(reached)} degrees; expected {angles}")
     channels, times = np.unique(np.concatenate(list(reached.values())), return_counts=True)
-    return [reached[angle][~np.isin(reached[angle], channels[times > 1])] for angle in ANGLES]
+    return [reached[angle][~np.isin(reached[angle], channels[times > 1])] for angle in angles]
 
 
 def measure(signal: np.ndarray, truth: np.ndarray) -> LineFigures:

@@ -8,6 +8,8 @@
     efficiency    true pixels that are region pixels / true pixels
     purity        region pixels that are true pixels / region pixels
     resolution    half the width of the central 68 % of output / true charge of the channels with enough charge
+    false share   region pixels / pixels, of the pixels that are farther than 3 channels or 12 pixels from each pixel
+                  with a tick above 10 true electrons
 
 tests/reference/metrics.py is an independent implementation of charge, efficiency and purity.
 """
@@ -22,6 +24,8 @@ import numpy as np
 PIXEL_TICKS = 4
 TRUE_PIXEL_ELECTRONS = 500.0
 CHANNEL_ELECTRONS = 5000.0  # true charge of a channel whose ratio counts
+NEAR_ELECTRONS = 10.0  # true charge of a tick near which an ROI is not counted as false
+NEAR_CHANNELS, NEAR_PIXELS = 3, 12
 
 
 def any_tick(condition: np.ndarray) -> np.ndarray:
@@ -35,9 +39,30 @@ def true_pixels(truth: np.ndarray) -> np.ndarray:
     return any_tick(truth > TRUE_PIXEL_ELECTRONS)
 
 
+def far_pixels(truth: np.ndarray) -> np.ndarray:
+    """Return the pixels far from any true charge: (channel, tick) electrons -> (channel, pixel) bool.
+
+    Neighbouring rows are neighbouring channels.
+    """
+    charged = any_tick(truth > NEAR_ELECTRONS)
+    return ~_widened(_widened(charged, NEAR_PIXELS).T, NEAR_CHANNELS).T
+
+
+def _widened(mask: np.ndarray, reach: int) -> np.ndarray:
+    """Return the mask with up to `reach` more elements on both sides of each run along the last axis."""
+    found = mask.copy()
+    for step in range(1, min(reach, mask.shape[1] - 1) + 1):
+        found[:, step:] |= mask[:, :-step]
+        found[:, :-step] |= mask[:, step:]
+    return found
+
+
 @dataclass(frozen=True)
 class Counts:
-    """Counts of which the ratios are made; those of several events may be added. Charge in electrons."""
+    """Counts of which the ratios are made; those of several events may be added. Charge in electrons.
+
+    far_pixels, far_region_pixels  0 unless the far pixels were counted
+    """
 
     charge: float = 0.0
     true_charge: float = 0.0
@@ -45,6 +70,8 @@ class Counts:
     region_pixels: int = 0
     common_pixels: int = 0
     pixels: int = 0
+    far_pixels: int = 0
+    far_region_pixels: int = 0
 
     def __add__(self, other: Counts) -> Counts:
         return Counts(*(mine + theirs for mine, theirs in zip(vars(self).values(), vars(other).values())))
@@ -53,8 +80,8 @@ class Counts:
         return Counts(*(mine - theirs for mine, theirs in zip(vars(self).values(), vars(other).values())))
 
 
-def count(signal: np.ndarray, truth: np.ndarray) -> Counts:
-    """Compare an output with the truth, both (channel, tick) in electrons."""
+def count(signal: np.ndarray, truth: np.ndarray, far: np.ndarray | None = None) -> Counts:
+    """Compare an output with the truth, both (channel, tick) in electrons. far: of far_pixels(truth), to count them too."""
     region, true = any_tick(signal != 0), true_pixels(truth)
     return Counts(
         float(signal.sum(dtype=np.float64)),
@@ -63,6 +90,8 @@ def count(signal: np.ndarray, truth: np.ndarray) -> Counts:
         int(region.sum()),
         int((region & true).sum()),
         region.size,
+        0 if far is None else int(far.sum()),
+        0 if far is None else int((region & far).sum()),
     )
 
 
@@ -76,6 +105,11 @@ RATIOS: dict[str, Callable[[Counts], float]] = {
     "purity": lambda counts: _ratio(counts.common_pixels, counts.region_pixels),
     "kept": lambda counts: _ratio(counts.region_pixels, counts.pixels),
 }
+
+
+def false_share(counts: Counts) -> float:
+    """Return the share of the far pixels that are in ROIs."""
+    return _ratio(counts.far_region_pixels, counts.far_pixels)
 
 
 @dataclass(frozen=True)

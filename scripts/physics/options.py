@@ -9,12 +9,21 @@ from pathlib import Path
 from scripts.wcb import setup
 from scripts.wcb.checkout import OUT
 
-from .sizes import FIRST_SEED, FULL
+from .sizes import FIRST_SEED, FULL, ROBUSTNESS_EVENTS, ROBUSTNESS_GROUPS, ROBUSTNESS_SEED
+
+SAMPLES = ("muons", "noise", "dead", "roc", "lines", "default")  # of --only
+NOT_FOR_ROBUSTNESS = ("seeds", "compare")
 
 
 def command_line(description: str | None) -> argparse.Namespace:
     """Parse the command line."""
     parser = setup.make_parser("physics", description)
+    parser.add_argument(
+        "--robustness",
+        action="store_true",
+        help="measure outside of nominal conditions instead: noise, charge, gain, drift, steep lines, ends of the readout, wrong "
+        "responses; writes robustness.json and robustness.html",
+    )
     parser.add_argument(
         "--quick",
         action="store_true",
@@ -27,20 +36,21 @@ def command_line(description: str | None) -> argparse.Namespace:
         "--events",
         type=int,
         metavar="N",
-        help=f"events for each number of muons (default {FULL.muons}), of noise and with dead channels",
+        help=f"events for each number of muons (default {FULL.muons}), of noise and with dead channels; with --robustness of "
+        f"each condition (default {ROBUSTNESS_EVENTS})",
     )
     parser.add_argument(
         "--first-seed",
         type=int,
         metavar="N",
-        default=FIRST_SEED,
-        help=f"seed of the first event, {FIRST_SEED} (default) or more: seeds below are for training",
+        help=f"seed of the first event, {FIRST_SEED} or more: seeds below are for training (default {FIRST_SEED}; with "
+        f"--robustness {ROBUSTNESS_SEED})",
     )
     parser.add_argument(
         "--only",
         metavar="A,B",
         default="",
-        help="only these samples, of: muons, noise, dead, roc, lines, default",
+        help=f"only these samples, of: {', '.join(SAMPLES)}; with --robustness these conditions, of: {', '.join(ROBUSTNESS_GROUPS)}",
     )
     parser.add_argument(
         "--model",
@@ -62,7 +72,7 @@ def command_line(description: str | None) -> argparse.Namespace:
         type=Path,
         metavar="FOLDER",
         default=OUT / "physics",
-        help="folder of physics.json and physics.html (default out/physics)",
+        help="folder of the JSON file and the HTML page (default out/physics)",
     )
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the JSON file here instead")
     parser.add_argument(
@@ -82,9 +92,17 @@ def command_line(description: str | None) -> argparse.Namespace:
     for name in ("seeds", "events"):
         if getattr(options, name) is not None and getattr(options, name) < 1:
             parser.error(f"--{name} is at least 1")
+    if options.first_seed is None:
+        options.first_seed = ROBUSTNESS_SEED if options.robustness else FIRST_SEED
     if options.first_seed < FIRST_SEED:
         parser.error(f"--first-seed is at least {FIRST_SEED}: lower seeds are for training and tuning")
-    unknown = set(filter(None, options.only.split(","))) - set("muons noise dead roc lines default".split())
+    known, word = (ROBUSTNESS_GROUPS, "condition") if options.robustness else (SAMPLES, "sample")
+    unknown = set(filter(None, options.only.split(","))) - set(known)
     if unknown:
-        parser.error(f"--only: no sample {', '.join(sorted(unknown))}")
+        parser.error(f"--only: no {word} {', '.join(sorted(unknown))}; known: {', '.join(known)}")
+    if options.robustness:
+        for name in NOT_FOR_ROBUSTNESS:
+            if getattr(options, name):
+                parser.error(f"--{name} has no meaning with --robustness")
+        options.events = options.events or (1 if options.quick else ROBUSTNESS_EVENTS)
     return options

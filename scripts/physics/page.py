@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,26 @@ DEFINITIONS = "\n".join(
 )
 
 
+@dataclass(frozen=True)
+class Wording:
+    """Title and heading of a page, the command that writes it with pictures, its file name, and the definitions."""
+
+    title: str
+    heading: str
+    command: str
+    file: str
+    definitions: str
+
+
+PHYSICS = Wording(
+    "SPNG: physics figures",
+    "Physics: charge in regions of interest",
+    "./wcb physics",
+    "physics.html",
+    DEFINITIONS,
+)
+
+
 def about_lines(result: dict[str, Any]) -> list[str]:
     """Return the origin of the figures: time, commit, machine, command, model, events."""
     events = "; ".join(
@@ -43,15 +64,15 @@ def about_lines(result: dict[str, Any]) -> list[str]:
     ]
 
 
-def to_html(result: dict[str, Any], sections: list[Section]) -> str:
+def to_html(result: dict[str, Any], sections: list[Section], wording: Wording = PHYSICS) -> str:
     """Return the page as one self-contained HTML file."""
     return render(
         "physics.html",
         Path(__file__).parent / "templates",
-        title="SPNG physics",
+        title=wording.title,
         about=about_lines(result),
         sections=sections,
-        definitions=DEFINITIONS,
+        definitions=wording.definitions,
         verdicts=(MET, SHORT),
     )
 
@@ -59,13 +80,15 @@ def to_html(result: dict[str, Any], sections: list[Section]) -> str:
 MARKER = "\n---\n"
 
 
-def to_markdown(result: dict[str, Any], sections: list[Section], path: Path) -> str:
+def to_markdown(
+    result: dict[str, Any], sections: list[Section], path: Path, wording: Wording = PHYSICS
+) -> str:
     """Return the tables, and below them the hand-written part of the page at `path`, if there is one."""
     parts = [
-        "# Physics: charge in regions of interest\n",
+        f"# {wording.heading}\n",
         f"Written by `{result['command']}`, except for the part below the line.\n{about_lines(result)[0]}\n"
-        f"{about_lines(result)[2]}.\n{about_lines(result)[3]}\n`./wcb physics` writes the same with pictures to "
-        "out/physics/physics.html.\n",
+        f"{about_lines(result)[2]}.\n{about_lines(result)[3]}\n`{wording.command}` writes the same with pictures to "
+        f"out/physics/{wording.file}.\n",
     ]
     for section in sections:
         parts.append(f"## {section.title}\n")
@@ -74,7 +97,7 @@ def to_markdown(result: dict[str, Any], sections: list[Section], path: Path) -> 
             parts.append(
                 (f"### {table.title}\n\n" if len(section.tables) > 1 else "") + table.markdown() + "\n"
             )
-    parts.append(f"## Definitions\n\n{DEFINITIONS}\n")
+    parts.append(f"## Definitions\n\n{wording.definitions}\n")
     old = path.read_text(encoding="utf-8") if path.exists() else ""
     below = MARKER + old.split(MARKER, 1)[1] if MARKER in old else ""
     return "\n".join(parts) + below

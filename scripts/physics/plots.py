@@ -67,7 +67,7 @@ ENLARGED_BIAS, RESOLUTION = (-16, 16), (0, 60)  # [%]
 Value = Callable[[float], float]
 
 
-def _svg(figure: Figure) -> str:
+def to_svg(figure: Figure) -> str:
     stream = io.StringIO()
     figure.savefig(stream, format="svg", metadata={"Date": None})
     plt.close(figure)
@@ -75,7 +75,7 @@ def _svg(figure: Figure) -> str:
     return text[text.index("<svg") :]
 
 
-def _line(
+def draw_curve(
     axes: Axes,
     name: str,
     label: str,
@@ -110,7 +110,7 @@ def _bar_band(axes: Axes, low: float, high: float) -> None:
     axes.axhspan(low, high, color="#16a34a", alpha=0.08, linewidth=0)
 
 
-def _legend(figure: Figure, axes: Any) -> None:
+def draw_legend(figure: Figure, axes: Any) -> None:
     found: dict[str, Any] = {}
     for each in axes.flat:
         for handle, label in zip(*each.get_legend_handles_labels()):
@@ -126,7 +126,7 @@ def _same(value: float) -> float:
     return value
 
 
-def _grid(titles: list[str], height: float) -> tuple[Figure, Any]:
+def make_grid(titles: list[str], height: float) -> tuple[Figure, Any]:
     """Return panels (row, view): a row for each title, a column for each view."""
     figure, axes = plt.subplots(
         len(titles), len(VIEWS), figsize=(10.5, height), sharex=True, sharey="row", squeeze=False
@@ -148,7 +148,7 @@ def activity(result: dict[str, Any], names: list[str]) -> str:
         ("purity", "purity [%]", _same),
     ]
     with plt.rc_context(STYLE):
-        figure, axes = _grid([title for _, title, _ in rows], 10)
+        figure, axes = make_grid([title for _, title, _ in rows], 10)
         positions = list(range(len(samples)))
         for line, (quantity, _, value) in enumerate(rows):
             for column, view in enumerate(VIEWS):
@@ -156,7 +156,7 @@ def activity(result: dict[str, Any], names: list[str]) -> str:
                 for name in names:
                     cells = [result["figures"][sample["name"]][name][view][quantity] for sample in samples]
                     shift = 0.06 * (names.index(name) - (len(names) - 1) / 2)
-                    _line(
+                    draw_curve(
                         each,
                         name,
                         result["variants"][name],
@@ -177,8 +177,8 @@ def activity(result: dict[str, Any], names: list[str]) -> str:
                 if line == len(rows) - 1:
                     each.set_xticks(positions, [str(sample["simulation"]["tracks"]) for sample in samples])
                     each.set_xlabel("muons in the event")
-        _legend(figure, axes)
-        return _svg(figure)
+        draw_legend(figure, axes)
+        return to_svg(figure)
 
 
 def lines(result: dict[str, Any], osp: dict[str, Any]) -> str:
@@ -196,13 +196,13 @@ def lines(result: dict[str, Any], osp: dict[str, Any]) -> str:
         ("purity", "purity [%]", None),
     ]
     with plt.rc_context(STYLE):
-        figure, axes = _grid([title for _, title, _ in rows], 13)
+        figure, axes = make_grid([title for _, title, _ in rows], 13)
         for line, (quantity, _, limits) in enumerate(rows):
             for column, view in enumerate(VIEWS):
                 each = axes[line, column]
                 for name, (label, views) in curves.items():
                     cells = [row.get(quantity) for row in views.get(view, [])]
-                    _line(each, name, label, list(range(len(cells))), cells, _same, PERCENT)
+                    draw_curve(each, name, label, list(range(len(cells))), cells, _same, PERCENT)
                 angles = [row["theta_xz_deg"] for row in osp["lines"][view]]
                 if limits is not None:
                     each.set_ylim(*limits)
@@ -216,8 +216,8 @@ def lines(result: dict[str, Any], osp: dict[str, Any]) -> str:
                 if line == len(rows) - 1:
                     each.set_xticks(range(len(angles)), [str(angle) for angle in angles], fontsize=7)
                     each.set_xlabel("angle to the pitch direction [degrees]")
-        _legend(figure, axes)
-        return _svg(figure)
+        draw_legend(figure, axes)
+        return to_svg(figure)
 
 
 def roc(result: dict[str, Any], seed_variants: list[str]) -> str:
@@ -266,8 +266,8 @@ def roc(result: dict[str, Any], seed_variants: list[str]) -> str:
             each.set_xlim(0.3, 1.0)
             each.set_ylim(0.5, 1.01)
         axes[0, 0].set_ylabel("efficiency")
-        _legend(figure, axes)
-        return _svg(figure)
+        draw_legend(figure, axes)
+        return to_svg(figure)
 
 
 def _bar_corner(axes: Axes) -> None:
@@ -300,5 +300,5 @@ def noise(result: dict[str, Any]) -> str:
         each.set_ylim(bottom=NOISE_FLOOR)
         each.set_xticks(range(len(VIEWS)), [f"view {view}" for view in VIEWS])
         each.set_ylabel("share of pixels kept")
-        _legend(figure, axes)
-        return _svg(figure)
+        draw_legend(figure, axes)
+        return to_svg(figure)

@@ -16,7 +16,7 @@ from scripts.wcb.checkout import ROOT
 PIPELINE = ROOT / "cfg" / "pipeline.jsonnet"
 SIMULATION = ROOT / "cfg" / "simulate.jsonnet"
 
-# The main job with arguments and with changed settings of some components, named as Type or Type:name.
+# A job with arguments and with changed settings of some components, named as Type or Type:name.
 WRAPPER = """\
 local components = (import %(job)s)(%(arguments)s);
 local changes = {%(changes)s};
@@ -55,6 +55,23 @@ class Variant:
     perfect: bool = False
 
 
+def job_with(job: Path, arguments: dict[str, str], changes: dict[str, str]) -> str:
+    """Return a job file: `job` with arguments (Jsonnet expressions) and changes, as in Variant."""
+    return WRAPPER % {
+        "job": json.dumps(str(job)),
+        "arguments": ", ".join(f"{name}={value}" for name, value in arguments.items()),
+        "changes": ", ".join(f"{json.dumps(name)}: {data}" for name, data in changes.items()),
+    }
+
+
+@dataclass(frozen=True)
+class Finished:
+    """A run of wire-cell: wall time [s], and standard error with warnings and the timing table."""
+
+    seconds: float
+    errors: str
+
+
 @dataclass(frozen=True)
 class Program:
     """wire-cell and the threads that one process of it may use."""
@@ -62,19 +79,33 @@ class Program:
     path: Path
     threads: int
 
-    def run(self, arguments: list[str]) -> float:
-        """Run wire-cell; return the wall time [s]. Raise JobFailed if it fails."""
+    def run(self, arguments: list[str]) -> Finished:
+        """Run wire-cell. Raise JobFailed if it fails."""
         start = time.monotonic()
         status, errors = run_quietly([str(self.path), *arguments], {"OMP_NUM_THREADS": str(self.threads)})
         if status:
             raise JobFailed(f"wire-cell {' '.join(arguments)}\nended with status {status}:\n{errors}")
-        return time.monotonic() - start
+        return Finished(time.monotonic() - start, errors)
 
     def simulate(self, **arguments: Any) -> float:
         """Run cfg/simulate.jsonnet with these arguments; return the wall time [s]."""
         return self.run(
             ["-c", str(SIMULATION), *job_arguments({"device": "cpu", "threads": self.threads, **arguments})]
-        )
+        ).seconds
+
+    def simulate_changed(
+        self, folder: Path, code: dict[str, str], changes: dict[str, str], **arguments: Any
+    ) -> float:
+        """Run cfg/simulate.jsonnet with changed components; return the wall time [s].
+
+        code     arguments as Jsonnet expressions
+        changes  as in Variant
+        """
+        values = {"device": "cpu", "threads": self.threads, **arguments}
+        given = {name: json.dumps(value, default=str) for name, value in values.items()}
+        job = folder / "simulate.jsonnet"
+        job.write_text(job_with(SIMULATION, {**given, **code}, changes), encoding="utf-8")
+        return self.run(["-c", str(job)]).seconds
 
     def process(self, folder: Path, variant: Variant, adc: Path) -> Processed:
         """Run the main job on a frame file."""
@@ -94,28 +125,25 @@ class Program:
             changes["SPNGDNNROI"] = "{ probability: 'probability' }"
         job = folder / f"{variant.name}.jsonnet"
         job.write_text(
-            WRAPPER
-            % {
-                "job": json.dumps(str(PIPELINE)),
-                "arguments": ", ".join(f"{name}={json.dumps(value)}" for name, value in arguments.items()),
-                "changes": ", ".join(f"{json.dumps(name)}: {data}" for name, data in changes.items()),
-            },
+            job_with(PIPELINE, {name: json.dumps(value) for name, value in arguments.items()}, changes),
             encoding="utf-8",
         )
         timing = folder / f"{variant.name}-timing.json"
-        seconds = self.run(["-c", str(job), "--timing", str(timing)])
+        finished = self.run(["-c", str(job), "--timing", str(timing)])
         probability = folder / f"{variant.name}-roi-induction.npz" if variant.probability else None
-        return Processed(output, probability, seconds, json.loads(timing.read_text(encoding="utf-8")))
+        report = json.loads(timing.read_text(encoding="utf-8"))
+        return Processed(output, probability, finished.seconds, report, finished.errors)
 
 
 @dataclass(frozen=True)
 class Processed:
-    """Results of a run: the frame file, the file with the network's output, the wall time [s], the timing report."""
+    """Results of a run: the frame file, the file with the network's output, the wall time [s], the timing report, standard error."""
 
     output: Path
     probability: Path | None
     seconds: float
     timing: dict
+    errors: str = ""
 
     def chain_milliseconds(self) -> float:
         """Return the wall time [ms] of an event in all nodes except file nodes: median over events, without the first if there are more."""

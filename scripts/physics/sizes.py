@@ -43,3 +43,7 @@ QUICK = Sizes(
     timed=2,
     is_brief=True,
 )
+
+ROBUSTNESS_SEED = 930_000  # first seed of ./wcb physics --robustness, beyond those of ./wcb physics
+ROBUSTNESS_EVENTS = 20  # of each of its conditions
+ROBUSTNESS_GROUPS = tuple("noise charge gain noisy drift few points lines ends heavy response".split())

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Study outside of nominal conditions: `./wcb physics --robustness`."""

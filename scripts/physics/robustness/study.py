@@ -1,0 +1,290 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The measurement: simulate the samples, change their waveforms, process them and compare the output with the truth.
+
+Several programs run in parallel, each with one thread. The files of a condition are deleted once it is measured.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tarfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from scripts.frames import Frame, FrameFile, add_frame
+
+from .. import events as events_module
+from .. import metrics
+from ..program import JobFailed, Processed, Program
+from ..wires import VIEWS, Anode
+from . import depositions, measurement
+from .conditions import ANGLES, MAX_EVENTS_OF_JOB, Batch, Condition, Plan, Sample
+from .measurement import Measured
+from .waveforms import Change, separated
+
+INPUT_TAG, OUTPUT_TAG, TRUTH_TAG = "*", "signal", "truth"
+
+
+@dataclass(frozen=True)
+class Simulated:
+    """Files of a batch. signal: waveforms without noise; lines: depositions of lines. None: not needed."""
+
+    batch: Batch
+    adc: Path
+    truth: Path
+    signal: Path | None
+    lines: Path | None
+
+    def frames(self, change: Change | None) -> Iterator[Frame]:
+        """Yield the frames, changed."""
+        with FrameFile(self.adc) as file:
+            for ident in file.idents(INPUT_TAG):
+                frame = file.frame(INPUT_TAG, ident)
+                if change is None:
+                    yield frame
+                    continue
+                assert self.signal is not None, "a sample that is changed has a file with its signals"
+                with FrameFile(self.signal) as signals:
+                    (tag,) = signals.tags()
+                    given = separated(
+                        frame.samples.astype(np.float32), signals.frame(tag, ident).rows(frame.channels)
+                    )
+                samples = change.apply(given, self.batch.seed + ident)
+                yield Frame(samples, frame.channels, frame.start_ns, frame.tick_ns)
+
+    def truths(self, factor: float) -> Iterator[tuple[int, Frame]]:
+        """Yield id and true charge [electrons] of each event, times a factor."""
+        with FrameFile(self.truth) as file:
+            for ident in file.idents(TRUTH_TAG):
+                frame = file.frame(TRUTH_TAG, ident)
+                yield (
+                    ident,
+                    Frame(frame.samples * np.float32(factor), frame.channels, frame.start_ns, frame.tick_ns),
+                )
+
+    def line_channels(self, anode: Anode, view: int, ident: int) -> list[np.ndarray]:
+        """Return the channels of the line at each of ANGLES."""
+        events = events_module.Events(self.adc, self.truth, self.lines, None, 0.0)
+        return events.line_channels(anode, view, ident, ANGLES)
+
+
+@dataclass(frozen=True)
+class Task:
+    """A condition and batches of its sample, to process in one job for each variant."""
+
+    condition: Condition
+    batches: tuple[int, ...]  # indices
+
+    @property
+    def events(self) -> int:
+        """Return the count of events."""
+        return sum(self.condition.sample.batches[index].count for index in self.batches)
+
+    @property
+    def work(self) -> int:
+        """Return the work in units of one event by one job: the input and each variant."""
+        return self.events * (1 + len(self.condition.variants))
+
+
+@dataclass
+class Results:
+    """Measurements, warnings (condition -> variant -> warnings of its jobs), and the timing report of one job."""
+
+    measured: dict[str, list[Measured]] = field(default_factory=dict)
+    warnings: dict[str, dict[str, list[str]]] = field(default_factory=dict)
+    timing: dict = field(default_factory=dict)
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def add(self, condition: Condition, measured: list[Measured], warnings: dict[str, list[str]]) -> None:
+        """Add the results of a task."""
+        with self.lock:
+            self.measured.setdefault(condition.name, []).extend(measured)
+            known = self.warnings.setdefault(condition.name, {})
+            for variant, texts in warnings.items():
+                known[variant] = list(dict.fromkeys([*known.get(variant, []), *texts]))
+
+
+def simulate(program: Program, sample: Sample, batch: Batch, folder: Path, with_signal: bool) -> Simulated:
+    """Simulate a batch in a new folder."""
+    folder.mkdir(parents=True)
+    done = Simulated(
+        batch,
+        folder / "adc.tar",
+        folder / "truth.tar",
+        folder / "signal.tar" if with_signal else None,
+        folder / "lines.npz" if sample.view >= 0 else None,
+    )
+    arguments = {
+        "output": done.adc,
+        "truth": done.truth,
+        "frames": "sparse",
+        "seed": batch.seed,
+        "nevents": batch.count,
+        **batch.arguments,
+    }
+    if done.signal:
+        arguments["signal"] = done.signal
+    if done.lines:
+        arguments["write_depos"] = done.lines
+    if sample.tracks:
+        arguments["depos"] = folder / "tracks.npz"
+        depositions.write_depositions(arguments["depos"], sample.tracks, batch.seed, batch.count)
+    if sample.code or sample.changes:
+        program.simulate_changed(folder, sample.code, sample.changes, **arguments)
+    else:
+        program.simulate(**arguments)
+    return done
+
+
+def write_input(path: Path, given: list[Simulated], change: Change | None) -> None:
+    """Write the changed frames of all batches; their ids count on."""
+    with tarfile.open(path, "w", format=tarfile.USTAR_FORMAT) as archive:
+        frames = (frame for each in given for frame in each.frames(change))
+        for ident, frame in enumerate(frames):
+            add_frame(archive, ident, frame)
+
+
+def process(
+    program: Program, plan: Plan, condition: Condition, adc: Path, folder: Path
+) -> tuple[dict[str, Processed], dict[str, list[str]]]:
+    """Return the results and the warnings of each variant. A job may reject the input of a wrong response: its error is a warning."""
+    done, warnings = {}, {}
+    for name in condition.variants:
+        try:
+            done[name] = program.process(folder, plan.variants[name], adc)
+            warnings[name] = measurement.warnings_of(done[name].errors)
+        except JobFailed as problem:
+            if condition.group != "response" or not measurement.is_misfit([str(problem)]):
+                raise
+            warnings[name] = [str(problem)]
+    return done, warnings
+
+
+def measure(
+    condition: Condition, given: list[Simulated], done: dict[str, Processed], anode: Anode
+) -> list[Measured]:
+    """Measure all events of a task."""
+    factor = 1.0 if condition.change is None else condition.change.signal
+    files = {name: FrameFile(each.output) for name, each in done.items()}
+    found, position = [], 0
+    try:
+        for each in given:
+            for ident, true in each.truths(factor):
+                outputs = {name: file.frame(OUTPUT_TAG, position) for name, file in files.items()}
+                found += measure_event(condition, each, ident, true, outputs, anode)
+                position += 1
+    finally:
+        for file in files.values():
+            file.__exit__(None, None, None)
+    return found
+
+
+def measure_event(
+    condition: Condition, given: Simulated, ident: int, true: Frame, outputs: dict[str, Frame], anode: Anode
+) -> list[Measured]:
+    """Measure the outputs of all variants for one event."""
+    sample, found = condition.sample, []
+    for view in range(len(VIEWS)) if sample.view < 0 else [sample.view]:
+        channels = anode.channels[view]
+        truth = true.rows(channels)
+        if sample.view >= 0:
+            lines = given.line_channels(anode, view, ident)
+            rows = [np.searchsorted(channels, own) for own in lines]
+            found += [
+                measurement.measure_lines(name, view, output.rows(channels), truth, rows, ANGLES)
+                for name, output in outputs.items()
+            ]
+        else:
+            far = metrics.far_pixels(truth)
+            found += [
+                measurement.measure_view(
+                    name, view, output.rows(channels), truth, far, condition.group == "ends"
+                )
+                for name, output in outputs.items()
+            ]
+    return found
+
+
+def tasks_of(plan: Plan) -> list[Task]:
+    """Return all tasks, the longest first, so that all cores end together."""
+    found = []
+    for condition in plan.conditions:
+        group: list[int] = []
+        events = 0
+        for index, batch in enumerate(condition.sample.batches):
+            if group and events + batch.count > MAX_EVENTS_OF_JOB:
+                found.append(Task(condition, tuple(group)))
+                group, events = [], 0
+            group.append(index)
+            events += batch.count
+        found.append(Task(condition, tuple(group)))
+    return sorted(found, key=lambda task: -task.work)
+
+
+def run(
+    program: Program, anode: Anode, plan: Plan, workers: int, folder: Path, say: Callable[[str], None]
+) -> Results:
+    """Run the study. After a failure start no further job and raise its program.JobFailed."""
+    results, tasks, finished, worked = Results(), tasks_of(plan), 0, 0
+    work = sum(task.work for task in tasks)
+    start, lock = time.monotonic(), threading.Lock()
+    changed = [
+        (condition.sample, index)
+        for condition in plan.conditions
+        if condition.change is not None
+        for index in range(len(condition.sample.batches))
+    ]
+    # Samples that several conditions change are simulated first and kept; the others by the task of their condition.
+    shared = {(sample.name, index): sample for sample, index in changed}
+    kept: dict[tuple[str, int], Simulated] = {}
+
+    def simulate_shared(key: tuple[str, int]) -> None:
+        sample, batch = shared[key], shared[key].batches[key[1]]
+        kept[key] = simulate(program, sample, batch, folder / f"{key[0]}-{key[1]}", True)
+        say(f"  simulated {batch.count} events of {sample.label}, {time.monotonic() - start:.0f} s")
+
+    def run_task(index: int) -> None:
+        nonlocal finished, worked
+        task, own = tasks[index], folder / f"task-{index}"
+        condition, sample = task.condition, task.condition.sample
+        own.mkdir()
+        try:
+            if condition.change is not None:
+                given = [kept[sample.name, batch] for batch in task.batches]
+            else:
+                given = [
+                    simulate(program, sample, sample.batches[batch], own / f"batch-{batch}", False)
+                    for batch in task.batches
+                ]
+            if condition.change is None and len(given) == 1:
+                adc = given[0].adc
+            else:
+                adc = own / "adc.tar"
+                write_input(adc, given, condition.change)
+            done, warnings = process(program, plan, condition, adc, own)
+            results.add(condition, measure(condition, given, done, anode), warnings)
+            results.timing = next((each.timing for each in done.values()), results.timing)
+        finally:
+            shutil.rmtree(own, ignore_errors=True)
+        with lock:
+            finished += 1
+            worked += task.work
+            elapsed = time.monotonic() - start
+            say(
+                f"  {finished:3d} of {len(tasks)}, {elapsed:4.0f} s, about {elapsed * (work / worked - 1):4.0f} s left: "
+                f"{condition.label} ({task.events} events)"
+            )
+
+    pool = ThreadPoolExecutor(workers)
+    try:
+        list(pool.map(simulate_shared, shared))
+        list(pool.map(run_task, range(len(tasks))))
+    finally:
+        pool.shutdown(cancel_futures=True)
+    return results
