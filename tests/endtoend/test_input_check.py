@@ -132,6 +132,11 @@ def plane_of(report: dict, plane: int) -> dict:
     return next(entry for entry in report["planes"] if entry["plane"] == PLANES[plane])
 
 
+def notes_of(output: wire_cell.Arrays) -> dict[str, str]:
+    """The notes of event 0."""
+    return json.loads(bytes(output["notes_spng_0"]))
+
+
 def misfits(report: dict, key: str) -> str:
     """Planes of which a number was compared and does not fit."""
     return "".join(entry["plane"] for entry in report["planes"] if entry[key] and not entry[key]["fits"])
@@ -249,16 +254,55 @@ def test_channels_that_cannot_be_used_are_counted(site: Site) -> None:
     samples = site.samples()
     u = site.rows(U)
     samples[u[0]] = 1234  # dead
-    samples[u[1], 100:105] = 2**14 - 1  # saturated
     stderr, report = site.run(samples, kept=np.delete(np.arange(len(samples)), u[2]))
     entry = plane_of(report, U)
     assert (entry["absent"], entry["constant"], entry["saturated"], entry["saturated_samples"]) == (
         1,
         1,
-        1,
-        5,
+        0,
+        0,
     )
     assert stderr == "" and report["warnings"] == []
+    assert "saturated" not in notes_of(site.output())
+
+
+@pytest.mark.parametrize("flags", [[], ["--strict"]])
+def test_saturated_samples_are_named_and_listed(site: Site, flags: list[str]) -> None:
+    """As from heavily ionising tracks: one warning, a mask and a note; no error with --strict. The charge stays."""
+    samples = site.samples()
+    u, w = site.rows(U), site.rows(W)
+    samples[u[1], 100:105] = 2**14 - 1
+    samples[w[2], [300, 302, 303]] = 0
+    stderr, report = site.run(samples, *flags)
+    line = (
+        "saturated samples, whose charge is too low (anode 0, event 0): "
+        f"seen 8 samples at 0 or 16383 on 2 of {len(samples)} channels"
+    )
+    assert stderr.count("satur") >= 1 and line in stderr and len(stderr.splitlines()) == 1
+    assert len(report["warnings"]) == 1 and line in report["warnings"][0]
+    counts = [
+        (plane_of(report, plane)["saturated"], plane_of(report, plane)["saturated_samples"])
+        for plane in (U, W)
+    ]
+    assert counts == [(1, 5), (1, 3)]
+    output, channels = site.output(), site.anode.channels
+    assert output["chanmask_saturated_0"].tolist() == [
+        [channels[u[1]], 100, 105],
+        [channels[w[2]], 300, 301],
+        [channels[w[2]], 302, 304],
+    ]
+    assert notes_of(output)["saturated"] == "8 samples on 2 channels"
+    assert output["frame_signal_0"][u[1], 90:115].max() > 0
+
+
+def test_many_saturated_channels_are_an_error(site: Site) -> None:
+    """With --strict; without, one warning."""
+    samples = site.samples()
+    samples[::10, 100:105] = 2**14 - 1
+    stderr, report = site.run(samples)
+    assert "too many saturated channels" in stderr and len(report["warnings"]) == 1
+    block, _ = site.run(samples, "--strict", status=1)
+    assert block.startswith("error: too many saturated channels")
 
 
 def test_a_large_share_of_absent_channels_is_named_or_an_error(site: Site) -> None:

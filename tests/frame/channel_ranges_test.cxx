@@ -29,5 +29,13 @@ TEST(ChannelRanges, ResultDoesNotDependOnEarlierCuts) {
     EXPECT_EQ(masks_within(pieces, 5, 29), masks_within(whole, 5, 29));
 }
 
+TEST(ChannelRanges, SaturationIsNotedWithoutDeadChannels) {
+    Notes notes;
+    note_saturation(notes, {{"bad", {{7, 3, 40}}}, {"saturated", {{9, 0, 50}}}}, 50);
+    EXPECT_TRUE(notes.empty());
+    note_saturation(notes, {{"saturated", {{7, 3, 5}, {7, 4, 9}, {8, 0, 1}, {9, 0, 50}}}}, 50);
+    EXPECT_EQ(notes, (Notes{{"saturated", "7 samples on 2 channels"}}));
+}
+
 } // namespace
 } // namespace spng

@@ -36,7 +36,7 @@ protected:
 };
 
 TEST_F(InputTallyTest, OtherThreadsCountWhileAnEventIsSelected) {
-    InputTally tally("test", 1, &m_check);
+    InputTally tally("test", 1, 14, &m_check);
     std::future<void> other;
     bool was_free = false;
     tally.add(0, selected([&] {
@@ -53,7 +53,7 @@ TEST_F(InputTallyTest, OtherThreadsCountWhileAnEventIsSelected) {
 }
 
 TEST_F(InputTallyTest, EventThatComesTwiceCountsAndIsMeasuredOnce) {
-    InputTally tally("test", 1, &m_check);
+    InputTally tally("test", 1, 14, &m_check);
     int selections = 0;
     for (int i = 0; i < 2; ++i) {
         tally.add(0, selected([&] { ++selections; }));

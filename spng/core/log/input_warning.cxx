@@ -23,10 +23,7 @@ bool is_strict() {
     return strict_flag();
 }
 
-std::string warn_about_input(const std::string& logger, const ErrorText& text) {
-    if (is_strict()) {
-        throw Error(ErrorKind::Input, text);
-    }
+std::string log_input_warning(const std::string& logger, const ErrorText& text) {
     std::string line = text.what;
     if (!text.where.empty()) {
         line += " (" + text.where + ")";
@@ -37,6 +34,13 @@ std::string warn_about_input(const std::string& logger, const ErrorText& text) {
     }
     log::warn(logger, line);
     return line;
+}
+
+std::string warn_about_input(const std::string& logger, const ErrorText& text) {
+    if (is_strict()) {
+        throw Error(ErrorKind::Input, text);
+    }
+    return log_input_warning(logger, text);
 }
 
 } // namespace spng

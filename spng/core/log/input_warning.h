@@ -13,9 +13,13 @@ namespace spng {
 void set_strict(bool strict);
 bool is_strict();
 
-/// Log the text as one warning. Thread-safe.
+/// Log the text as one warning, also if is_strict(). Thread-safe.
 /// @param logger  name of the component that examined the input
 /// @return the logged line
+std::string log_input_warning(const std::string& logger, const ErrorText& text);
+
+/// Log the text as one warning. Thread-safe.
+/// @return as log_input_warning()
 /// @throws Error(Input) with the text if is_strict()
 std::string warn_about_input(const std::string& logger, const ErrorText& text);
 

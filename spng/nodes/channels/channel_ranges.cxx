@@ -40,6 +40,28 @@ ChannelMasks masks_within(const ChannelMasks& masks, std::int64_t begin, std::in
     return within;
 }
 
+void note_saturation(Notes& notes, const ChannelMasks& masks, std::int64_t ticks) {
+    const auto found = masks.find("saturated");
+    if (found == masks.end()) {
+        return;
+    }
+    std::int64_t channels = 0, samples = 0;
+    for (const auto& [channel, ranges] : merged_by_channel(found->second)) {
+        std::int64_t own = 0;
+        for (const auto& range : ranges) {
+            own += range.end - range.begin;
+        }
+        if (own < ticks) {
+            channels += own > 0 ? 1 : 0;
+            samples += own;
+        }
+    }
+    if (samples > 0) {
+        notes["saturated"] =
+            std::to_string(samples) + " samples on " + std::to_string(channels) + " channels";
+    }
+}
+
 void add_masks(ChannelMasks& all, const ChannelMasks& masks, std::int64_t offset) {
     for (const auto& [name, ranges] : masks) {
         for (const auto& range : ranges) {

@@ -2,6 +2,7 @@
 #pragma once
 // Operations on tick ranges of channels (ChannelRange) and on channel masks.
 
+#include "spng/core/notes.h"
 #include "spng/core/tensor_set.h"
 
 #include <cstdint>
@@ -17,6 +18,11 @@ std::map<int, std::vector<ChannelRange>> merged_by_channel(std::vector<ChannelRa
 /// touching ranges are merged, so the result does not depend on how the ranges were cut before. Masks that
 /// become empty are dropped.
 ChannelMasks masks_within(const ChannelMasks& masks, std::int64_t begin, std::int64_t end);
+
+/// Write the note "saturated" with the counts of samples and channels in the mask "saturated". Channels that are in it
+/// for the whole readout are dead at a rail and not counted. Write nothing if no other channel is in the mask.
+/// @param ticks  length of the readout
+void note_saturation(Notes& notes, const ChannelMasks& masks, std::int64_t ticks);
 
 /// Append `masks` to `all`, shifted by `offset` ticks.
 void add_masks(ChannelMasks& all, const ChannelMasks& masks, std::int64_t offset);

@@ -62,7 +62,7 @@ void FrameToTorchSetFanout::prepare_node(Environment& environment) {
     }
     const InputCheck* check =
         config().check.empty() ? nullptr : &environment.service<InputCheck>(config().check, at_key("check"));
-    m_tally = std::make_shared<InputTally>(name().text(), config().max_bad_share, check);
+    m_tally = std::make_shared<InputTally>(name().text(), config().max_bad_share, config().adc_bits, check);
     std::vector<at::Tensor> ids;
     std::int64_t rows = 0;
     for (const auto* group : m_groups) {

@@ -7,6 +7,7 @@
 #include "spng/detector/view_groups.h"
 #include "spng/device/host_copy.h"
 #include "spng/graph/memory_rule.h"
+#include "spng/nodes/channels/channel_ranges.h"
 #include "spng/nodes/roi/compacted_rows.h"
 
 #include <ATen/ops/ones.h>
@@ -45,6 +46,16 @@ bool contains(const std::vector<int>& channels, int channel) {
 
 std::int64_t ticks_of_sample(const NamedTensor& tensor, const EventInfo& event) {
     return std::llround(tensor.axes.back().period / event.tick);
+}
+
+/// Add the notes that follow from the complete masks of an event. Those of readout windows overlap:
+/// SPNGStitchWindows writes their notes.
+void add_notes(std::vector<NamedTensor>& tensors, const EventInfo& event) {
+    if (!event.window) {
+        for (NamedTensor& tensor : tensors) {
+            note_saturation(tensor.notes, event.masks, event.ticks);
+        }
+    }
 }
 
 /// Return the parts of a tag for CompactFrame; nothing if they are dense, or of several kinds.
@@ -251,6 +262,9 @@ TensorSetPtr TorchTensorSetToFrameFanin::frame(const std::vector<std::string>& t
         tensors.push_back(std::move(gathered.tensor));
     }
     auto event = event_for(rows, inputs[0]->event_ptr());
+    if (!event->findings) {
+        add_notes(tensors, *event);
+    }
     if (compact.empty()) {
         return std::make_shared<const TensorSet>(std::move(event), std::move(tensors));
     }
@@ -313,6 +327,7 @@ TensorSetPtr TorchTensorSetToFrameFanin::arrived(const TensorSetPtr& output, std
         const auto rows = std::find_if(m_frames.begin(), m_frames.end(),
                                        [&](const Rows& each) { return each.table.get() == ids; });
         event = event_for(*rows, own);
+        add_notes(tensors, *event);
     }
     return std::make_shared<const TensorSet>(std::move(event), std::move(tensors));
 }

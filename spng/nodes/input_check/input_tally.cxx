@@ -35,8 +35,8 @@ std::string kinds_of(const ChannelCounts& counts) {
 
 } // namespace
 
-InputTally::InputTally(std::string logger, double max_bad_share, const InputCheck* check)
-    : m_logger(std::move(logger)), m_max_bad_share(max_bad_share) {
+InputTally::InputTally(std::string logger, double max_bad_share, int adc_bits, const InputCheck* check)
+    : m_logger(std::move(logger)), m_max_bad_share(max_bad_share), m_adc_bits(adc_bits) {
     if (check != nullptr) {
         m_measurement.emplace(*check);
     }
@@ -110,14 +110,35 @@ void InputTally::warn_about_channels(int anode, std::uint64_t event, const Chann
               .hint = hint});
     }
     if (share_of(counts.saturated) > m_max_bad_share &&
-        (is_strict() || m_warned_saturated.insert(anode).second)) {
+        (is_strict() || m_warned_many_saturated.insert(anode).second)) {
         warn({.what = "too many saturated channels",
               .where = where,
               .seen = std::to_string(counts.saturated) + " of " + std::to_string(counts.channels) +
                       " channels, " + std::to_string(counts.saturated_samples) + " samples",
               .expected = expected,
               .hint = hint});
+    } else if (counts.saturated > 0) {
+        warn_about_saturation(anode, where, counts);
     }
+}
+
+void InputTally::warn_about_saturation(int anode, const std::string& where, const ChannelCounts& counts) {
+    if (m_warned_many_saturated.contains(anode) || !m_warned_saturated.insert(anode).second) {
+        return;
+    }
+    const std::string highest = std::to_string((std::int64_t{1} << m_adc_bits) - 1);
+    // Not an error with --strict: real events with showers or stopping particles have such samples.
+    m_report.warnings.push_back(log_input_warning(
+        m_logger,
+        {.what = "saturated samples, whose charge is too low",
+         .where = where,
+         .seen = std::to_string(counts.saturated_samples) + " samples at 0 or " + highest + " on " +
+                 std::to_string(counts.saturated) + " of " + std::to_string(counts.channels) + " channels (" +
+                 percent(static_cast<double>(counts.saturated) / static_cast<double>(counts.channels)) + ")",
+         .expected = "samples from 1 to " + std::to_string((std::int64_t{1} << m_adc_bits) - 2) + " of the " +
+                     std::to_string(m_adc_bits) + "-bit digitiser",
+         .hint = "the mask 'saturated' of each output frame lists them, and its note 'saturated' "
+                 "counts them"}));
 }
 
 void InputTally::warn(const ErrorText& text) {

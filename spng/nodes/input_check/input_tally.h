@@ -22,8 +22,9 @@ class InputTally {
 public:
     /// @param logger         name of the component that warns
     /// @param max_bad_share  share of unusable or saturated channels of an anode above which it warns
+    /// @param adc_bits       resolution of the digitiser
     /// @param check          null: do not compare the input with predictions
-    InputTally(std::string logger, double max_bad_share, const InputCheck* check);
+    InputTally(std::string logger, double max_bad_share, int adc_bits, const InputCheck* check);
 
     /// Waveforms of a group, cleaned.
     struct Waveforms {
@@ -40,7 +41,7 @@ public:
     /// Count an event, measure it unless the comparisons are finished, and warn. Each kind of warning is
     /// given once per anode or plane. Threads measure their events at the same time.
     /// @throws Error(Input) with --strict: instead of a warning, and for every event after a failed
-    ///         comparison
+    ///         comparison; not for a few saturated channels
     void add(std::uint64_t event, const std::vector<Selected>& groups);
 
     instrument::InputReport report() const;
@@ -52,16 +53,18 @@ private:
     bool count(std::uint64_t event, const std::vector<Selected>& groups,
                std::map<int, instrument::ChannelCounts>& of_anode);
     void warn_about_channels(int anode, std::uint64_t event, const instrument::ChannelCounts& counts);
+    void warn_about_saturation(int anode, const std::string& where, const instrument::ChannelCounts& counts);
     void warn(const ErrorText& text);
 
     const std::string m_logger;
     const double m_max_bad_share;
+    const int m_adc_bits;
     mutable std::mutex m_mutex;
     std::vector<bool> m_counted; ///< by event
     instrument::InputReport m_report;
     std::optional<InputMeasurement> m_measurement;
     std::vector<ErrorText> m_misfits;
-    std::set<int> m_warned_bad, m_warned_saturated; ///< anodes
+    std::set<int> m_warned_bad, m_warned_saturated, m_warned_many_saturated; ///< anodes
 };
 
 } // namespace spng
