@@ -45,7 +45,9 @@ def _chosen(rng: np.random.Generator, channels: int, share: tuple[float, float])
     return rng.choice(channels, int(rng.uniform(*share) * channels), replace=False)
 
 
-def _log_uniform(rng: np.random.Generator, limits: tuple[float, float], count: int | None = None) -> np.ndarray:
+def _log_uniform(
+    rng: np.random.Generator, limits: tuple[float, float], count: int | None = None
+) -> np.ndarray:
     low, high = np.log(limits)
     return np.exp(rng.uniform(low, high, count))
 

@@ -21,8 +21,8 @@ from wirecell_profile.output_file import output_file
 from .conditions import Conditions
 from .events import depositions
 from .network import ELECTRONS
-from .simulation import Event, simulate
 from .noise import divisors, noise_of_channels, view_noise
+from .simulation import Event, simulate
 from .target import TargetRule, target_and_weight
 
 Progress = Callable[[int, int, str], None]
@@ -88,8 +88,10 @@ class CropRule:
     count: int = 16
     channels: int = 64
     samples: int = 512
-    on_charge: float = 0.85  # share of crops around a sample of a target ROI
-    on_runs: float = 0.5  # share of these that choose the ROI first, so that short ones are as frequent as long ones
+    on_charge: float = 0.6  # share of crops around a sample of a target ROI
+    on_runs: float = (
+        0.5  # share of these that choose the ROI first, so that short ones are as frequent as long ones
+    )
     dead: float = 0.2  # share of crops with dead channels, up to three
 
 

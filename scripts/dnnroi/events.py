@@ -31,7 +31,7 @@ class Mixture:
 
     empty: float = 0.03  # share of events without charge
     tracks: tuple[float, float] = (2.0, 60.0)  # isotropic; the logarithm is uniform
-    steep: int = 12  # largest number of tracks near the drift direction
+    steep: int = 8  # largest number of tracks near the drift direction
     # Angle between a steep track and the pitch direction of U or V; steeper tracks are more frequent, since their pulses differ more.
     steep_degrees: tuple[float, float] = (60.0, 89.8)
     points: int = 100  # largest number of short tracks, at most POINT_MM_PER_ELECTRON long

@@ -30,7 +30,7 @@ class Setting:
 
 
 SETTINGS = {
-    "full": Setting(events=200, held_out=8, training=TrainingRule(steps=6000)),
+    "full": Setting(events=200, held_out=8, training=TrainingRule(steps=9000)),
     "small": Setting(
         events=8,
         held_out=2,

@@ -94,9 +94,7 @@ def network_inputs(
             yield charge.astype(np.float32), masks
 
 
-def _with_conditions(
-    folder: Path, seeds: Sequence[int], rule: Conditions, output: Path
-) -> list[np.ndarray]:
+def _with_conditions(folder: Path, seeds: Sequence[int], rule: Conditions, output: Path) -> list[np.ndarray]:
     """Write the simulated events under conditions that depend on their seeds; return the dead channels of each."""
     frames: dict[int, Frame] = {}
     dead_channels = []
@@ -119,14 +117,16 @@ def _with_conditions(
 
 
 def simulate(
-    program: Path, depositions: Sequence[np.ndarray], seeds: Sequence[int], rule: Conditions = Conditions()
+    program: Path, depositions: Sequence[np.ndarray], seeds: Sequence[int], rule: Conditions
 ) -> Iterator[Event]:
     """Simulate events with noise in one job, under conditions drawn by their seeds; yield them one by one.
 
     The shaping time is that of the first seed.
     """
     shaping = rule.shaping[seeds[0] // len(seeds) % len(rule.shaping)]
-    detector = f"(import 'detectors/pdhd.jsonnet') {{ electronics+: {{ shaping: super.shaping * {shaping} }} }}"
+    detector = (
+        f"(import 'detectors/pdhd.jsonnet') {{ electronics+: {{ shaping: super.shaping * {shaping} }} }}"
+    )
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         write_depositions(folder / "depos.npz", depositions)

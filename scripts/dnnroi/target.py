@@ -22,7 +22,9 @@ class TargetRule:
     long_end: float = 300.0  # level at the ends of a long pulse
     short: int = 8  # samples above short_end of a short pulse
     long: int = 11  # samples of a long pulse; between, the logarithm of the level is interpolated
-    core_weight: float = 4.0  # weight in the loss of the largest sample of an ROI; other samples have 1 and more
+    core_weight: float = (
+        4.0  # weight in the loss of the largest sample of an ROI; other samples have 1 and more
+    )
     heavy: float = 3000.0  # charge from which a sample counts as the largest
 
 

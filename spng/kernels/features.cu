@@ -11,11 +11,11 @@ namespace spng::kernels {
 /// @param divisors   of the features, (view, channel); 0: 1
 /// @param stacked    (view, feature, channel, tick)
 template <class Real>
-SPNG_DEVICE void
-stack_features(const List<const Real*, max_features>& waveforms, const List<Index, max_features>& row_strides,
-               const List<const Word*, max_features>& masks, int count, Index views, Index channels,
-               Index ticks, const List<const Real*, max_features>& divisors, float scale, float offset,
-               float* stacked) {
+SPNG_DEVICE void stack_features(const List<const Real*, max_features>& waveforms,
+                                const List<Index, max_features>& row_strides,
+                                const List<const Word*, max_features>& masks, int count, Index views,
+                                Index channels, Index ticks, const List<const Real*, max_features>& divisors,
+                                float scale, float offset, float* stacked) {
     const Index words = words_for(ticks);
     for (Index item = blockIdx.x; item < views * count * channels; item += gridDim.x) {
         const int feature = static_cast<int>(item / channels % count);

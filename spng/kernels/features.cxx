@@ -21,7 +21,7 @@ void stack_features(const char* kernel, at::TensorList features, const at::Tenso
     List<std::int64_t, max_features> strides{};
     List<const std::int64_t*, max_features> masks{};
     List<const Real*, max_features> divisors{};
-    std::int64_t charge_images = 0;
+    std::int64_t charge_features = 0;
     std::vector<at::Tensor> rows; // kept until the launch
     for (std::size_t i = 0; i < features.size(); ++i) {
         if (is_real(features[i])) {
@@ -29,7 +29,7 @@ void stack_features(const char* kernel, at::TensorList features, const at::Tenso
             waveforms.at[i] = rows.back().const_data_ptr<Real>();
             strides.at[i] = rows.back().stride(0);
             if (divisor.defined()) {
-                divisors.at[i] = divisor.const_data_ptr<Real>() + charge_images++ * divisor.stride(0);
+                divisors.at[i] = divisor.const_data_ptr<Real>() + charge_features++ * divisor.stride(0);
             }
         } else {
             rows.push_back(features[i].contiguous());
@@ -38,9 +38,8 @@ void stack_features(const char* kernel, at::TensorList features, const at::Tenso
     }
     const std::int64_t ticks = stacked.size(3);
     launch(kernel, stacked.device(), blocks_for(stacked.numel() / ticks, 1), 0, waveforms, strides, masks,
-           static_cast<int>(features.size()), stacked.size(0), stacked.size(2), ticks,
-           divisors, static_cast<float>(scale), static_cast<float>(offset),
-           stacked.mutable_data_ptr<float>());
+           static_cast<int>(features.size()), stacked.size(0), stacked.size(2), ticks, divisors,
+           static_cast<float>(scale), static_cast<float>(offset), stacked.mutable_data_ptr<float>());
 }
 
 } // namespace

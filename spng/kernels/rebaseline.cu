@@ -4,6 +4,7 @@
 
 #include "spng/kernels/bit_words.cuh"
 #include "spng/kernels/block_reduction.cuh"
+#include "spng/nodes/roi/level_window.h"
 
 namespace spng::kernels {
 

@@ -30,11 +30,6 @@ constexpr int max_passes = 8;
 /// clipped_running_sum: lengths of a launch.
 constexpr int max_lengths = 8;
 
-/// apply_regions_linear (spng/nodes/roi/rebaseline.h): ticks of the mean that is the level beside an ROI, and the
-/// largest distance of its centre from the ROI.
-constexpr int level_ticks = 8;
-constexpr int level_distance = 6;
-
 /// stack_features: features of a launch.
 constexpr int max_features = 8;
 

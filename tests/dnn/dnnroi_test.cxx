@@ -184,7 +184,8 @@ TEST_F(DNNROITest, DividesEachImageByItsOwnNoise) {
 }
 
 TEST_F(DNNROITest, RejectsAModelThatLacksTheNoiseOfAnImage) {
-    test::save_weighted_sum(file(), 1, 0, 0, R"({"training_noise": {"tight": [500]}, "noise_range": [0.5, 2]})");
+    test::save_weighted_sum(file(), 1, 0, 0,
+                            R"({"training_noise": {"tight": [500]}, "noise_range": [0.5, 2]})");
     const auto error = test::error_of([&] { node(); });
     EXPECT_EQ(error.kind(), ErrorKind::Model);
     EXPECT_EQ(error.text().seen, "no loose in training_noise");

@@ -30,8 +30,8 @@ TEST(ModelMetadata, AllKeysAreRead) {
     EXPECT_EQ(metadata.transpose, true);
     EXPECT_TRUE(metadata.stand_in);
     ASSERT_TRUE(metadata.noise);
-    EXPECT_EQ(metadata.noise->planes, (std::map<std::string, std::vector<double>>{
-                                          {"loose", {313.5, 370}}, {"tight", {180}}}));
+    EXPECT_EQ(metadata.noise->planes,
+              (std::map<std::string, std::vector<double>>{{"loose", {313.5, 370}}, {"tight", {180}}}));
     EXPECT_EQ(metadata.mask_threshold, 0.4);
     EXPECT_EQ(metadata.noise->low, 0.7);
     EXPECT_EQ(metadata.noise->high, 2.0);
@@ -59,22 +59,22 @@ TEST_P(BadMetadata, IsAModelErrorThatNamesTheFile) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Strings, BadMetadata,
-                         testing::Values("no json", "[1]", R"({"inputs": "loose"})", R"({"inputs": [1]})",
-                                         R"({"scale": "1"})", R"({"multiple": 0})", R"({"multiple": 1.5})",
-                                         R"({"halo": -1})", R"({"transpose": 1})", R"({"stand_in": "yes"})",
-                                         R"({"noise_range": [0.7, 2]})", R"({"mask_threshold": "high"})",
-                                         R"({"training_noise": [313], "noise_range": [0.7, 2]})",
-                                         R"({"training_noise": {"loose": 313}, "noise_range": [0.7, 2]})",
-                                         R"({"training_noise": {}, "noise_range": [0.7, 2]})",
-                                         R"({"training_noise": {"loose": [313, 0]}, "noise_range": [0.7, 2]})",
-                                         R"({"training_noise": {"loose": [313, -1]}, "noise_range": [0.7, 2]})",
-                                         R"({"training_noise": {"loose": ["a"]}, "noise_range": [0.7, 2]})",
-                                         R"({"training_noise": {"loose": [313, 1e999]}, "noise_range": [0.7, 2]})",
-                                         R"({"training_noise": {"loose": [313]}, "noise_range": [2, 0.7]})",
-                                         R"({"training_noise": {"loose": [313]}, "noise_range": [1.2, 2]})",
-                                         R"({"training_noise": {"loose": [313]}, "noise_range": [0.7]})",
-                                         R"({"training_noise": {"loose": [313]}, "noise_range": {"low": 0.7}})"));
+INSTANTIATE_TEST_SUITE_P(
+    Strings, BadMetadata,
+    testing::Values("no json", "[1]", R"({"inputs": "loose"})", R"({"inputs": [1]})", R"({"scale": "1"})",
+                    R"({"multiple": 0})", R"({"multiple": 1.5})", R"({"halo": -1})", R"({"transpose": 1})",
+                    R"({"stand_in": "yes"})", R"({"noise_range": [0.7, 2]})", R"({"mask_threshold": "high"})",
+                    R"({"training_noise": [313], "noise_range": [0.7, 2]})",
+                    R"({"training_noise": {"loose": 313}, "noise_range": [0.7, 2]})",
+                    R"({"training_noise": {}, "noise_range": [0.7, 2]})",
+                    R"({"training_noise": {"loose": [313, 0]}, "noise_range": [0.7, 2]})",
+                    R"({"training_noise": {"loose": [313, -1]}, "noise_range": [0.7, 2]})",
+                    R"({"training_noise": {"loose": ["a"]}, "noise_range": [0.7, 2]})",
+                    R"({"training_noise": {"loose": [313, 1e999]}, "noise_range": [0.7, 2]})",
+                    R"({"training_noise": {"loose": [313]}, "noise_range": [2, 0.7]})",
+                    R"({"training_noise": {"loose": [313]}, "noise_range": [1.2, 2]})",
+                    R"({"training_noise": {"loose": [313]}, "noise_range": [0.7]})",
+                    R"({"training_noise": {"loose": [313]}, "noise_range": {"low": 0.7}})"));
 
 } // namespace
 } // namespace spng

@@ -36,7 +36,10 @@ protected:
     }
 
     std::filesystem::path m_file = test::temporary_folder("noise_watch") / "job.log";
-    NoiseWatch m_watch{"SPNGDNNROI:induction", "net.ts", "loose", {.planes = {{"loose", {300, 400}}}, .low = 0.5, .high = 2}};
+    NoiseWatch m_watch{"SPNGDNNROI:induction",
+                       "net.ts",
+                       "loose",
+                       {.planes = {{"loose", {300, 400}}}, .low = 0.5, .high = 2}};
 };
 
 TEST_F(NoiseWatchTest, SilentWithinTheRange) {

@@ -30,7 +30,12 @@ def fixture_models(tmp_path_factory: pytest.TempPathFactory) -> tuple[DNNROINet,
     folder = tmp_path_factory.mktemp("models")
     torch.manual_seed(3)
     network = DNNROINet(Shape(features=FEATURES, down=(1, 1, 1), up=(1, 1))).eval()
-    about = export.metadata(network, {}, {}, {"training_noise": {"loose": [400.0, 450.0], "tight": [200.0, 220.0]}, "noise_range": [0.5, 2.0]})
+    about = export.metadata(
+        network,
+        {},
+        {},
+        {"training_noise": {"loose": [400.0, 450.0], "tight": [200.0, 220.0]}, "noise_range": [0.5, 2.0]},
+    )
     script, package = folder / "network.ts", folder / "network.pt2"
     export.write_torch_script(script, network, about)
     # Processes of a pool would each load LibTorch; the wrapper needs no optimisation;

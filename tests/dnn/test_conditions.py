@@ -66,7 +66,9 @@ def test_every_condition_occurs() -> None:
     few = SIGNAL[:4, :8]
     rms = []
     for seed in range(300):
-        samples, _ = changed(few, few + 1, np.random.default_rng((seed, 1)), dataclasses.replace(rule, drift=0))
+        samples, _ = changed(
+            few, few + 1, np.random.default_rng((seed, 1)), dataclasses.replace(rule, drift=0)
+        )
         rms.append(np.median(np.abs(samples)))
     assert np.mean(np.isclose(rms, 1)) == pytest.approx(rule.nominal, abs=0.1)
     assert np.min(rms) > 0.45 and np.max(rms) < 2.5

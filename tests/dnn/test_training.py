@@ -313,11 +313,15 @@ class TestExport:
         torch.jit.load(file[0], _extra_files=extra)
         about = json.loads(extra["metadata.json"])
         assert (
-            about["inputs"] == ["loose", "tight", "mp2", "mp3"] and about["scale"] == 1 / 4000 and about["rebin"] == 4
+            about["inputs"] == ["loose", "tight", "mp2", "mp3"]
+            and about["scale"] == 1 / 4000
+            and about["rebin"] == 4
         )
         assert about["multiple"] == 32 and about["halo"] == file[1].halo() and about["transpose"] is False
         assert about["training"]["commit"] == "abc" and about["parameters"] == parameters(file[1])
-        assert about["training_noise"]["loose"] == pytest.approx([500, 500], rel=0.15), "that of the toy events"
+        assert about["training_noise"]["loose"] == pytest.approx([500, 500], rel=0.15), (
+            "that of the toy events"
+        )
         assert about["training_noise"]["tight"] == pytest.approx([400, 400], rel=0.15)
         assert about["noise_range"][0] <= 1 <= about["noise_range"][1]
         with zipfile.ZipFile(file[0]) as archive:
@@ -348,7 +352,9 @@ class TestExport:
         """The ROIs of the program equal those of the network on the dumped inputs."""
         samples, numbers, _ = wire_cell.default_adc()
         given = wire_cell.write_arrays(tmp_path / "adc.npz", wire_cell.event(samples[:, :1500], numbers))
-        arrays = wire_cell.job(tmp_path, input=given, model=file[0], tags="roi", dump="coincidence,loose,tight")
+        arrays = wire_cell.job(
+            tmp_path, input=given, model=file[0], tags="roi", dump="coincidence,loose,tight"
+        )
         read = {
             name: wire_cell.read_arrays(tmp_path / f"output-{name}-induction.npz")
             for name in ("coincidence", "loose", "tight")

@@ -62,7 +62,7 @@ TEST_F(TorchServiceTest, MissingModel) {
 
 TEST_F(TorchServiceTest, FeaturesInAnotherOrder) {
     test::save_weighted_sum(file(), 1, 1, 1, R"({"inputs": ["loose", "mp3", "mp2"]})");
-    const auto seen = error();
+    const auto seen = error({{"features", {"loose", "mp2", "mp3"}}});
     EXPECT_EQ(seen.kind(), ErrorKind::Model);
     EXPECT_EQ(seen.text().seen, "loose, mp2, mp3");
     EXPECT_EQ(seen.text().expected, "loose, mp3, mp2");
@@ -97,8 +97,14 @@ TEST_F(TorchServiceTest, MetadataOverrideTheConfiguration) {
     EXPECT_EQ(out.sum().item<float>(), 1);
 }
 
-TEST_F(TorchServiceTest, NeedsAFeature) {
-    EXPECT_EQ(error({{"features", json::array()}}).kind(), ErrorKind::Configuration);
+TEST_F(TorchServiceTest, FeaturesAreThoseOfTheFileUnlessGiven) {
+    test::save_weighted_sum(file(), 1, 1, 1, R"({"inputs": ["loose", "tight", "mp3"]})");
+    EXPECT_EQ(service().features(), (std::vector<std::string>{"loose", "tight", "mp3"}));
+}
+
+TEST_F(TorchServiceTest, FeaturesOfAFileWithoutMetadata) {
+    test::save_weighted_sum(file(), 1, 1, 1);
+    EXPECT_EQ(service().features(), (std::vector<std::string>{"loose", "mp2", "mp3"}));
 }
 
 TEST_F(TorchServiceTest, ProbeNeedsThreeNumbers) {

@@ -81,18 +81,18 @@ class TestPlan:
     @pytest.mark.parametrize(
         ("arguments", "graphs"),
         [
-            ({"cuda_graph": "off"}, "289 MB an event x 2 in flight + 74.9 MB"),
-            ({}, "x 2 in flight + 289 MB x 8 CUDA graphs + 74.9 MB"),
+            ({"cuda_graph": "off"}, "308 MB an event x 2 in flight + 74.9 MB"),
+            ({}, "x 2 in flight + 308 MB x 8 CUDA graphs + 74.9 MB"),
             ({"memory_budget": "900MB"}, "x 2 in flight + 74.9 MB"),
             (
                 {"cuda_graph": "on", "memory_budget": "900MB"},
-                "x 1 in flight + 289 MB x 1 CUDA graph + 74.9 MB",
+                "x 1 in flight + 308 MB x 1 CUDA graph + 74.9 MB",
             ),
-            ({"cuda_graph": "on"}, "x 2 in flight + 289 MB x 8 CUDA graphs + 74.9 MB"),
-            ({"cuda_graph": "on", "events_in_flight": 1}, "x 1 in flight + 289 MB x 4 CUDA graphs + 74.9 MB"),
+            ({"cuda_graph": "on"}, "x 2 in flight + 308 MB x 8 CUDA graphs + 74.9 MB"),
+            ({"cuda_graph": "on", "events_in_flight": 1}, "x 1 in flight + 308 MB x 4 CUDA graphs + 74.9 MB"),
             (
                 {"cuda_graph": "on", "memory_budget": "2GB"},
-                "x 2 in flight + 289 MB x 4 CUDA graphs + 74.9 MB",
+                "x 2 in flight + 308 MB x 3 CUDA graphs + 74.9 MB",
             ),
             ({"cuda_graph": "on", "memory_budget": "500MB"}, "x 1 in flight + 74.9 MB"),
             ({"cuda_graph": "on", "device": "cpu"}, "x 2 in flight + 74.9 MB"),

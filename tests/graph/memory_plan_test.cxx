@@ -142,7 +142,7 @@ TEST(MemoryPlan, OfTheMainJob) {
     EXPECT_EQ(plan.files, (induction + collection) * ticks * (2 + 4));
     EXPECT_EQ(plan.constants, (induction + 500) * frequencies * 8 + 22'000'000);
     EXPECT_EQ(plan.network, induction * ticks / 4 * 64);
-    EXPECT_EQ(format_bytes(plan.event_peak()), "289 MB");
+    EXPECT_EQ(format_bytes(plan.event_peak()), "308 MB");
     EXPECT_EQ(plan.peaks_in, "SPNGDNNROI:induction");
     EXPECT_TRUE(plan.unknown_types.empty());
 }

@@ -140,15 +140,15 @@ def rebaseline_linear(waveform: np.ndarray, mask: np.ndarray) -> np.ndarray:
     for samples, inside, result in rows:
         steps = np.diff(np.pad(inside.astype(np.int8), 1))
         begins, ends = np.flatnonzero(steps == 1), np.flatnonzero(steps == -1)
-        for number, (begin, end) in enumerate(zip(begins, ends)):
-            before = (begin - ends[number - 1]) // 2 if number else LEVEL_DISTANCE
-            after = (begins[number + 1] - end) // 2 if number + 1 < len(begins) else LEVEL_DISTANCE
+        for index, (begin, end) in enumerate(zip(begins.tolist(), ends.tolist())):
+            before = (begin - int(ends[index - 1])) // 2 if index else LEVEL_DISTANCE
+            after = (int(begins[index + 1]) - end) // 2 if index + 1 < len(begins) else LEVEL_DISTANCE
             before, after = min(before, LEVEL_DISTANCE), min(after, LEVEL_DISTANCE)
             left = _level(samples, begin - before - LEVEL_TICKS // 2)
             right = _level(samples, end + after - LEVEL_TICKS // 2)
             left, right = (right if left is None else left), (left if right is None else right)
             tick = np.arange(begin, end)
-            line = 0.0
+            line = np.zeros(end - begin)
             if left is not None and right is not None:
                 share = (tick - begin + before + 0.5) / (end - begin + before + after)
                 line = left + (right - left) * share

@@ -54,13 +54,14 @@ void DNNROI::prepare_node(Environment& environment) {
                                        .hint = "set input_scale to the expected value"});
     }
     if (const auto& noise = m_service->metadata().noise) {
-        const std::string& first = m_service->config().features.front();
+        const std::string& first = m_service->features().front();
         if (noise->planes.count(first) == 0) {
-            throw Error(ErrorKind::Model, {.what = "the file of the network lacks the noise of its first image",
-                                           .where = m_service->notes().at("model"),
-                                           .seen = "no " + first + " in training_noise",
-                                           .expected = "the noise of each charge image",
-                                           .hint = "export the network again: python -m scripts.dnnroi"});
+            throw Error(ErrorKind::Model,
+                        {.what = "the file of the network lacks the noise of its first image",
+                         .where = m_service->notes().at("model"),
+                         .seen = "no " + first + " in training_noise",
+                         .expected = "the noise of each charge image",
+                         .hint = "export the network again: python -m scripts.dnnroi"});
         }
         m_watch = std::make_unique<NoiseWatch>(name().text(), m_service->notes().at("model"), first, *noise);
     }
@@ -96,7 +97,8 @@ at::Tensor DNNROI::training_noise(const std::vector<const NamedTensor*>& images)
                 noise.push_back(of_plane[plane]);
             }
         }
-        return at::tensor(noise, at::TensorOptions().dtype(images.front()->summary.scalar_type())).unsqueeze(1);
+        return at::tensor(noise, at::TensorOptions().dtype(images.front()->summary.scalar_type()))
+            .unsqueeze(1);
     });
 }
 
@@ -159,7 +161,7 @@ void DNNROI::check_sampling(const TensorSet& images, const NamedTensor& image) c
 
 Ports DNNROI::process(const Ports& inputs) {
     const TensorSetPtr both = merge(inputs);
-    const auto& features = m_service->config().features;
+    const auto& features = m_service->features();
     const NamedTensor& image = both->at(features.front());
     check_sampling(*both, image);
     at::Tensor stacked;

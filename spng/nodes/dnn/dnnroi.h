@@ -35,9 +35,10 @@ struct DNNROIConfig {
                 &C::hot_channel, "hot_channel", "1", at_least(1),
                 "divide a channel by its own noise if it exceeds this times the noise of the view or of the "
                 "training, whichever is larger; only for networks whose file gives the training noise"),
-            field(&C::mask_threshold, "mask_threshold", "1", any(),
-                  "a sample is in an ROI if the output of the network is above this; below 0: the threshold in "
-                  "the file of the network, or 0.5"),
+            field(
+                &C::mask_threshold, "mask_threshold", "1", any(),
+                "a sample is in an ROI if the output of the network is above this; below 0: the threshold in "
+                "the file of the network, or 0.5"),
             field(&C::output, "output", "", not_empty(), "name of the output tensor"),
             field(&C::probability, "probability", "", any(),
                   "name of a second output tensor with the output of the network; empty: none"));

@@ -30,7 +30,8 @@ at::Tensor stack_features_by_parts(at::TensorList images, std::int64_t ticks, do
             continue;
         }
         if (divisor) {
-            at::div_out(feature, images[i], divisor->select(0, charge_images).unsqueeze(-1)); // instead of a copy
+            at::div_out(feature, images[i],
+                        divisor->select(0, charge_images).unsqueeze(-1)); // instead of a copy
         } else {
             feature.copy_(images[i]);
         }
@@ -58,10 +59,10 @@ at::Tensor stack_features(const std::vector<at::Tensor>& images, std::int64_t ti
                            ") or packed, with the channels of " + describe_tensor(first));
     }
     const auto charge_images = std::count_if(images.begin(), images.end(), is_real);
-    require_tensor(!divisor.defined() || (is_real(divisor) && divisor.dim() == 3 &&
-                                          divisor.size(0) == charge_images &&
-                                          divisor.sizes().slice(1) == first.sizes().slice(0, 2)),
-                   name, "divisor", divisor, "float (charge image, view, channel) of the images, or undefined");
+    require_tensor(
+        !divisor.defined() || (is_real(divisor) && divisor.dim() == 3 && divisor.size(0) == charge_images &&
+                               divisor.sizes().slice(1) == first.sizes().slice(0, 2)),
+        name, "divisor", divisor, "float (charge image, view, channel) of the images, or undefined");
     static const auto operation = find_operator<decltype(stack_features_by_parts)>("spng::stack_features");
     return operation.call(images, ticks, scale, offset,
                           divisor.defined() ? std::optional(divisor) : std::nullopt);

@@ -49,8 +49,6 @@ void TorchService::configured() {
     if (config().probe.size() != 3) {
         reject("probe", std::to_string(config().probe.size()) + " values", "three: view, channel, tick");
     }
-    m_sizes = {config().probe[0], static_cast<std::int64_t>(config().features.size()), config().probe[1],
-               config().probe[2]};
 }
 
 DataFile& TorchService::identify_model() {
@@ -70,7 +68,7 @@ void TorchService::prepare(Environment& environment) {
     const bool bfloat16 = !is_package(file.path) && wants_bfloat16(context, name().text());
     const bool measures = config().layout == "auto" && context.device().is_cuda() && !is_package(file.path);
     const std::string key =
-        c10::str(file.path.string(), bfloat16 ? " bfloat16 " : " float32 ", c10::IntArrayRef(m_sizes));
+        c10::str(file.path.string(), bfloat16 ? " bfloat16 " : " float32 ", c10::IntArrayRef(config().probe));
     const NetworkLayout layout =
         measures ? chosen_layout(key).value_or(NetworkLayout::contiguous) : layout_of(config().layout);
     auto model = [&] {
@@ -78,7 +76,9 @@ void TorchService::prepare(Environment& environment) {
         return is_package(file.path) ? load_aot_inductor(file.path, context.device(), config().concurrency)
                                      : load_torch_script(file.path, context.device(), bfloat16, layout);
     }();
-    check_features(*model);
+    m_features = features_of(*model);
+    m_sizes = {config().probe[0], static_cast<std::int64_t>(m_features.size()), config().probe[1],
+               config().probe[2]};
     const ModelMetadata& metadata = model->metadata();
     file.metadata = metadata.text;
     m_notes = notes_of(file);
@@ -136,15 +136,20 @@ std::unique_ptr<const ModelRunner> TorchService::faster_runner(const std::string
     return std::move(chosen.runner);
 }
 
-void TorchService::check_features(const Model& model) const {
+std::vector<std::string> TorchService::features_of(const Model& model) const {
     const auto& inputs = model.metadata().inputs;
-    if (!inputs.empty() && inputs != config().features) {
+    const auto& given = config().features;
+    if (given.empty()) {
+        return inputs.empty() ? std::vector<std::string>{"loose", "mp2", "mp3"} : inputs;
+    }
+    if (!inputs.empty() && inputs != given) {
         throw Error(ErrorKind::Model, {.what = "the network was trained with other features or another order",
                                        .where = at_key("features") + "; " + model.file(),
-                                       .seen = joined(config().features),
+                                       .seen = joined(given),
                                        .expected = joined(inputs),
                                        .hint = "set features to the expected list"});
     }
+    return given;
 }
 
 at::Tensor TorchService::forward(const at::Tensor& features) const {

@@ -15,7 +15,7 @@ namespace spng {
 
 struct TorchServiceConfig {
     std::string model;
-    std::vector<std::string> features = {"loose", "mp2", "mp3"};
+    std::vector<std::string> features = {};
     std::vector<std::int64_t> probe;
     bool transpose = false;
     std::int64_t multiple = 16;
@@ -29,8 +29,9 @@ struct TorchServiceConfig {
         return std::make_tuple(
             field(&C::model, "model", "", required(),
                   "TorchScript file or AOTInductor package (.pt2); same search path as data files"),
-            field(&C::features, "features", "", not_empty(),
-                  "names of the features, in the order of the network"),
+            field(&C::features, "features", "", any(),
+                  "names of the features, in the order of the network; empty: those in its file, or loose, "
+                  "mp2, mp3"),
             field(&C::probe, "probe", "1, 1, samples", Range{.low = 1, .required = true, .not_empty = true},
                   "shape (view, channel, tick) of the images of this job, for a test of the network before "
                   "the first event"),
@@ -65,11 +66,13 @@ public:
     void prepare(Environment& environment) override;
 
     /// See ModelRunner::forward. Inside a node call it is measured as a nested call.
-    /// @param features  stacked in the order of config().features
+    /// @param features  stacked in the order of features()
     at::Tensor forward(const at::Tensor& features) const;
 
     instrument::NodeMeter& meter() override { return *m_meter; }
 
+    /// Names of the features, in the order of the network.
+    const std::vector<std::string>& features() const { return m_features; }
     const ModelMetadata& metadata() const { return m_runner->model().metadata(); }
     /// Return why forwards on a device cannot be captured in a graph (Uncapturable); empty if they can.
     std::string capture_rejection() const;
@@ -82,7 +85,9 @@ protected:
 private:
     const std::string& data_file_name() const override { return config().model; }
     DataFile& identify_model();
-    void check_features(const Model& model) const;
+    /// Return the features of the configuration, or else of the model.
+    /// @throws Error(Model) if both are given and differ
+    std::vector<std::string> features_of(const Model& model) const;
     /// Measure layouts, unless this process has done so.
     /// @param key    of chosen_layout()
     /// @param model  in the chosen layout if there is one, else contiguous
@@ -94,6 +99,7 @@ private:
     Notes m_notes;
     std::unique_ptr<const ModelRunner> m_runner;
     std::unique_ptr<instrument::NodeMeter> m_meter;
+    std::vector<std::string> m_features;
     std::vector<std::int64_t> m_sizes; ///< (view, feature, channel, tick)
 };
 

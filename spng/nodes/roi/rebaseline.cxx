@@ -7,8 +7,8 @@
 #include "spng/core/multiversion.h"
 #include "spng/core/row_chunks.h"
 #include "spng/core/tensor_checks.h"
-#include "spng/kernels/sizes.h"
 #include "spng/nodes/coincidence/bit_ticks.h"
+#include "spng/nodes/roi/level_window.h"
 #include "spng/nodes/roi/region_growth.h"
 
 #include <ATen/Parallel.h>
@@ -27,9 +27,6 @@ namespace spng {
 namespace {
 
 constexpr std::int64_t row_grain = 8;
-
-using kernels::level_distance;
-using kernels::level_ticks;
 
 /// Return the mean over level_ticks from `first` on, or nothing if they are not all in the row.
 template <class Sample>
@@ -138,8 +135,7 @@ void apply_linear(const at::Tensor& signal, const at::Tensor& mask, std::int64_t
                 },
                 [=, &gap_before](std::int64_t begin, std::int64_t end) {
                     const std::int64_t next = find_bit(words, (end + factor - 1) / factor, slices, true);
-                    const std::int64_t gap_after =
-                        next < slices ? next * factor - end : 2 * level_distance;
+                    const std::int64_t gap_after = next < slices ? next * factor - end : 2 * level_distance;
                     subtract_line(from + begin, end - begin,
                                   baseline_of(from, ticks, begin, end, gap_before, gap_after), to + begin);
                 });
