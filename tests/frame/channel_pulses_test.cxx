@@ -86,6 +86,26 @@ TEST(ChannelPulses, AShapeIsKeptOfSinglePulsesOnly) {
     EXPECT_TRUE(pulses[1].shape.empty());
 }
 
+TEST(ChannelPulses, AutocorrelationOfNoiseIsThatBetweenPulses) {
+    const auto white = noise(3);
+    std::vector<double> samples(ticks); // of a moving average, whose autocorrelation is 1, 0.5, 0
+    for (std::size_t i = 1; i < samples.size(); ++i) {
+        samples[i] = white[i] + white[i - 1];
+    }
+    for (std::int64_t tick = 100; tick < 5900; tick += 300) {
+        add_pulse(samples, tick, 500);
+    }
+    const double sigma = 3 * std::sqrt(2.0);
+    const auto products = noise_products(samples.data(), ticks, 0, sigma);
+    EXPECT_EQ(products.stretches, 8u);
+    EXPECT_NEAR(products.sum[0] / 8, 1, 0.2);
+    const auto autocorrelation = products.autocorrelation();
+    EXPECT_EQ(autocorrelation[0], 1);
+    EXPECT_NEAR(autocorrelation[1], 0.5, 0.1);
+    EXPECT_NEAR(autocorrelation[2], 0, 0.15);
+    EXPECT_EQ(NoiseProducts{}.autocorrelation(), Autocorrelation{});
+}
+
 TEST(ChannelPulses, AChannelThatOscillatesHasFewVotes) {
     std::vector<double> samples(ticks);
     for (std::int64_t tick = 0; tick < ticks; ++tick) {

@@ -13,6 +13,9 @@ constexpr std::int64_t max_gap = 8, margin = 40, max_shape_length = 36, min_dist
 constexpr int clippings = 4;
 constexpr double clip_sigmas = 4;
 constexpr std::size_t max_pulses = 16;
+constexpr std::int64_t stretch_ticks = 64, max_tried_stretches = 24;
+constexpr std::uint64_t max_stretches = 8;
+constexpr double quiet_sigmas = 4.5;
 
 /// Distinct value and the middle rank of its samples.
 struct Step {
@@ -126,11 +129,58 @@ std::vector<Pulse> find_pulses(const T* samples, std::int64_t ticks, double medi
     return pulses;
 }
 
+NoiseProducts& NoiseProducts::operator+=(const NoiseProducts& other) {
+    for (std::size_t distance = 0; distance < sum.size(); ++distance) {
+        sum[distance] += other.sum[distance];
+    }
+    stretches += other.stretches;
+    return *this;
+}
+
+Autocorrelation NoiseProducts::autocorrelation() const {
+    Autocorrelation relative{};
+    for (std::size_t distance = 0; distance < sum.size() && sum[0] > 0; ++distance) {
+        relative[distance] = sum[distance] / sum[0];
+    }
+    return relative;
+}
+
+template <class T>
+NoiseProducts noise_products(const T* samples, std::int64_t ticks, double median, double sigma) {
+    NoiseProducts products;
+    std::array<double, stretch_ticks> stretch{};
+    const std::int64_t step = std::max<std::int64_t>(stretch_ticks, ticks / max_tried_stretches);
+    for (std::int64_t begin = 0; begin + stretch_ticks <= ticks && products.stretches < max_stretches;
+         begin += step) {
+        bool is_quiet = true;
+        for (std::size_t i = 0; i < stretch.size(); ++i) {
+            stretch[i] =
+                (static_cast<double>(samples[begin + static_cast<std::int64_t>(i)]) - median) / sigma;
+            is_quiet = is_quiet && std::abs(stretch[i]) < quiet_sigmas;
+        }
+        if (!is_quiet) {
+            continue;
+        }
+        ++products.stretches;
+        for (std::size_t distance = 0; distance < products.sum.size(); ++distance) {
+            double sum = 0;
+            for (std::size_t i = 0; i + distance < stretch.size(); ++i) {
+                sum += stretch[i] * stretch[i + distance];
+            }
+            products.sum[distance] += sum / static_cast<double>(stretch.size() - distance);
+        }
+    }
+    return products;
+}
+
 template ChannelLevel channel_level(const std::int16_t*, std::int64_t);
 template ChannelLevel channel_level(const float*, std::int64_t);
 template ChannelLevel channel_level(const double*, std::int64_t);
 template std::vector<Pulse> find_pulses(const std::int16_t*, std::int64_t, double, double);
 template std::vector<Pulse> find_pulses(const float*, std::int64_t, double, double);
 template std::vector<Pulse> find_pulses(const double*, std::int64_t, double, double);
+template NoiseProducts noise_products(const std::int16_t*, std::int64_t, double, double);
+template NoiseProducts noise_products(const float*, std::int64_t, double, double);
+template NoiseProducts noise_products(const double*, std::int64_t, double, double);
 
 } // namespace spng

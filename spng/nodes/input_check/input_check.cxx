@@ -5,7 +5,6 @@
 #include "spng/core/registry.h"
 #include "spng/detector/noise_amplitude.h"
 #include "spng/detector/response_components.h"
-#include "spng/detector/wire_average.h"
 #include "spng/nodes/decon/torch_frer_spectrum.h"
 
 #include <ATen/TensorOperators.h>
@@ -89,9 +88,8 @@ InputCheck::Expectation InputCheck::make_expectation(Environment& environment,
         std::max_element(sample, sample + line.size(0)) < std::min_element(sample, sample + line.size(0));
     expected.shaping = electronics.config().shaping;
     if (expected.unipolarity > 0.9) {
-        const at::Tensor current = average_over_wires(field.plane(names.fr_plane_id)).sum(0, true);
         expected.shapes = std::make_shared<const PulseShapes>(
-            current, field.period, electronics.electronics(),
+            field.plane(names.fr_plane_id), field.period, electronics.electronics(),
             ResponseKernelConfig{.tick = names.readout_period,
                                  .electronics_duration = electronics.config().duration});
     }

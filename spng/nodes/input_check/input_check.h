@@ -29,7 +29,7 @@ struct InputCheckConfig {
     double min_noise = 0.6;
     double max_noise = 1.7;
     double max_polarity_difference = 0.6;
-    double max_shaping_difference = 0.2;
+    double max_shaping_difference = 0.05;
     int max_events = 8;
     static constexpr auto fields() {
         using C = InputCheckConfig;
@@ -62,7 +62,7 @@ public:
         double unipolarity = 0;     ///< area of the response over the area of its magnitude
         bool lobes_in_order = true; ///< the positive lobe of the response comes first
         double shaping = 0;         ///< shaping time [ns]
-        /// Templates for collection planes. Null for other planes: there the shape depends more on the field
+        /// Templates for planes that collect. Null for other planes: there the shape depends more on the field
         /// response and the track than on the electronics, which all planes share.
         std::shared_ptr<const PulseShapes> shapes;
         std::map<int, double> noise; ///< RMS [ADC] by channel; empty without spectra
@@ -97,7 +97,7 @@ public:
         double expected_noise = 0; ///< RMS [ADC]; 0: unknown
         ChannelLevel level;
         std::vector<Pulse> pulses;
-        std::vector<double> shaping; ///< shaping time over the expected one, by pulse
+        NoiseProducts products; ///< only on planes whose pulse shape is compared
     };
     struct View {
         InputCheck::Plane plane;
@@ -123,10 +123,11 @@ public:
 
 private:
     struct PlaneState {
-        std::vector<double> noise;       ///< RMS [ADC], by channel
-        std::vector<double> noise_ratio; ///< RMS over the expected RMS, by channel
-        std::vector<double> polarity;    ///< by pulse
-        std::vector<double> shaping;     ///< shaping time over the expected one, by pulse
+        std::vector<double> noise;              ///< RMS [ADC], by channel
+        std::vector<double> noise_ratio;        ///< RMS over the expected RMS, by channel
+        std::vector<double> polarity;           ///< by pulse
+        std::vector<std::vector<float>> shapes; ///< of the pulses, for the shaping time
+        NoiseProducts products;
         std::size_t channels_with_pulses = 0;
         std::size_t lobes = 0, lobes_in_order = 0;
         bool noise_done = false, polarity_done = false, shaping_done = false;

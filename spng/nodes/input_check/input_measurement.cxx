@@ -15,7 +15,7 @@ namespace {
 
 // Shorter readouts do not resolve much of the low-frequency noise.
 constexpr std::int64_t min_ticks = 500;
-constexpr std::size_t min_channels = 10, min_pulses = 20, min_shapes = 100;
+constexpr std::size_t min_channels = 10, min_pulses = 20, min_shapes = 100, max_shapes = 500;
 constexpr double noise_free =
     0.1; // share of the expected noise, below which the input is a simulation without noise
 
@@ -27,19 +27,15 @@ double median_of(std::vector<double> values) {
 
 template <class T>
 InputMeasurement::Channel measured(const T* samples, std::int64_t ticks, double expected_noise,
-                                   const PulseShapes* shapes) {
+                                   bool with_shapes) {
     InputMeasurement::Channel result;
     result.expected_noise = expected_noise;
     result.level = channel_level(samples, ticks);
     // The lower bound keeps small bumps of a simulation without noise from counting as pulses.
     const double sigma = std::max(result.level.rms, expected_noise > 0 ? expected_noise / 2 : 1.0);
     result.pulses = find_pulses(samples, ticks, result.level.median, sigma);
-    for (const Pulse& pulse : result.pulses) {
-        if (shapes != nullptr && !pulse.shape.empty()) {
-            if (const auto ratio = shapes->shaping_ratio(pulse.shape)) {
-                result.shaping.push_back(*ratio);
-            }
-        }
+    if (with_shapes) {
+        result.products = noise_products(samples, ticks, result.level.median, sigma);
     }
     return result;
 }
@@ -80,7 +76,7 @@ InputMeasurement::measure(const ViewGroup& group, const at::Tensor& waveforms, c
                                    if (is_good[first + row]) {
                                        seen.channels[static_cast<std::size_t>(i)] =
                                            measured(samples + (first + row) * ticks, ticks, noise_of(row),
-                                                    expected.shapes.get());
+                                                    expected.shapes != nullptr);
                                    }
                                }
                            });
@@ -106,7 +102,14 @@ void InputMeasurement::add(const std::vector<View>& views) {
                 state.lobes_in_order +=
                     pulse.lobe_distance != 0 && (pulse.lobe_distance > 0) == in_order_is_positive ? 1 : 0;
             }
-            state.shaping.insert(state.shaping.end(), channel.shaping.begin(), channel.shaping.end());
+            if (!state.shaping_done) {
+                state.products += channel.products;
+                for (const Pulse& pulse : channel.pulses) {
+                    if (!pulse.shape.empty() && state.shapes.size() < max_shapes) {
+                        state.shapes.push_back(pulse.shape);
+                    }
+                }
+            }
         }
     }
 }
@@ -128,7 +131,7 @@ std::vector<ErrorText> InputMeasurement::compare() {
             for (const auto& [plane, state] : m_planes) {
                 text += "; " + instrument::plane_name(plane) + ": " + std::to_string(state.polarity.size()) +
                         " pulses" + (state.polarity_done ? "" : ", not enough") + ", " +
-                        std::to_string(state.shaping.size()) + " for the shape" +
+                        std::to_string(state.shapes.size()) + " for the shape" +
                         (state.shaping_done ? "" : ", not enough");
             }
             return text;
@@ -205,26 +208,34 @@ void InputMeasurement::compare_polarity(const InputCheck::Plane& plane, PlaneSta
 
 void InputMeasurement::compare_shaping(const InputCheck::Plane& plane, PlaneState& state,
                                        std::vector<ErrorText>& problems) {
-    if (state.shaping_done || !state.polarity_done || state.shaping.size() < min_shapes) {
+    if (state.shaping_done || !state.polarity_done || state.shapes.size() < min_shapes) {
         return;
     }
-    state.shaping_done = true;
-    if (!state.report.polarity->fits) {
+    // The thresholds of pulses are in units of the noise: a wrong one selects other pulses.
+    if (!state.report.polarity->fits || (state.report.noise && !state.report.noise->fits)) {
+        state.shaping_done = true;
         return;
     }
-    const double expected = m_check.expectation(plane).shaping,
-                 limit = m_check.config().max_shaping_difference;
-    const double ratio = median_of(state.shaping);
+    const auto& expectation = m_check.expectation(plane);
+    const auto [ratio, pulses] = expectation.shapes->estimate(state.shapes, state.products.autocorrelation());
+    state.shaping_done = pulses >= min_shapes || state.shapes.size() >= max_shapes;
+    if (pulses < min_shapes) {
+        return;
+    }
+    const double expected = expectation.shaping, limit = m_check.config().max_shaping_difference;
     const bool fits = std::abs(ratio - 1) <= limit;
-    state.report.shaping = {ratio * expected, expected, state.shaping.size(), fits};
+    state.report.shaping = {ratio * expected, expected, pulses, fits};
     if (!fits) {
         problems.push_back(
             {.what = "the shape of the pulses differs from the response",
              .where = instrument::plane_name(plane),
              .seen = "shaping time " + format_fixed(ratio * expected / 1000) + " us (" +
-                     std::to_string(state.shaping.size()) + " pulses)",
+                     std::to_string(pulses) + " pulses)",
              .expected = format_fixed(expected / 1000) + " us +- " + format_fixed(100 * limit, 0) + " %",
-             .hint = "check that shaping time and sampling period of the detector (detname) match the data"});
+             .hint = "with electronics of this shaping time and the described gain, all charge is " +
+                     format_fixed(100 * std::abs(ratio - 1), 0) + " % too " + (ratio > 1 ? "high" : "low") +
+                     "; check that shaping time and sampling period of the detector (detname) match the "
+                     "data"});
     }
 }
 

@@ -1,38 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Estimate of the shaping time of the electronics from the shape of single pulses.
+// Estimate of the shaping time of the electronics from the shapes of many pulses (docs/decisions/input-check.md).
 
 #include "spng/detector/electronics_response.h"
+#include "spng/detector/field_response.h"
 #include "spng/detector/response_kernel.h"
+#include "spng/nodes/input_check/channel_pulses.h"
 
-#include <ATen/core/Tensor.h>
-
+#include <array>
 #include <cstdint>
-#include <optional>
 #include <vector>
 
 namespace spng {
 
-/// Templates of pulses from a short track segment: for several shaping times, smeared by diffusion and the
-/// slope of the track (Gaussian, 0 to 1.6 us), and shifted by fractions of a tick.
+/// Templates of pulses from straight tracks on a plane that collects, for several shaping times, slopes of the track,
+/// widths of diffusion and fractions of a tick.
 class PulseShapes {
 public:
-    /// @param line         (1, sample) float64: field response of a plane summed over its wires, which is the
-    ///                     current of charge spread evenly along the pitch direction [charge per ns and
-    ///                     electron]
-    /// @param period       sampling period of `line` [ns]
+    /// @param plane        field response of the plane
+    /// @param period       sampling period of the field response [ns]
     /// @param electronics  described electronics; the templates have multiples of its shaping time
-    PulseShapes(const at::Tensor& line, double period, const ColdElectronics& electronics,
+    PulseShapes(const PlaneResponse& plane, double period, const ColdElectronics& electronics,
                 const ResponseKernelConfig& config);
 
-    /// Return the shaping time of a pulse over the described one, from the template that fits best.
-    /// @param shape  shape_ticks samples [sigma], see Pulse::shape
-    /// @return nothing if no template fits, for example for overlapping tracks or a long pulse
-    std::optional<double> shaping_ratio(const std::vector<float>& shape) const;
+    struct Estimate {
+        double ratio = 0;       ///< shaping time over the described one
+        std::size_t pulses = 0; ///< that fit and whose track is not steep: the estimate is made from them
+    };
+    /// Return the shaping time that describes the pulses best. Each pulse has its own amplitude, time, slope, diffusion
+    /// and linear baseline; all share the shaping time.
+    /// @param shapes           each has shape_ticks samples [sigma], see Pulse::shape
+    /// @param autocorrelation  of the noise; all zeros: white noise
+    Estimate estimate(const std::vector<std::vector<float>>& shapes,
+                      const Autocorrelation& autocorrelation) const;
 
 private:
-    std::vector<float> m_templates; ///< (shaping, variant, sample), each with unit norm
-    std::int64_t m_variants = 0;
+    std::vector<float> m_templates; ///< (shaping, variant, tick), a variant is (slope, diffusion, shift)
 };
 
 } // namespace spng
