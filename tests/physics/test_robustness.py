@@ -209,10 +209,10 @@ def result_of() -> dict[str, Any]:
                                 variant, view, dict.fromkeys(names, counts), dict.fromkeys(names, -0.2)
                             )
                         )
-        strings = (
+        warnings = (
             ["the shaping time differs: seen 2.4 us, expected 2.2 us"] if condition.name == "shaping" else []
         )
-        results.add(condition, measured, dict.fromkeys(condition.variants, strings))
+        results.add(condition, measured, dict.fromkeys(condition.variants, warnings))
     about = {
         "command": "./wcb physics --robustness",
         "cores": 2,

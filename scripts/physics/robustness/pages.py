@@ -178,7 +178,7 @@ def _others(result: Result) -> Section:
         "others",
         "Few muons, heavy ionisation, another response",
         [
-            "Heavy ionisation: two tracks of 600 mm with 20 times the charge of a minimum ionising particle. Another response: simulated "
+            "Heavy ionisation: a track of 600 mm with 20 times the charge of a minimum ionising particle. Another response: simulated "
             "with a shaping time of 2.4 us, or with anode 0 of `pdhd_badAPA1`, and processed as `pdhd`."
         ],
         tables=[tables.figure_table(result, "Others", ["few", "heavy", "shaping", "collecting"], [ALL])],

@@ -106,8 +106,8 @@ class Results:
         with self.lock:
             self.measured.setdefault(condition.name, []).extend(measured)
             known = self.warnings.setdefault(condition.name, {})
-            for variant, strings in warnings.items():
-                known[variant] = list(dict.fromkeys([*known.get(variant, []), *strings]))
+            for variant, found in warnings.items():
+                known[variant] = list(dict.fromkeys([*known.get(variant, []), *found]))
 
 
 def simulate(program: Program, sample: Sample, batch: Batch, folder: Path, with_signal: bool) -> Simulated:
