@@ -56,8 +56,7 @@ local high_pass(tau) = tau * wc.megahertz;
     },
 
     /// One low pass for all induction planes, with the best bandwidth for the noise, and a search for long pulses
-    /// (docs/decisions/regions.md). low: other low passes of the induction images; collection: of the collection images, by
-    /// default between the Wiener-like filters of pdsp and pdhd, the widest one that keeps 99.5 % of the true pixels of muons.
+    /// (docs/decisions/regions.md). low, collection: other low passes of the induction and collection images.
     smooth(wiener, low=[low_pass(0.12), low_pass(0.12), low_pass(0.12)], collection=[low_pass(0.17, 3.4), low_pass(0.17, 3.4), low_pass(0.17, 3.4)]):: {
         wiener: wiener,
         induction: {

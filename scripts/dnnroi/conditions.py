@@ -12,6 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .draws import log_uniform
+
 TICK_US = 0.5
 
 
@@ -45,13 +47,6 @@ def _chosen(rng: np.random.Generator, channels: int, share: tuple[float, float])
     return rng.choice(channels, int(rng.uniform(*share) * channels), replace=False)
 
 
-def _log_uniform(
-    rng: np.random.Generator, limits: tuple[float, float], count: int | None = None
-) -> np.ndarray:
-    low, high = np.log(limits)
-    return np.exp(rng.uniform(low, high, count))
-
-
 def drift(rng: np.random.Generator, channels: int, ticks: int, highest_mhz: float) -> np.ndarray:
     """Return baselines (channel, tick) float32 of RMS 1 with an amplitude that falls as 1/f up to a frequency."""
     frequency = np.fft.rfftfreq(ticks, TICK_US)
@@ -73,17 +68,17 @@ def changed(
     signal, noise: (channel, tick) ADC counts above the baseline. Dead channels are constant.
     """
     channels, ticks = signal.shape
-    factor = 1.0 if rng.random() < rule.nominal else float(_log_uniform(rng, rule.noise))
+    factor = 1.0 if rng.random() < rule.nominal else float(log_uniform(rng, rule.noise))
     factors = np.full(channels, factor, dtype=np.float32)
     if rng.random() < rule.hot:
         hot = _chosen(rng, channels, rule.hot_channels)
-        factors[hot] *= _log_uniform(rng, rule.hot_noise, len(hot))
+        factors[hot] *= log_uniform(rng, rule.hot_noise, len(hot))
     samples = signal * np.float32(rng.normal(1.0, rule.gain)) + noise * factors[:, None]
     if rng.random() < rule.drift:
-        samples += np.float32(_log_uniform(rng, rule.drift_adc)) * drift(rng, channels, ticks, rule.drift_mhz)
+        samples += np.float32(log_uniform(rng, rule.drift_adc)) * drift(rng, channels, ticks, rule.drift_mhz)
     if rng.random() < rule.steps:
         for row in _chosen(rng, channels, rule.step_channels):
-            size = float(_log_uniform(rng, rule.step_adc)) * rng.choice([-1, 1])
+            size = float(log_uniform(rng, rule.step_adc)) * rng.choice([-1, 1])
             samples[row, rng.integers(ticks) :] += np.float32(size)
     dead = np.zeros(0, dtype=np.int64)
     if rng.random() < rule.dead:

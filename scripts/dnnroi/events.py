@@ -12,6 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .draws import log_uniform
+
 STEP_MM = (
     0.7  # between depositions: well below the impact positions, which are 0.47 mm apart, after diffusion
 )
@@ -63,7 +65,7 @@ def _line(rng: np.random.Generator, direction: np.ndarray, longest: float, mixtu
     if kind < 0.1:
         scale *= rng.uniform(1.5, 4.0)
     elif kind < 0.1 + mixture.weak:
-        scale *= _log_uniform(rng, mixture.weak_scale)
+        scale *= float(log_uniform(rng, mixture.weak_scale))
     # Fluctuations: a normal core and, about every 30 mm, a delta electron.
     fluctuation = rng.normal(1.0, 0.2, steps).clip(0.2)
     knocks = rng.random(steps) < STEP_MM / 30.0
@@ -73,17 +75,12 @@ def _line(rng: np.random.Generator, direction: np.ndarray, longest: float, mixtu
 
 def _point(rng: np.random.Generator, mixture: Mixture) -> np.ndarray:
     """Return depositions (4, n), as _line, of a short track."""
-    electrons = _log_uniform(rng, mixture.point_electrons)
+    electrons = float(log_uniform(rng, mixture.point_electrons))
     length = rng.random() * POINT_MM_PER_ELECTRON * electrons
     steps = max(int(length / STEP_MM), 1)
     along = ((np.arange(steps) + 0.5) / steps - 0.5) * length
     points = rng.uniform(LOW_MM, HIGH_MM)[:, None] + _isotropic(rng)[:, None] * along
     return np.vstack([points, np.full(steps, electrons / steps)])
-
-
-def _log_uniform(rng: np.random.Generator, limits: tuple[float, float]) -> float:
-    low, high = np.log(limits)
-    return float(np.exp(rng.uniform(low, high)))
 
 
 def _isotropic(rng: np.random.Generator) -> np.ndarray:
@@ -107,7 +104,7 @@ def depositions(seed: int, mixture: Mixture = Mixture()) -> np.ndarray:
     rng = np.random.default_rng(seed)
     parts = [np.zeros((4, 0))]
     if rng.random() >= mixture.empty:
-        for _ in range(int(round(_log_uniform(rng, mixture.tracks)))):
+        for _ in range(int(round(float(log_uniform(rng, mixture.tracks))))):
             longest = rng.uniform(50.0, 800.0) if rng.random() < 0.3 else np.inf
             parts.append(_line(rng, _isotropic(rng), longest, mixture))
         for _ in range(rng.integers(mixture.steep + 1)):

@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from scripts.bench.programs import job_arguments, run_quietly
+from scripts.depositions import write_depositions
 from scripts.frames import Frame, FrameFile, write_frames
 from tests.reference.detector import pdhd_channel_order
 
@@ -55,17 +56,6 @@ def run_job(program: Path, job: str, code: Mapping[str, str] | None = None, **ar
     status, errors = run_quietly([str(program), "-c", job, *words], {})
     if status:
         raise ProgramFailed(errors.strip() or f"{program} ended with status {status}")
-
-
-def write_depositions(path: Path, events: Sequence[np.ndarray]) -> None:
-    """Write a depo file of WCT: depo_data_<i> (7, n) and depo_info_<i> (4, n) for each event."""
-    arrays: dict[str, np.ndarray] = {}
-    for ident, data in enumerate(events):
-        arrays[f"depo_data_{ident}"] = data
-        info = np.zeros((4, data.shape[1]), dtype=np.int32)
-        info[0] = np.arange(data.shape[1])
-        arrays[f"depo_info_{ident}"] = info
-    np.savez(path, allow_pickle=False, **arrays)
 
 
 def network_inputs(

@@ -26,6 +26,7 @@ from scripts.physics import (
     tables,
 )
 from scripts.physics.sections import Section, sections_of
+from tests.support import study_facts
 from tests.support.wire_cell import DATA
 
 CHARGE = {0: 0.97, 1: 0.92, 2: 1.01}  # of every view
@@ -79,17 +80,7 @@ def result_of(model: str | None, only: str = "") -> dict[str, Any]:
             for seed in (0, 1)
         ]
     )
-    about = {
-        "command": "./wcb physics",
-        "cores": 2,
-        "precision": "exact float32",
-        "wall_seconds": 1.0,
-        "cpu_seconds": 2.0,
-        "load_text": "nothing else ran",
-        "time": "now",
-        "program": {"commit": "0123abcd"},
-        "machine": {"cpu": "a processor"},
-    }
+    about = {"command": "./wcb physics", **study_facts.ABOUT}
     result = summary.result_of(plan, found, about)
     if not only:
         result["default_event"] = {

@@ -28,6 +28,7 @@ from scripts.physics.robustness import (
     waveforms,
 )
 from scripts.physics.wires import VIEWS
+from tests.support import study_facts
 from tests.support.wire_cell import PROGRAM, ROOT, needs_program
 
 TICKS, CHANNELS = 6000, 200
@@ -213,17 +214,7 @@ def result_of() -> dict[str, Any]:
             ["the shaping time differs: seen 2.4 us, expected 2.2 us"] if condition.name == "shaping" else []
         )
         results.add(condition, measured, dict.fromkeys(condition.variants, warnings))
-    about = {
-        "command": "./wcb physics --robustness",
-        "cores": 2,
-        "precision": "exact float32",
-        "wall_seconds": 1.0,
-        "cpu_seconds": 2.0,
-        "load_text": "nothing else ran",
-        "time": "now",
-        "program": {"commit": "0123abcd"},
-        "machine": {"cpu": "a processor"},
-    }
+    about = {"command": "./wcb physics --robustness", **study_facts.ABOUT}
     return command.result_of(plan, results, about)
 
 

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 
@@ -47,14 +46,3 @@ def depositions(tracks: ShortTracks, seed: int) -> np.ndarray:
     found[1] = -tracks.electrons / count
     found[2:5] = position.T
     return found
-
-
-def write_depositions(path: Path, tracks: ShortTracks, seed: int, events: int) -> None:
-    """Write events of short tracks; the seeds follow each other."""
-    arrays = {}
-    for ident in range(events):
-        data = depositions(tracks, seed + ident)
-        info = np.zeros((4, data.shape[1]), dtype=np.int32)
-        info[0] = np.arange(data.shape[1])
-        arrays[f"depo_data_{ident}"], arrays[f"depo_info_{ident}"] = data, info
-    np.savez(path, allow_pickle=False, **arrays)

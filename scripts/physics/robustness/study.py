@@ -17,6 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
+from scripts.depositions import write_depositions
 from scripts.frames import Frame, FrameFile, add_frame
 
 from .. import events as events_module
@@ -134,7 +135,10 @@ def simulate(program: Program, sample: Sample, batch: Batch, folder: Path, with_
         arguments["write_depos"] = done.lines
     if sample.tracks:
         arguments["depos"] = folder / "tracks.npz"
-        depositions.write_depositions(arguments["depos"], sample.tracks, batch.seed, batch.count)
+        seeds = range(batch.seed, batch.seed + batch.count)
+        write_depositions(
+            arguments["depos"], [depositions.depositions(sample.tracks, seed) for seed in seeds]
+        )
     if sample.code or sample.changes:
         program.simulate_changed(folder, sample.code, sample.changes, **arguments)
     else:

@@ -55,18 +55,24 @@ void DNNROI::prepare_node(Environment& environment) {
     }
     if (const auto& noise = m_service->metadata().noise) {
         const std::string& first = m_service->features().front();
-        if (noise->planes.count(first) == 0) {
-            throw Error(ErrorKind::Model,
-                        {.what = "the file of the network lacks the noise of its first image",
-                         .where = m_service->notes().at("model"),
-                         .seen = "no " + first + " in training_noise",
-                         .expected = "the noise of each charge image",
-                         .hint = "export the network again: python -m scripts.dnnroi"});
-        }
+        noise_of_planes(first);
         m_watch = std::make_unique<NoiseWatch>(name().text(), m_service->notes().at("model"), first, *noise);
     }
     m_mask_threshold = config().mask_threshold >= 0 ? config().mask_threshold
                                                     : m_service->metadata().mask_threshold.value_or(0.5);
+}
+
+const std::vector<double>& DNNROI::noise_of_planes(const std::string& image) const {
+    const auto& of_images = m_service->metadata().noise->planes;
+    const auto found = of_images.find(image);
+    if (found == of_images.end()) {
+        throw Error(ErrorKind::Model, {.what = "the file of the network lacks the noise of an image",
+                                       .where = m_service->notes().at("model"),
+                                       .seen = "no " + image + " in training_noise",
+                                       .expected = "the noise of each charge image",
+                                       .hint = "export the network again: python -m scripts.dnnroi"});
+    }
+    return found->second;
 }
 
 at::Tensor DNNROI::training_noise(const std::vector<const NamedTensor*>& images) {
@@ -74,16 +80,7 @@ at::Tensor DNNROI::training_noise(const std::vector<const NamedTensor*>& images)
     return m_training_noise.get(static_cast<std::int64_t>(planes.size()), context().device(), [&] {
         std::vector<double> noise;
         for (const NamedTensor* image : images) {
-            const auto& of_images = m_service->metadata().noise->planes;
-            const auto found = of_images.find(image->name);
-            if (found == of_images.end()) {
-                throw Error(ErrorKind::Model, {.what = "the file of the network lacks the noise of an image",
-                                               .where = "tensor " + image->name,
-                                               .seen = "no " + image->name + " in training_noise",
-                                               .expected = "the noise of each charge image",
-                                               .hint = "export the network again: python -m scripts.dnnroi"});
-            }
-            const auto& of_plane = found->second;
+            const auto& of_plane = noise_of_planes(image->name);
             for (const int plane : planes) {
                 if (plane < 0 || static_cast<std::size_t>(plane) >= of_plane.size()) {
                     throw Error(ErrorKind::Model,

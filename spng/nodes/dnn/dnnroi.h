@@ -67,6 +67,9 @@ private:
     void check_sampling(const TensorSet& images, const NamedTensor& image) const;
     /// Return the divisor (image, view, channel) of the charge images; undefined for a model without training noise.
     at::Tensor divisor_for(const std::vector<const NamedTensor*>& images);
+    /// Return the noise of the training of an image, by plane [electrons].
+    /// @throws Error(Model) if the file of the network lacks it
+    const std::vector<double>& noise_of_planes(const std::string& image) const;
     /// Return the noise of the training (image and view, 1) in the type and on the device of the images' RMS.
     at::Tensor training_noise(const std::vector<const NamedTensor*>& images);
 
