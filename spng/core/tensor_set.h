@@ -3,11 +3,13 @@
 // The data on an edge of the graph: an immutable, shared set of named tensors with axes, units and channels.
 // Nothing is copied at a node boundary, and no node writes into an input tensor.
 
+#include "spng/core/notes.h"
 #include "spng/core/sparse_samples.h"
 
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -47,6 +49,13 @@ public:
     /// complete (AsynchronousOutput).
     /// @throws Error(Input) if the event is to be rejected (wire-cell --strict)
     virtual ChannelMasks masks() const = 0;
+
+    /// Add notes to the event. Thread-safe. Call before the event's copies are complete.
+    /// @param notes  called by notes()
+    virtual void add_notes(std::function<Notes()> notes) const = 0;
+
+    /// Return the added notes. Thread-safe. Call only after the event's copies to the host are complete.
+    virtual Notes notes() const = 0;
 };
 
 /// Properties of the event as a whole. Travels with every set that is derived from the event.
@@ -104,7 +113,7 @@ struct NamedTensor {
     at::Tensor summary;  ///< optional (view, channel): one value per channel, such as its noise RMS
     at::Tensor pedestal; ///< optional (view, channel): the mean level of the noise
     /// provenance for the output ("model": "dnnroi.ts", ...)
-    std::map<std::string, std::string> notes;
+    Notes notes;
 };
 
 class TensorSet {

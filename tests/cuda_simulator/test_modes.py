@@ -7,6 +7,8 @@ transforms, run in the emulator, so results differ by the rounding of SPNG's ker
 
 from __future__ import annotations
 
+import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -140,6 +142,18 @@ def test_fast(site: Site, frames: wire_cell.Arrays, graph: str) -> None:
         assert (fast & expected).sum() >= 0.995 * (fast | expected).sum() > 0
         charge = cpu[name].sum(dtype=np.float64)
         assert abs(cuda[name].sum(dtype=np.float64) - charge) <= 5e-3 * abs(charge)
+
+
+@pytest.mark.parametrize("graph", ["off", "on"])
+def test_noise_of_the_network_is_noted(site: Site, frames: wire_cell.Arrays, graph: str) -> None:
+    """In every event; with graphs, in the first one, which runs without: a launch runs no code of the host."""
+    cpu, cuda, _ = on_both(site.folder, site.flags, frames, model=NETWORK, cuda_graph=graph, tags="signal")
+    for ident in range(EVENTS if graph == "off" else 1):
+        seen, expected = (
+            json.loads(bytes(each[f"notes_spng_{ident}"]))["network_noise"] for each in (cuda, cpu)
+        )
+        values, others = ([float(word) for word in re.findall(r"[0-9.]+", text)] for text in (seen, expected))
+        assert len(values) == 4 and values == pytest.approx(others, abs=0.011)
 
 
 def test_graphs_are_replayed(site: Site) -> None:

@@ -73,6 +73,43 @@ TEST_F(NoiseWatchTest, ReportsTheExtremesOfEachView) {
     EXPECT_EQ(m_watch.extremes().at("U").high, 1.5);
 }
 
+TEST_F(NoiseWatchTest, NotesTheRatioOfAnEventAndTheRange) {
+    const double nan = std::numeric_limits<double>::quiet_NaN();
+    const std::vector<NoiseWatch::View> views{{"U", 0}, {"V", 1}};
+    const auto note_of = [&](double u, double v) {
+        return m_watch.notes(m_watch.observe(at::tensor({u, v}, at::kDouble), views), views);
+    };
+    EXPECT_EQ(note_of(1.004, 2.5), (Notes{{"network_noise", "U 1.00, V 2.50 times the noise of the training; "
+                                                            "tried: 0.50 to 2.00 times"}}));
+    EXPECT_EQ(note_of(nan, 1), (Notes{{"network_noise", "V 1.00 times the noise of the training; tried: 0.50 "
+                                                        "to 2.00 times"}}));
+    EXPECT_TRUE(note_of(nan, nan).empty());
+    const auto reported = m_watch.network_noise();
+    ASSERT_EQ(reported.size(), 2u);
+    EXPECT_EQ(reported[1].view, "V");
+    EXPECT_EQ(reported[1].lowest, 1);
+    EXPECT_EQ(reported[1].highest, 2.5);
+    EXPECT_EQ(reported[1].events, 2u);
+    EXPECT_TRUE(reported[0].fits());
+    EXPECT_FALSE(reported[1].fits());
+}
+
+TEST_F(NoiseWatchTest, AReportJoinsTheDevices) {
+    observe(1, 2.5);
+    instrument::InputReport report, other;
+    report.network_noise = m_watch.network_noise();
+    observe(0.4, 1);
+    other.network_noise = m_watch.network_noise();
+    report.merge(other);
+    const auto json = report.json().at("network_noise");
+    ASSERT_EQ(json.size(), 2u);
+    EXPECT_EQ(json[0].at("lowest"), 0.4);
+    EXPECT_EQ(json[0].at("highest"), 1);
+    EXPECT_EQ(json[0].at("events"), 3);
+    EXPECT_EQ(json[0].at("min_tried"), 0.5);
+    EXPECT_EQ(json[0].at("fits"), false);
+}
+
 TEST_F(NoiseWatchTest, AcceptsFloat32AndStrides) {
     m_watch.observe(at::tensor({1.F, 7.F, 1.5F, 7.F}).view({2, 2}).select(1, 0), {{"U", 0}, {"V", 1}});
     EXPECT_EQ(m_watch.extremes().at("V").high, 1.5);

@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -32,6 +34,7 @@ class Run:
     output: wire_cell.Arrays
     dumped: wire_cell.Arrays
     log: str
+    noise: list[dict[str, Any]]  # network_noise of --timing
 
 
 def run(folder: Path, frames: list[np.ndarray], **arguments: object) -> Run:
@@ -49,12 +52,13 @@ def run(folder: Path, frames: list[np.ndarray], **arguments: object) -> Run:
         **arguments,
     }
     words = [word for name, value in given.items() for word in ("-A", f"{name}={value}")]
-    done = wire_cell.run("-c", wire_cell.PIPELINE, *words, folder=folder)
+    done = wire_cell.run("-c", wire_cell.PIPELINE, *words, "--timing", "timing.json", folder=folder)
     assert done.returncode == 0, done.stderr
     dumped: wire_cell.Arrays = {}
     for path in folder.glob("output-*-induction.npz"):
         dumped |= wire_cell.read_arrays(path)
-    return Run(wire_cell.read_arrays(folder / "output.npz"), dumped, done.stderr)
+    noise = json.loads((folder / "timing.json").read_text())["input"]["network_noise"]
+    return Run(wire_cell.read_arrays(folder / "output.npz"), dumped, done.stderr, noise)
 
 
 def warnings_of(log: str) -> list[tuple[str, float]]:
@@ -124,12 +128,23 @@ class TestWarnings:
 
     def test_none_within_the_range(self, noisy: Run) -> None:
         assert warnings_of(noisy.log) == []
+        assert all(view["fits"] and view["events"] == 4 for view in noisy.noise)
 
     def test_beyond_the_range(self, tmp_path: Path) -> None:
         """Two events with three times the noise give one warning per view."""
-        seen = warnings_of(run(tmp_path, [short_and_noisy(3)] * 2).log)
+        result = run(tmp_path, [short_and_noisy(3)] * 2)
+        seen = warnings_of(result.log)
         assert [view for view, _ in seen] == ["U", "V"]
         assert all(ratio == pytest.approx(3, rel=0.05) for _, ratio in seen)
+        assert [view["view"] for view in result.noise] == ["U", "V"]
+        for view in result.noise:
+            assert view["lowest"] == view["highest"] == pytest.approx(3, rel=0.05)
+            assert (view["min_tried"], view["max_tried"], view["events"]) == (0.7, 2.1, 2)
+            assert not view["fits"]
+        (u, v), expected = (ratio for _, ratio in seen), "U {:.2f}, V {:.2f} times the noise of the training"
+        for event in range(2):
+            notes = json.loads(bytes(result.output[f"notes_spng_{event}"]))
+            assert notes["network_noise"] == expected.format(u, v) + "; tried: 0.70 to 2.10 times"
 
     def test_of_single_views_and_in_the_parallel_engine(self, tmp_path: Path) -> None:
         seen = warnings_of(run(tmp_path, [short_and_noisy(4)], batch="false", engine="TbbFlow", dump="").log)

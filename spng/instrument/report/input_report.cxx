@@ -4,6 +4,7 @@
 #include "spng/core/unit_text.h"
 #include "spng/instrument/report/text_table.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <functional>
@@ -85,6 +86,18 @@ void InputReport::merge(const InputReport& other) {
         }
     }
     warnings.insert(warnings.end(), other.warnings.begin(), other.warnings.end());
+    for (const NetworkNoise& from : other.network_noise) {
+        const auto own = std::find_if(network_noise.begin(), network_noise.end(), [&](const auto& each) {
+            return each.node == from.node && each.view == from.view;
+        });
+        if (own == network_noise.end()) {
+            network_noise.push_back(from);
+            continue;
+        }
+        own->lowest = std::min(own->lowest, from.lowest);
+        own->highest = std::max(own->highest, from.highest);
+        own->events += from.events;
+    }
 }
 
 std::string InputReport::text(std::size_t width) const {
@@ -149,7 +162,21 @@ nlohmann::json InputReport::json() const {
         }
         list.push_back(std::move(entry));
     }
-    return {{"events", events}, {"planes", std::move(list)}, {"warnings", warnings}};
+    nlohmann::json noise = nlohmann::json::array();
+    for (const NetworkNoise& each : network_noise) {
+        noise.push_back({{"node", each.node},
+                         {"view", each.view},
+                         {"lowest", each.lowest},
+                         {"highest", each.highest},
+                         {"min_tried", each.min_tried},
+                         {"max_tried", each.max_tried},
+                         {"events", each.events},
+                         {"fits", each.fits()}});
+    }
+    return {{"events", events},
+            {"planes", std::move(list)},
+            {"warnings", warnings},
+            {"network_noise", std::move(noise)}};
 }
 
 } // namespace spng::instrument

@@ -49,13 +49,27 @@ struct PlaneReport {
     std::optional<FitQuantity> shaping;  ///< shaping time of the electronics [ns]
 };
 
+/// Noise of the charge image of a view over that of the training of a network. It is that of all events, or on devices
+/// with CUDA graphs that of the events which run without a graph.
+struct NetworkNoise {
+    std::string node;
+    std::string view;
+    double lowest = 0, highest = 0;
+    double min_tried = 0, max_tried = 0; ///< range in which the network was tried
+    std::uint64_t events = 0;
+
+    bool fits() const { return lowest >= min_tried && highest <= max_tried; }
+};
+
 struct InputReport {
     using Plane = std::pair<int, int>; ///< anode ident, plane: 0 U, 1 V, 2 W
     std::uint64_t events = 0;
     std::map<Plane, PlaneReport> planes;
     std::vector<std::string> warnings; ///< as they were logged
+    std::vector<NetworkNoise> network_noise;
 
-    /// Add the counts of another report. Keep existing fits, take missing ones from the other report.
+    /// Add the counts of another report. Keep existing fits, take missing ones from the other report. Join the noise of
+    /// equal nodes and views.
     void merge(const InputReport& other);
 
     /// Return a table with a row per plane, channels as the mean per event, without empty columns.

@@ -56,7 +56,7 @@ void DNNROI::prepare_node(Environment& environment) {
     if (const auto& noise = m_service->metadata().noise) {
         const std::string& first = m_service->features().front();
         noise_of_planes(first);
-        m_watch = std::make_unique<NoiseWatch>(name().text(), m_service->notes().at("model"), first, *noise);
+        m_watch = std::make_shared<NoiseWatch>(name().text(), m_service->notes().at("model"), first, *noise);
     }
     m_mask_threshold = config().mask_threshold >= 0 ? config().mask_threshold
                                                     : m_service->metadata().mask_threshold.value_or(0.5);
@@ -99,7 +99,8 @@ at::Tensor DNNROI::training_noise(const std::vector<const NamedTensor*>& images)
     });
 }
 
-at::Tensor DNNROI::divisor_for(const std::vector<const NamedTensor*>& images) {
+at::Tensor DNNROI::divisor_for(const std::vector<const NamedTensor*>& images, const EventInfo& event,
+                               Notes& notes) {
     if (!m_watch) {
         return {};
     }
@@ -133,7 +134,13 @@ at::Tensor DNNROI::divisor_for(const std::vector<const NamedTensor*>& images) {
         for (std::size_t i = 0; i < channels.planes.size(); ++i) {
             views.push_back({channels.views.at(i), channels.planes[i]});
         }
-        m_watch->observe(noise.ratio.narrow(0, 0, first.size(0)), std::move(views));
+        const at::Tensor ratio = m_watch->observe(noise.ratio.narrow(0, 0, first.size(0)), views);
+        if (noise.ratio.is_cpu()) {
+            merge_notes(notes, m_watch->notes(ratio, views));
+        } else if (event.findings) {
+            event.findings->add_notes(
+                [watch = m_watch, ratio, views = std::move(views)] { return watch->notes(ratio, views); });
+        }
     }
     return noise.divisor.view({static_cast<std::int64_t>(images.size()), first.size(0), first.size(1)});
 }
@@ -142,6 +149,14 @@ void DNNROI::finish() {
     if (m_watch) {
         m_watch->report();
     }
+}
+
+instrument::InputReport DNNROI::input_report() const {
+    instrument::InputReport report;
+    if (m_watch) {
+        report.network_noise = m_watch->network_noise();
+    }
+    return report;
 }
 
 void DNNROI::check_sampling(const TensorSet& images, const NamedTensor& image) const {
@@ -162,6 +177,7 @@ Ports DNNROI::process(const Ports& inputs) {
     const NamedTensor& image = both->at(features.front());
     check_sampling(*both, image);
     at::Tensor stacked;
+    Notes notes = m_service->notes();
     {
         NVTX_SCOPED_RANGE("DNNROI::stack");
         std::vector<at::Tensor> tensors;
@@ -174,7 +190,7 @@ Ports DNNROI::process(const Ports& inputs) {
             tensors.push_back(is_real(tensor.data) ? tensor.data : packed_mask(tensor));
         }
         stacked = stack_features(tensors, mask_samples(image), config().input_scale, config().input_offset,
-                                 divisor_for(images));
+                                 divisor_for(images, both->event(), notes));
     }
     const at::Tensor probability = m_service->forward(stacked);
     NamedTensor regions = image;
@@ -182,7 +198,7 @@ Ports DNNROI::process(const Ports& inputs) {
     regions.unit.clear();
     regions.summary.reset(); // the noise of the image does not apply to the ROIs
     regions.pedestal.reset();
-    merge_notes(regions.notes, m_service->notes());
+    merge_notes(regions.notes, notes);
     {
         NVTX_SCOPED_RANGE("DNNROI::threshold");
         regions.data = probable_regions(probability, m_mask_threshold,

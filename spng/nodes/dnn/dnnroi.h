@@ -6,6 +6,7 @@
 #include "spng/device/memory/tensors_by_length.h"
 #include "spng/graph/node.h"
 #include "spng/graph/node_mixins.h"
+#include "spng/instrument/report/input_report.h"
 #include "spng/nodes/dnn/input_noise.h"
 #include "spng/nodes/dnn/noise_watch.h"
 #include "spng/nodes/dnn/torch_service.h"
@@ -51,12 +52,14 @@ struct DNNROIConfig {
 ///
 /// If the model file gives the noise of its training, the charge images must have their RMS as summary
 /// (SPNGChannelRMS). Each image with a larger noise is divided by the ratio (input_noise.h). Noise of the first
-/// image outside the tried range of the model gives one warning per view (noise_watch.h).
-class DNNROI : public NodeWith<DNNROIConfig>, public Uncapturable {
+/// image outside the tried range of the model gives one warning per view (noise_watch.h). The ratio of each event
+/// is in the note "network_noise" of its output, and the extremes are in the report about the input.
+class DNNROI : public NodeWith<DNNROIConfig>, public Uncapturable, public instrument::ReportsInput {
 public:
     std::string capture_rejection() const override { return m_service->capture_rejection(); }
     /// Log the range of the noise.
     void finish() override;
+    instrument::InputReport input_report() const override;
 
 protected:
     /// @throws Error(Model) if the network was trained with another scale
@@ -66,7 +69,8 @@ protected:
 private:
     void check_sampling(const TensorSet& images, const NamedTensor& image) const;
     /// Return the divisor (image, view, channel) of the charge images; undefined for a model without training noise.
-    at::Tensor divisor_for(const std::vector<const NamedTensor*>& images);
+    /// @param notes  gets the note about the noise, if it is known at once
+    at::Tensor divisor_for(const std::vector<const NamedTensor*>& images, const EventInfo& event, Notes& notes);
     /// Return the noise of the training of an image, by plane [electrons].
     /// @throws Error(Model) if the file of the network lacks it
     const std::vector<double>& noise_of_planes(const std::string& image) const;
@@ -76,7 +80,7 @@ private:
     const TorchService* m_service = nullptr;
     double m_mask_threshold = 0.5;
     TensorsByLength m_training_noise; ///< by number of views
-    std::unique_ptr<NoiseWatch> m_watch;
+    std::shared_ptr<NoiseWatch> m_watch;
 };
 
 } // namespace spng

@@ -26,16 +26,34 @@ NoiseWatch::NoiseWatch(std::string logger, std::string model, std::string image,
     : m_logger(std::move(logger)), m_model(std::move(model)), m_image(std::move(image)),
       m_training(std::move(training)) {}
 
-void NoiseWatch::observe(const at::Tensor& ratio, std::vector<View> views) {
+at::Tensor NoiseWatch::observe(const at::Tensor& ratio, std::vector<View> views) {
     Pending pending{begin_copy_to_host(ratio), std::move(views), std::nullopt};
     if (!ratio.is_cpu()) {
         const c10::impl::VirtualGuardImpl guard(ratio.device().type());
         pending.copied.emplace(ratio.device().type());
         pending.copied->record(guard.getStream(ratio.device()));
     }
+    at::Tensor copy = pending.ratio;
     const std::lock_guard lock(m_mutex);
     m_pending.push_back(std::move(pending));
     evaluate_copied();
+    return copy;
+}
+
+Notes NoiseWatch::notes(const at::Tensor& ratio, const std::vector<View>& views) const {
+    std::string text;
+    for (std::size_t i = 0; i < views.size(); ++i) {
+        const double own = value_at(ratio, static_cast<std::int64_t>(i));
+        if (!std::isnan(own)) {
+            text += (text.empty() ? "" : ", ") + views[i].name + " " + format_fixed(own, 2);
+        }
+    }
+    if (text.empty()) {
+        return {};
+    }
+    return {{"network_noise",
+             text + " times the noise of the training; tried: " + format_fixed(m_training.low, 2) + " to " +
+                 format_fixed(m_training.high, 2) + " times"}};
 }
 
 void NoiseWatch::evaluate_copied() {
@@ -54,9 +72,6 @@ void NoiseWatch::evaluate(const Pending& pending) {
         }
         const auto [found, is_first] = m_extremes.try_emplace(view.name, Extremes{ratio, ratio, 0});
         Extremes& extremes = found->second;
-        const auto is_tried = [this](double value) {
-            return value >= m_training.low && value <= m_training.high;
-        };
         const bool was_warned = !is_first && !(is_tried(extremes.low) && is_tried(extremes.high));
         extremes.low = std::min(extremes.low, ratio);
         extremes.high = std::max(extremes.high, ratio);
@@ -83,6 +98,21 @@ void NoiseWatch::report() {
                    " times the training noise, events: " + std::to_string(extremes.events);
         });
     }
+}
+
+std::vector<instrument::NetworkNoise> NoiseWatch::network_noise() const {
+    const std::lock_guard lock(m_mutex);
+    std::vector<instrument::NetworkNoise> views;
+    for (const auto& [name, extremes] : m_extremes) {
+        views.push_back({.node = m_logger,
+                         .view = name,
+                         .lowest = extremes.low,
+                         .highest = extremes.high,
+                         .min_tried = m_training.low,
+                         .max_tried = m_training.high,
+                         .events = static_cast<std::uint64_t>(extremes.events)});
+    }
+    return views;
 }
 
 std::map<std::string, NoiseWatch::Extremes> NoiseWatch::extremes() const {

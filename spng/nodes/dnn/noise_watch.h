@@ -2,6 +2,8 @@
 #pragma once
 // Compares the noise of the events with the noise of the network's training.
 
+#include "spng/core/notes.h"
+#include "spng/instrument/report/input_report.h"
 #include "spng/nodes/dnn/model.h"
 
 #include <ATen/core/Tensor.h>
@@ -36,7 +38,12 @@ public:
     /// Add the noise of an event.
     /// @param ratio  (view), see InputNoise::ratio; NaN is skipped
     /// @param views  one per element of `ratio`
-    void observe(const at::Tensor& ratio, std::vector<View> views);
+    /// @return the ratio on the host; the copy from a device may still be running
+    at::Tensor observe(const at::Tensor& ratio, std::vector<View> views);
+
+    /// Return the note "network_noise" about one event, without views whose ratio is NaN; no note if there is no other.
+    /// @param ratio  on the host, complete
+    Notes notes(const at::Tensor& ratio, const std::vector<View>& views) const;
 
     /// Log the lowest and highest ratio of each view at level info. Call after the last event.
     void report();
@@ -49,6 +56,9 @@ public:
     /// Return the extremes by view, from the copies that are complete.
     std::map<std::string, Extremes> extremes() const;
 
+    /// Return the extremes of each view, for the report about the input.
+    std::vector<instrument::NetworkNoise> network_noise() const;
+
 private:
     struct Pending {
         at::Tensor ratio; ///< on the host
@@ -57,6 +67,7 @@ private:
     };
     void evaluate_copied();
     void evaluate(const Pending& pending);
+    bool is_tried(double ratio) const { return ratio >= m_training.low && ratio <= m_training.high; }
 
     std::string m_logger;
     std::string m_model;

@@ -322,6 +322,7 @@ TensorSetPtr TorchTensorSetToFrameFanin::arrived(const TensorSetPtr& output, std
                 own->masks[mask].push_back(range);
             }
         }
+        merge_notes(tensors.front().notes, event->findings->notes());
         own->findings = nullptr;
         const auto* ids = tensors.front().channels.get();
         const auto rows = std::find_if(m_frames.begin(), m_frames.end(),
