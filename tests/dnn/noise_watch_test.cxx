@@ -70,7 +70,7 @@ TEST_F(NoiseWatchTest, ReportsTheExtremesOfEachView) {
         << text;
     EXPECT_NE(text.find("view V: noise 1.25 to 1.25 times the training noise, events: 1"), std::string::npos)
         << text;
-    EXPECT_EQ(m_watch.extremes().at("U").high, 1.5);
+    EXPECT_EQ(m_watch.network_noise().at(0).highest, 1.5);
 }
 
 TEST_F(NoiseWatchTest, NotesTheRatioOfAnEventAndTheRange) {
@@ -112,7 +112,7 @@ TEST_F(NoiseWatchTest, AReportJoinsTheDevices) {
 
 TEST_F(NoiseWatchTest, AcceptsFloat32AndStrides) {
     m_watch.observe(at::tensor({1.F, 7.F, 1.5F, 7.F}).view({2, 2}).select(1, 0), {{"U", 0}, {"V", 1}});
-    EXPECT_EQ(m_watch.extremes().at("V").high, 1.5);
+    EXPECT_EQ(m_watch.network_noise().at(1).highest, 1.5);
     EXPECT_EQ(logged(), "");
 }
 

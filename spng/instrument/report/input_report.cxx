@@ -74,6 +74,12 @@ std::string plane_name(const InputReport::Plane& plane) {
     return std::string(1, "UVW"[plane.second]) + " of anode " + std::to_string(plane.first);
 }
 
+void NetworkNoise::join(const NetworkNoise& other) {
+    lowest = std::min(lowest, other.lowest);
+    highest = std::max(highest, other.highest);
+    events += other.events;
+}
+
 void InputReport::merge(const InputReport& other) {
     events += other.events;
     for (const auto& [key, from] : other.planes) {
@@ -92,11 +98,9 @@ void InputReport::merge(const InputReport& other) {
         });
         if (own == network_noise.end()) {
             network_noise.push_back(from);
-            continue;
+        } else {
+            own->join(from);
         }
-        own->lowest = std::min(own->lowest, from.lowest);
-        own->highest = std::max(own->highest, from.highest);
-        own->events += from.events;
     }
 }
 

@@ -59,6 +59,8 @@ struct NetworkNoise {
     std::uint64_t events = 0;
 
     bool fits() const { return lowest >= min_tried && highest <= max_tried; }
+    /// Add other events of the same node and view.
+    void join(const NetworkNoise& other);
 };
 
 struct InputReport {

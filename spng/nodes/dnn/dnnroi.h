@@ -70,7 +70,8 @@ private:
     void check_sampling(const TensorSet& images, const NamedTensor& image) const;
     /// Return the divisor (image, view, channel) of the charge images; undefined for a model without training noise.
     /// @param notes  gets the note about the noise, if it is known at once
-    at::Tensor divisor_for(const std::vector<const NamedTensor*>& images, const EventInfo& event, Notes& notes);
+    at::Tensor divisor_for(const std::vector<const NamedTensor*>& images, const EventInfo& event,
+                           Notes& notes);
     /// Return the noise of the training of an image, by plane [electrons].
     /// @throws Error(Model) if the file of the network lacks it
     const std::vector<double>& noise_of_planes(const std::string& image) const;

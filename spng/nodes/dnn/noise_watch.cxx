@@ -7,7 +7,6 @@
 
 #include <c10/core/impl/VirtualGuardImpl.h>
 
-#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -51,9 +50,11 @@ Notes NoiseWatch::notes(const at::Tensor& ratio, const std::vector<View>& views)
     if (text.empty()) {
         return {};
     }
-    return {{"network_noise",
-             text + " times the noise of the training; tried: " + format_fixed(m_training.low, 2) + " to " +
-                 format_fixed(m_training.high, 2) + " times"}};
+    return {{"network_noise", text + " times the noise of the training; " + tried()}};
+}
+
+std::string NoiseWatch::tried() const {
+    return "tried: " + format_fixed(m_training.low, 2) + " to " + format_fixed(m_training.high, 2) + " times";
 }
 
 void NoiseWatch::evaluate_copied() {
@@ -70,20 +71,24 @@ void NoiseWatch::evaluate(const Pending& pending) {
         if (std::isnan(ratio)) {
             continue;
         }
-        const auto [found, is_first] = m_extremes.try_emplace(view.name, Extremes{ratio, ratio, 0});
-        Extremes& extremes = found->second;
-        const bool was_warned = !is_first && !(is_tried(extremes.low) && is_tried(extremes.high));
-        extremes.low = std::min(extremes.low, ratio);
-        extremes.high = std::max(extremes.high, ratio);
-        ++extremes.events;
-        if (!is_tried(ratio) && !was_warned) {
+        const instrument::NetworkNoise own{.node = m_logger,
+                                           .view = view.name,
+                                           .lowest = ratio,
+                                           .highest = ratio,
+                                           .min_tried = m_training.low,
+                                           .max_tried = m_training.high,
+                                           .events = 1};
+        const auto [found, is_first] = m_noise.try_emplace(view.name, own);
+        const bool was_warned = !is_first && !found->second.fits();
+        if (!is_first) {
+            found->second.join(own);
+        }
+        if (!own.fits() && !was_warned) {
             const double training = m_training.planes.at(m_image).at(view.plane);
             log::warn(m_logger, "view " + view.name + ": the noise is " + format_fixed(ratio * training, 0) +
                                     " electrons, " + format_fixed(ratio, 2) + " times the " +
                                     format_fixed(training, 0) + " electrons of the training of " + m_model +
-                                    "; tried: " + format_fixed(m_training.low, 2) + " to " +
-                                    format_fixed(m_training.high, 2) +
-                                    " times. Compare its ROIs with those of -A model=none");
+                                    "; " + tried() + ". Compare its ROIs with those of -A model=none");
         }
     }
 }
@@ -91,11 +96,11 @@ void NoiseWatch::evaluate(const Pending& pending) {
 void NoiseWatch::report() {
     const std::lock_guard lock(m_mutex);
     evaluate_copied();
-    for (const auto& [name, extremes] : m_extremes) {
+    for (const auto& [name, noise] : m_noise) {
         log::info(m_logger, [&] {
-            return "view " + name + ": noise " + format_fixed(extremes.low, 2) + " to " +
-                   format_fixed(extremes.high, 2) +
-                   " times the training noise, events: " + std::to_string(extremes.events);
+            return "view " + name + ": noise " + format_fixed(noise.lowest, 2) + " to " +
+                   format_fixed(noise.highest, 2) +
+                   " times the training noise, events: " + std::to_string(noise.events);
         });
     }
 }
@@ -103,21 +108,10 @@ void NoiseWatch::report() {
 std::vector<instrument::NetworkNoise> NoiseWatch::network_noise() const {
     const std::lock_guard lock(m_mutex);
     std::vector<instrument::NetworkNoise> views;
-    for (const auto& [name, extremes] : m_extremes) {
-        views.push_back({.node = m_logger,
-                         .view = name,
-                         .lowest = extremes.low,
-                         .highest = extremes.high,
-                         .min_tried = m_training.low,
-                         .max_tried = m_training.high,
-                         .events = static_cast<std::uint64_t>(extremes.events)});
+    for (const auto& [name, noise] : m_noise) {
+        views.push_back(noise);
     }
     return views;
-}
-
-std::map<std::string, NoiseWatch::Extremes> NoiseWatch::extremes() const {
-    const std::lock_guard lock(m_mutex);
-    return m_extremes;
 }
 
 } // namespace spng

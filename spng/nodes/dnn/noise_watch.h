@@ -48,15 +48,7 @@ public:
     /// Log the lowest and highest ratio of each view at level info. Call after the last event.
     void report();
 
-    struct Extremes {
-        double low = 0;
-        double high = 0;
-        std::int64_t events = 0;
-    };
-    /// Return the extremes by view, from the copies that are complete.
-    std::map<std::string, Extremes> extremes() const;
-
-    /// Return the extremes of each view, for the report about the input.
+    /// Return the extremes of each view, in order of their names, from the copies that are complete.
     std::vector<instrument::NetworkNoise> network_noise() const;
 
 private:
@@ -67,7 +59,8 @@ private:
     };
     void evaluate_copied();
     void evaluate(const Pending& pending);
-    bool is_tried(double ratio) const { return ratio >= m_training.low && ratio <= m_training.high; }
+    /// Return the range in which the network was tried, for a message.
+    std::string tried() const;
 
     std::string m_logger;
     std::string m_model;
@@ -75,7 +68,7 @@ private:
     TrainingNoise m_training;
     mutable std::mutex m_mutex;
     std::deque<Pending> m_pending;
-    std::map<std::string, Extremes> m_extremes;
+    std::map<std::string, instrument::NetworkNoise> m_noise; ///< by view
 };
 
 } // namespace spng
