@@ -7,6 +7,7 @@ hot channels was chosen on it (docs/dnnroi.md).
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import json
 import zipfile
@@ -16,13 +17,14 @@ import numpy as np
 import pytest
 import torch
 
+from scripts.dnnroi.settings import SETTINGS
 from tests.reference import metrics
 from tests.support import wire_cell
 
 MODEL = wire_cell.DATA / "dnnroi.ts"
 VIEWS = {"U": slice(0, 800), "V": slice(800, 1600), "W": slice(1600, 2560)}
 INDUCTION = ("U", "V")
-WEIGHTS = "f09aa5c5b275eb6c9adebda913863c75a12e1ee18174fd1540a937b9bf65b694"
+WEIGHTS = "9ef8d049dda477c282a9e8070e1d914d8c7da0c370d2ea47d5c1c2021ca5389c"
 
 
 @pytest.fixture(name="about", scope="module")
@@ -65,29 +67,25 @@ class TestFile:
 
     def test_metadata(self, about: dict) -> None:
         """The metadata give inputs, order, scale, rebin and provenance."""
-        assert (
-            about["inputs"] == ["loose", "mp2", "mp3"] and about["scale"] == 1 / 4000 and about["rebin"] == 4
-        )
+        assert about["inputs"] == ["loose", "tight", "mp2", "mp3"]
+        assert about["scale"] == 1 / 4000 and about["rebin"] == 4
         assert about["multiple"] == 32 and about["halo"] > 0 and about["transpose"] is False
         assert "stand_in" not in about
         training = about["training"]
         assert len(training["commit"]) == 12 and int(training["commit"], 16) >= 0, (
             "trained with changes that are in no commit"
         )
-        assert training["events"] == 48, "the shipped file is older than the present setting"
-        assert training["rule"] == json.loads(json.dumps(training["rule"])) and training["minutes"] < 60
+        setting = SETTINGS["full"]
+        assert training["events"] == setting.events
+        assert training["rule"] == json.loads(json.dumps(dataclasses.asdict(setting.training)))
 
     def test_noise_of_the_training(self, about: dict) -> None:
         """Within 8 % of pure noise (302 and 360 electrons, NumPy reference); signals increase it."""
-        assert about["training_noise"]["loose"] == pytest.approx([302, 360], rel=0.08) and about[
-            "noise_range"
-        ] == [
-            0.7,
-            2.1,
-        ]
+        assert about["training_noise"]["loose"] == pytest.approx([302, 360], rel=0.08)
+        assert about["noise_range"] == [0.5, 2.3]
 
     def test_weights(self) -> None:
-        """Code and weights are those of the training (commit 3c5967f); only metadata have changed."""
+        """Code and weights are those of the training at commit 1acb791."""
         digest = hashlib.sha256()
         with zipfile.ZipFile(MODEL) as archive:
             for name in sorted(
@@ -110,12 +108,12 @@ class TestFile:
     @pytest.mark.parametrize("size", [(800, 1500), (480, 1500), (33, 100)])
     def test_any_size(self, size: tuple[int, int]) -> None:
         """Empty input gives no ROI; confirmed charge is found at every position."""
-        features = torch.zeros(1, 3, *size)
+        features = torch.zeros(1, 4, *size)
         model = torch.jit.load(MODEL)
         probability = model(features)
         assert probability.shape == (1, 1, *size) and probability.min() >= 0 and probability.max() < 0.5
-        features[0, 0, 10:20, 40:46] = 3000 / 4000
-        features[0, 2, 10:20, 40:46] = 1
+        features[0, :2, 10:20, 40:46] = 3000 / 4000
+        features[0, 3, 10:20, 40:46] = 1
         assert (model(features)[0, 0, 11:19, 41:45] > 0.5).all()
 
 

@@ -15,7 +15,7 @@ pytestmark = wire_cell.needs_program
 
 # Nine operations on one value per channel for the input noise: quotient, NaN for bad channels (two), median, two
 # limits, product, comparison, selection. One for the features and one for the ROIs.
-NODE_OPERATIONS = {"SPNGDNNROI:induction": 11, "SPNGChannelRMS:loose-induction": 1}
+NODE_OPERATIONS = {"SPNGDNNROI:induction": 13, "SPNGChannelRMS:loose-induction": 1}
 
 
 @pytest.mark.parametrize("precision", ["exact", "fast"])

@@ -118,9 +118,11 @@ class TestNoisierThanTheTraining:
         assert 0.95 < found.charge < 1.05 and found.efficiency > 0.98 and found.purity > 0.79, found
 
     @pytest.mark.parametrize("event", [NOISE_DOUBLE, NOISE_HOT])
-    def test_nothing_is_found_in_noise(self, noisy: Run, view: str, event: int) -> None:
+    def test_noise_makes_almost_no_rois(self, noisy: Run, view: str, event: int) -> None:
+        """At most 1e-5 of the samples, as docs/dnnroi.md promises; about 1e-6 is measured over many events."""
         rows = INDUCTION.index(view)
-        assert noisy.dumped[f"loose_{event}"][rows].any() and not noisy.dumped[f"roi_{event}"][rows].any()
+        assert noisy.dumped[f"loose_{event}"][rows].any()
+        assert noisy.dumped[f"roi_{event}"][rows].mean() <= 1e-5
 
 
 class TestWarnings:
@@ -139,12 +141,12 @@ class TestWarnings:
         assert [view["view"] for view in result.noise] == ["U", "V"]
         for view in result.noise:
             assert view["lowest"] == view["highest"] == pytest.approx(3, rel=0.05)
-            assert (view["min_tried"], view["max_tried"], view["events"]) == (0.7, 2.1, 2)
+            assert (view["min_tried"], view["max_tried"], view["events"]) == (0.5, 2.3, 2)
             assert not view["fits"]
         (u, v), expected = (ratio for _, ratio in seen), "U {:.2f}, V {:.2f} times the noise of the training"
         for event in range(2):
             notes = json.loads(bytes(result.output[f"notes_spng_{event}"]))
-            assert notes["network_noise"] == expected.format(u, v) + "; tried: 0.70 to 2.10 times"
+            assert notes["network_noise"] == expected.format(u, v) + "; tried: 0.50 to 2.30 times"
 
     def test_of_single_views_and_in_the_parallel_engine(self, tmp_path: Path) -> None:
         seen = warnings_of(run(tmp_path, [short_and_noisy(4)], batch="false", engine="TbbFlow", dump="").log)
