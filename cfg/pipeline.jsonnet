@@ -16,7 +16,7 @@ local chain(spng, job, group, batch) =
     local is_induction = group.kind == 'induction', has_network = is_induction && group.model != 'none';
     local has_long_pulses = spng.has_long_pulses(group), has_noise_decon = wants('wiener') && spng.has_noise_decon(group);
 
-    local noise_filter = if job.filters_noise then [spng.CoherentNoiseFilter(group, job.groups)] else [];
+    local noise_filters = [spng.noise_filter(name, group, job.groups) for name in job.noise_filters];
     local decon = tap('decon', spng.Decon(group));
     local gauss = tap('gauss', spng.Apply1DSpectrum('gauss', group));
     // Images at the sampling of the ROIs, each with the noise of its channels; SPNGLongPulses makes a second loose image.
@@ -40,7 +40,7 @@ local chain(spng, job, group, batch) =
     local wiener_signal = spng.ApplyROI('wiener', group, output='wiener', summary=true);
 
     local links =
-        job.from_frame(group, noise_filter + job.taps('adc', group), [decon] + (if has_noise_decon then [noise_decon] else []))
+        job.from_frame(group, noise_filters + job.taps('adc', group), [decon] + (if has_noise_decon then [noise_decon] else []))
         + [link(decon, gauss)]
         + [link(decon, filter) for filter in filters]
         + [link(filters[i], noise[i]) for i in job.indices(names)]
@@ -99,7 +99,8 @@ local chain(spng, job, group, batch) =
 ///            regions, coincidence, roi, signal
 /// batch      false: one node for each view instead of one for views of equal shape
 /// dead_is_hit  true: dead channels count as hit in the coincidence of the other views
-/// noise_filter  none, or coherent: first subtract the noise that the channels of a front-end board share
+/// noise_filter  steps on the raw waveforms, with commas, in the fixed order of the chain: coherent, which subtracts the noise that the
+///            channels of a front-end board share; default: those of the detector; or none
 /// filters    named set of filters and thresholds of the detector; empty: its default
 /// memory_budget  limit of tensor memory on each device: 4GB, 800MB; empty: none on the CPU, 9/10 of the free memory on CUDA
 /// share      none; auto: wait until other jobs leave enough memory; or a folder for the reservations
@@ -134,7 +135,7 @@ function(
     dump='',
     batch=true,
     dead_is_hit=false,
-    noise_filter='none',
+    noise_filter='default',
     filters='',
     memory_budget='',
     share='none',

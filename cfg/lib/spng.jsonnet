@@ -228,6 +228,11 @@ function(det, anodes, filters='') {
             board_channels: [group.board_channels],
         }, 1, 1, [views]),
 
+    /// The step on raw waveforms with this name of the job argument noise_filter.
+    noise_filter(name, group, groups):: {
+        coherent: spng.CoherentNoiseFilter(group, groups),
+    }[name],
+
     ChannelRMS(name, group):: node('SPNGChannelRMS', name + '-' + group.name, settings(group).noise, 1, 1),
 
     /// Whether the noise image needs a separate deconvolution, with another filter along wires.

@@ -56,10 +56,10 @@ function(chain, detectors, given)
                                               max_bad_share=options.max_bad_share);
 
     // The part of the job that chains use. Fields refer to locals: Jsonnet computes a local once but a field at each access.
-    local filters_noise = options.filters_noise, dead_is_hit = options.dead_is_hit;
+    local noise_filters = options.noise_filters, dead_is_hit = options.dead_is_hit;
     local job = {
         groups: groups,
-        filters_noise: filters_noise,
+        noise_filters: noise_filters,
         dead_is_hit: dead_is_hit,
         wants:: wants,
         indices:: indices,

@@ -6,6 +6,8 @@ local job_anodes = import 'anodes.jsonnet';
 local args = import 'arguments.jsonnet';
 
 local known_tags = ['signal', 'gauss', 'wiener', 'loose', 'mp2', 'mp3', 'roi'];
+// Steps on raw waveforms, in the order of the chain.
+local known_noise_filters = ['coherent'];
 local known_edges = ['adc', 'decon', 'gauss', 'loose', 'tight', 'images', 'regions', 'coincidence', 'roi', 'signal'];
 
 local checked(what, words, known) =
@@ -22,7 +24,12 @@ function(detectors, given)
     local anodes = job_anodes.chosen(det, given.tpcid);
     local out_tags = checked('tag', args.list(given.tags), known_tags);
     local dumped = checked('edge to dump', args.list(given.dump), known_edges);
-    local filters_noise = checked('noise filter', [given.noise_filter], ['none', 'coherent']) == ['coherent'];
+    local asked_filters = args.list(given.noise_filter);
+    local checked_filters = checked('noise filter',
+                                    asked_filters,
+                                    (if std.length(asked_filters) == 1 then ['none', 'default'] else []) + known_noise_filters);
+    local chosen_filters = if checked_filters == ['default'] then std.get(det, 'noise_filters', []) else checked_filters;
+    local noise_filters = [name for name in known_noise_filters if std.member(chosen_filters, name)];
     local other_anodes = checked('choice for other_anodes', [given.other_anodes], ['reject', 'ignore'])[0];
     local frames = checked('form of frames', [given.frames], ['dense', 'sparse'])[0];
     local batch_anodes = if given.batch_anodes == 'auto' then 'auto' else args.boolean('batch_anodes', given.batch_anodes);
@@ -37,7 +44,7 @@ function(detectors, given)
     local options = {
         out_tags: out_tags,
         dumped: dumped,
-        filters_noise: filters_noise,
+        noise_filters: noise_filters,
         network_layout: checked('memory layout of the network', [given.network_layout], ['auto', 'contiguous', 'channels_last'])[0],
         mask_threshold: if given.mask_threshold == '' then null else fraction('mask_threshold'),
         other_anodes: other_anodes,
