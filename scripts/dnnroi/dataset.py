@@ -110,19 +110,28 @@ class EventSet:
         rule: TargetRule = TargetRule(),
     ) -> None:
         """training_noise: (view, image) [electrons]; None: that of these events."""
-        events = [read_event(event_file(folder, seed)) for seed in seeds]
-        self.charge = np.concatenate([event.charge for event in events])
-        self.masks = np.concatenate([event.masks for event in events])
-        self.truth = np.concatenate([event.truth for event in events])
-        self.dead = np.concatenate([event.dead for event in events])
-        targets = [target_and_weight(view.astype(np.float32), rule) for view in self.truth]
-        self.target = np.stack([target for target, _ in targets])
-        self.weight = np.stack([weight.astype(np.float16) for _, weight in targets])
+        first = read_event(event_file(folder, seeds[0]))
+        views, rows = len(first.truth), len(first.truth) * len(seeds)
+        # Filled event by event, because events and arrays together would take twice the memory.
+        self.charge, self.masks, self.truth, self.dead = (
+            np.empty((rows, *part.shape[1:]), part.dtype)
+            for part in (first.charge, first.masks, first.truth, first.dead)
+        )
+        self.target = np.empty(self.truth.shape, dtype=bool)
+        self.weight = np.empty(self.truth.shape, dtype=np.float16)
+        for index, seed in enumerate(seeds):
+            event = read_event(event_file(folder, seed))
+            own = slice(index * views, (index + 1) * views)
+            self.charge[own], self.masks[own] = event.charge, event.masks
+            self.truth[own], self.dead[own] = event.truth, event.dead
+            for row in range(own.start, own.stop):
+                self.target[row], self.weight[row] = target_and_weight(
+                    self.truth[row].astype(np.float32), rule
+                )
         rms = np.stack([noise_of_channels(images) for images in self.charge])
         self.noise = view_noise(rms, ~self.dead)
-        views = len(events[0].truth)
         if training_noise is None:
-            training_noise = np.median(self.noise.reshape(len(events), views, -1), axis=0)
+            training_noise = np.median(self.noise.reshape(len(seeds), views, -1), axis=0)
         self.training_noise = training_noise
         self.divisor = np.stack(
             [
