@@ -17,6 +17,7 @@ local chain(spng, job, group, batch) =
     local has_long_pulses = spng.has_long_pulses(group), has_noise_decon = wants('wiener') && spng.has_noise_decon(group);
 
     local noise_filters = [spng.noise_filter(name, group, job.groups) for name in job.noise_filters];
+    local resampler = if spng.is_resampled then [spng.Resampler(group)] else [];
     local decon = tap('decon', spng.Decon(group));
     local gauss = tap('gauss', spng.Apply1DSpectrum('gauss', group));
     // Images at the sampling of the ROIs, each with the noise of its channels; SPNGLongPulses makes a second loose image.
@@ -40,7 +41,7 @@ local chain(spng, job, group, batch) =
     local wiener_signal = spng.ApplyROI('wiener', group, output='wiener', summary=true);
 
     local links =
-        job.from_frame(group, noise_filters + job.taps('adc', group), [decon] + (if has_noise_decon then [noise_decon] else []))
+        job.from_frame(group, noise_filters + resampler + job.taps('adc', group), [decon] + (if has_noise_decon then [noise_decon] else []))
         + [link(decon, gauss)]
         + [link(decon, filter) for filter in filters]
         + [link(filters[i], noise[i]) for i in job.indices(names)]
@@ -85,7 +86,7 @@ local chain(spng, job, group, batch) =
 /// model      default: the network trained for the detector and its default filters if there is one, else none; none: ROIs
 ///            from thresholds and coincidence; standin: an untrained network for tests; or a model file
 /// nevents    stop after this many events; -1: all
-/// window     ticks in the core of a readout window of a long readout (changes the result); 0: the value of the detector; -1: never divide a readout
+/// window     ticks of the frames in the core of a readout window of a long readout (changes the result); 0: the value of the detector; -1: never divide a readout
 /// series     true: join frames that follow each other in time into one readout
 /// verbosity  log lines: 0 as set by -l and -L, 1 info, 2 debug, 3 trace
 /// precision  exact; or fast: the network in bfloat16 if the machine has instructions for it, TF32 on CUDA

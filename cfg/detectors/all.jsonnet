@@ -3,6 +3,7 @@
 {
     microboone: import 'microboone.jsonnet',
     pdhd: import 'pdhd.jsonnet',
+    'pdhd-data': import 'pdhd-data.jsonnet',
     pdhd_badAPA1: import 'pdhd_badAPA1.jsonnet',
     pdsp: import 'pdsp.jsonnet',
 }

@@ -16,6 +16,7 @@ local wc = import 'wirecell.jsonnet';
     // 0.2 V to 1.6 V; baselines of U and V 1003.4 mV, of W 507.7 mV
     digitiser: { bits: 14, fullscale: 1.4 * wc.volt, baselines: [9402, 9402, 3601] },
     readout: { tick: 500 * wc.ns, nticks: 6000 },
+    period_hint: 'raw data of ProtoDUNE-HD have ticks of 512 ns and need -A detname=pdhd-data',
 
     // Drift along x to one face of each anode; the other face points to the cryostat (cfg/pgrapher/experiment/pdhd/simparams.jsonnet).
     lar: {

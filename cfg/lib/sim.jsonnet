@@ -57,6 +57,9 @@ function(det, anode, seed=1) {
     local electronics = component('ColdElecResponse', det.name, det.electronics),
     local adc_per_voltage = std.pow(2, det.digitiser.bits) / det.digitiser.fullscale,
 
+    // Waveforms have the sampling of the detector's frames, the truth that of the output of the chain.
+    local raw_readout = std.get(det, 'raw_readout', det.readout),
+
     /// Position and time of the charge's readout. The readout starts earlier by the drift time from the response plane to the
     /// wires, so that charge deposited at the wires at -250 us is in the first tick, as in the Wire-Cell Toolkit's simulation.
     local readout = {
@@ -71,7 +74,7 @@ function(det, anode, seed=1) {
 
     /// extra: further keys of the node
     DepoTransform(extra={})::
-        node('SPNGDepoTransform', label, readout {
+        node('SPNGDepoTransform', label, readout + raw_readout {
             field_response: wc.tn(field),
             elec_response: wc.tn(electronics),
             ADC_mV: adc_per_voltage,
@@ -90,8 +93,8 @@ function(det, anode, seed=1) {
             anode: wc.tn(anode_plane),
             spectra: det.noise_spectra,
             ADC_mV: adc_per_voltage,
-            tick: det.readout.tick,
-            nticks: det.readout.nticks,
+            tick: raw_readout.tick,
+            nticks: raw_readout.nticks,
             seed: seed,
             coherent_rms: coherent,
         } + extra, 1, 1, [anode_plane]),

@@ -19,6 +19,10 @@ function(det, anodes, filters='') {
     local noise_images = if std.objectHasAll(det, 'noise_image') then [det.noise_image(anode) for anode in all],
     local set_strings = [std.toString([sets[i], if noise_images != null then noise_images[i]]) for i in indices(all)],
 
+    /// The readout of the frames, which SPNGResampler brings to that of the chain if their ticks differ.
+    local raw_readout = std.get(det, 'raw_readout', det.readout),
+    is_resampled:: raw_readout.tick != det.readout.tick,
+
     /// Ticks in a sample of the ROI images.
     rebin:: 4,
     /// Names of the ROI images.
@@ -102,16 +106,17 @@ function(det, anodes, filters='') {
         groups: [group_data(group) for group in groups],
     }, planes),
 
-    TorchFRERSpectrum(plane, anode=all[0])::
+    TorchFRERSpectrum(plane, anode=all[0], readout=det.readout)::
         local alike = first_alike(anode);
         local field = of_anode(fields, alike);
-        component('TorchFRERSpectrum', 'anode' + alike + '-plane' + plane, {
+        local label = (if readout == det.readout then '' else 'raw-') + 'anode' + alike + '-plane' + plane;
+        component('TorchFRERSpectrum', label, {
             field_response: wc.tn(field),
             elec_response: wc.tn(electronics),
             fr_plane_id: plane,
-            readout_period: det.readout.tick,
+            readout_period: readout.tick,
             ADC_mV: std.pow(2, det.digitiser.bits) / det.digitiser.fullscale,
-            default_nticks: det.readout.nticks,
+            default_nticks: readout.nticks,
         }, [field, electronics]),
 
     local low_pass(name, filter) = component('HfFilter', name, filter),
@@ -146,7 +151,13 @@ function(det, anodes, filters='') {
 
     local names(components) = [wc.tn(c) for c in components],
 
-    /// The readout windows of long readouts. text: core,before,after in ticks, or the core only; 0: those of the detector, -1: none
+    /// Ticks of a frame in a whole number of samples of the ROI images.
+    local window_step =
+        local divisor(a, b) = if b == 0 then a else divisor(b, a % b);
+        local sample = det.readout.tick * spng.rebin;
+        sample / divisor(sample, raw_readout.tick),
+
+    /// The readout windows of long readouts, in ticks of the frames. text: core,before,after in ticks, or the core only; 0: those of the detector, -1: none
     window(text)::
         local given = [args.whole('window', each) for each in if std.isNumber(text) then [text] else args.list(text)];
         local own = std.get(det, 'window', { core: 0, before: 0, after: 0 });
@@ -165,7 +176,7 @@ function(det, anodes, filters='') {
             [if std.length(files) > 1 then 'further_files']: files[1:],
             tags: tags,
             nevents: nevents,
-            [if window != null then 'window']: window { align: spng.rebin },
+            [if window != null then 'window']: window { align: window_step },
             series: series,
             read_ahead: ahead,
         }, 0, 1),
@@ -173,7 +184,11 @@ function(det, anodes, filters='') {
     /// Prediction of noise, polarity and pulse shape from the description of the detector, for the groups of the job.
     InputCheck(groups)::
         local views = spng.ViewGroups(groups);
-        local responses = [spng.TorchFRERSpectrum(view.plane, anode_of(view)) for group in groups for view in group.views];
+        local responses = [
+            spng.TorchFRERSpectrum(view.plane, anode_of(view), raw_readout)
+            for group in groups
+            for view in group.views
+        ];
         component('SPNGInputCheck', label, {
             groups: wc.tn(views),
             frer_spectrum: names(responses),
@@ -190,8 +205,10 @@ function(det, anodes, filters='') {
             output_groups: [group.name for group in groups],
             intag: intag,
             adc_bits: det.digitiser.bits,
-            default_nticks: det.readout.nticks,
-            readout_period: det.readout.tick,
+            default_nticks: raw_readout.nticks,
+            readout_period: raw_readout.tick,
+            [if spng.is_resampled then 'chain_period']: det.readout.tick,
+            [if std.objectHas(det, 'period_hint') then 'period_hint']: det.period_hint,
             max_bad_share: max_bad_share,
             [if check then 'check']: wc.tn(checks[0]),
             [if others != 'reject' then 'other_channels']: others,
@@ -227,6 +244,9 @@ function(det, anodes, filters='') {
             group: group.name,
             board_channels: [group.board_channels],
         }, 1, 1, [views]),
+
+    /// From the sampling of the frames to that of the chain.
+    Resampler(group):: node('SPNGResampler', group.name, {}, 1, 1),
 
     /// The step on raw waveforms with this name of the job argument noise_filter.
     noise_filter(name, group, groups):: {

@@ -129,6 +129,18 @@ def test_mode(site: Site, frames: wire_cell.Arrays, mode: dict[str, Any]) -> Non
     assert_equal(cuda, cpu, ROUNDING[mode.get("dtype", "float32")])
 
 
+def test_resampling(site: Site, frames: wire_cell.Arrays) -> None:
+    """Frames with ticks of 512 ns, node by node and as a CUDA graph. Masks that the device finds are converted too."""
+    raw = {name: array.copy() for name, array in frames.items()}
+    for ident in range(EVENTS):
+        raw[f"tickinfo_*_{ident}"][1:] = [512, ident]
+        raw[f"frame_*_{ident}"][40, 100:103] = 2**14 - 1
+    flags = site.raw_flags(512, TICKS)
+    cpu, cuda, _ = on_both(site.folder, flags, raw, cuda_graph="on")
+    assert cpu["frame_signal_0"].shape[1] == 820 and cpu["chanmask_saturated_0"].tolist() == [[40, 102, 106]]
+    assert_equal(cuda, cpu)
+
+
 @pytest.mark.parametrize("graph", ["off", "on"])
 def test_fast(site: Site, frames: wire_cell.Arrays, graph: str) -> None:
     """Bfloat16, where the CPU may compute in float32. ROIs agree to 99.5 %, the criterion of tests/gpu; charge to the

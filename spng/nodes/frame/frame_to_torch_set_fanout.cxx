@@ -9,6 +9,7 @@
 #include "spng/device/host_copy.h"
 #include "spng/device/memory/page_locked.h"
 #include "spng/graph/memory_rule.h"
+#include "spng/nodes/channels/channel_ranges.h"
 #include "spng/nodes/channels/late_findings.h"
 
 #include <ATen/ops/cat.h>
@@ -20,6 +21,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 
 namespace spng {
 namespace {
@@ -54,6 +56,18 @@ std::string idents_of(const std::vector<const AnodePlane*>& anodes) {
 }
 
 } // namespace
+
+void FrameToTorchSetFanout::configured() {
+    if (config().chain_period > 0) {
+        constexpr std::int64_t max_term = 8192; // transforms have a multiple of it
+        m_ratio = period_ratio(config().readout_period, config().chain_period);
+        if (std::max(m_ratio.from, m_ratio.to) > max_term) {
+            reject("chain_period", std::to_string(config().chain_period) + " ns",
+                   "a period whose ratio to the " + std::to_string(config().readout_period) +
+                       " ns of readout_period is one of integers up to " + std::to_string(max_term));
+        }
+    }
+}
 
 void FrameToTorchSetFanout::prepare_node(Environment& environment) {
     m_view_groups = &environment.service<ViewGroups>(config().groups, at_key("groups"));
@@ -91,6 +105,34 @@ const NamedTensor& FrameToTorchSetFanout::select_input(const TensorSet& frame) c
                      .hint = "-A intag=TAG"});
     }
     return *tensor;
+}
+
+void FrameToTorchSetFanout::require_period(double period) const {
+    const double expected = config().readout_period;
+    if (std::abs(period - expected) > 1e-6 * expected) {
+        throw Error(ErrorKind::Input, {.what = "the sampling period of the frame is not that of the detector",
+                                       .seen = std::to_string(period) + " ns",
+                                       .expected = std::to_string(expected) + " ns",
+                                       .hint = config().period_hint.empty()
+                                                   ? "resample the frame, or set the detector's tick"
+                                                   : config().period_hint});
+    }
+}
+
+void FrameToTorchSetFanout::resample_event(EventInfo& event) const {
+    if (m_ratio.from == m_ratio.to) {
+        return;
+    }
+    event.start += event.first_tick * event.tick;
+    event.first_tick = 0;
+    event.tick = config().chain_period;
+    event.ticks = m_ratio.ceil(event.ticks);
+    event.masks = resampled(std::move(event.masks), m_ratio);
+    if (event.window) {
+        // FrameFileSource begins and cuts readout windows where ticks of both periods begin.
+        event.window->core_begin = m_ratio.floor(event.window->core_begin);
+        event.window->core_end = m_ratio.ceil(event.window->core_end);
+    }
 }
 
 void FrameToTorchSetFanout::reject_other_channels(const std::map<int, std::int64_t>& row_of_channel) const {
@@ -287,19 +329,20 @@ std::vector<TensorSetPtr> FrameToTorchSetFanout::example() const {
     event->tick = config().readout_period;
     event->ticks = config().default_nticks;
     const Axis ticks{"tick", "ns", event->start, event->tick};
+    resample_event(*event);
     const c10::Device device = context().device();
     if (m_selects_on_device) {
         // Most frames have the channels of all anodes in ascending order.
         const at::Tensor channels = at::tensor(m_view_groups->channels(), at::kInt);
         const at::Tensor frame =
-            host_tensor({channels.numel(), event->ticks}, at::kShort, device.is_cuda()).zero_();
+            host_tensor({channels.numel(), config().default_nticks}, at::kShort, device.is_cuda()).zero_();
         return outputs_for(to_upload(event, frame, table_for({rows_for(channels), {}, 0})->rows, ticks));
     }
     std::vector<TensorSetPtr> outputs;
     for (const auto* group : m_groups) {
         auto shape = group->ids.sizes().vec();
         const at::Tensor good = at::ones(shape, at::TensorOptions(at::kBool).device(device));
-        shape.push_back(event->ticks);
+        shape.push_back(config().default_nticks);
         NamedTensor tensor =
             tensor_of(*group, at::zeros(shape, at::TensorOptions(at::kShort).device(device)), good, ticks);
         outputs.push_back(std::make_shared<const TensorSet>(event, std::vector{std::move(tensor)}));
@@ -309,6 +352,7 @@ std::vector<TensorSetPtr> FrameToTorchSetFanout::example() const {
 
 Ports FrameToTorchSetFanout::process(const Ports& inputs) {
     const NamedTensor& frame = select_input(*inputs[0]);
+    require_period(frame.axes[1].period);
     const Rows rows = rows_for(frame.channels->ids);
     auto event = std::make_shared<EventInfo>(inputs[0]->event());
     event->ticks = frame.data.size(1);
@@ -331,7 +375,8 @@ Ports FrameToTorchSetFanout::process(const Ports& inputs) {
         }
         event->findings = std::make_shared<const LateFindings>(
             LateFindings::Input{name().text(), event->index, frame.data, *rows, table->is_masked,
-                                std::move(groups), std::move(bad), rails, largest, m_tally});
+                                std::move(groups), std::move(bad), rails, largest, m_ratio, m_tally});
+        resample_event(*event);
         return outputs_for(to_upload(event, frame.data, table->rows, ticks));
     }
     std::vector<NamedTensor> tensors;
@@ -357,6 +402,7 @@ Ports FrameToTorchSetFanout::process(const Ports& inputs) {
         found.push_back({m_groups[group], waveforms, std::move(selected.findings.counts)});
     }
     m_tally->add(event->index, found);
+    resample_event(*event);
     Ports outputs;
     for (auto& tensor : tensors) {
         outputs.push_back(std::make_shared<const TensorSet>(event, std::vector{std::move(tensor)}));

@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+// Raw data of ProtoDUNE-HD: ticks of 512 ns, which SPNGResampler brings to 500 ns, and anode 0 as it was built
+// (docs/decisions/resampling.md).
+local wc = import 'wirecell.jsonnet';
+
+(import 'pdhd_badAPA1.jsonnet') {
+    name: 'pdhd-data',
+    raw_readout: { tick: 512 * wc.ns, nticks: 5859 },
+    period_hint: 'frames of the simulation have ticks of 500 ns and need -A detname=pdhd or pdhd_badAPA1',
+}
