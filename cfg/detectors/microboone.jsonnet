@@ -16,6 +16,8 @@ local wc = import 'wirecell.jsonnet';
     electronics: { gain: 14.0 * wc.mV / wc.fC, shaping: 2.2 * wc.us, postgain: 1.2 },
     digitiser: { bits: 12, fullscale: 2.0 * wc.volt },
     readout: { tick: 500 * wc.ns, nticks: 9595 },
+    // Coupling of the wires: chndb-base.jsonnet, and OmniChannelNoiseDB.cxx, which takes two layers.
+    rc_tails: { constant: 1.0 * wc.ms, layers: 2 },
     // Readout windows of long readouts: a track along the drift lasts 2.33 ms, less than `after`.
     window: { core: 12000, before: 1000, after: 5000 },
 

@@ -16,6 +16,8 @@ local wc = import 'wirecell.jsonnet';
     // 0.2 V to 1.6 V
     digitiser: { bits: 12, fullscale: 1.4 * wc.volt },
     readout: { tick: 500 * wc.ns, nticks: 6000 },
+    // Coupling of the wires (chndb-base.jsonnet and simparams.jsonnet; one layer).
+    rc_tails: { constant: 1.1 * wc.ms, layers: 1 },
 
     // Drift along x to one face of each anode (cfg/pgrapher/experiment/pdsp/simparams.jsonnet).
     lar: {

@@ -248,8 +248,19 @@ function(det, anodes, filters='') {
     /// From the sampling of the frames to that of the chain.
     Resampler(group):: node('SPNGResampler', group.name, {}, 1, 1),
 
+    /// Samples of digitisers whose low bits stick; in: ADC counts.
+    StickyCodes(group)::
+        node('SPNGStickyCodes', group.name, { adc_bits: det.digitiser.bits } + std.get(det, 'sticky_codes', {}), 1, 1),
+
+    /// The tails that the coupling capacitors leave behind pulses; in: ADC counts.
+    RCTails(group)::
+        if std.objectHas(det, 'rc_tails') then node('SPNGRCTails', group.name, det.rc_tails, 1, 1)
+        else error "the description of detector '" + det.name + "' lacks rc_tails, which the step tails of noise_filter needs",
+
     /// The step on raw waveforms with this name of the job argument noise_filter.
     noise_filter(name, group, groups):: {
+        sticky: spng.StickyCodes(group),
+        tails: spng.RCTails(group),
         coherent: spng.CoherentNoiseFilter(group, groups),
     }[name],
 
