@@ -219,6 +219,10 @@ function(det, anodes, filters='') {
             output: filter,
         }, 1, 1, filters + [response]),
 
+    /// Lines of constant frequency; in: ADC counts. A detector may set keys of the node in `harmonic_lines`, such as bands.
+    HarmonicLineFilter(group)::
+        node('SPNGHarmonicLineFilter', group.name, std.get(det, 'harmonic_lines', {}), 1, 1),
+
     /// The noise that the channels of one front-end board share; in: ADC counts.
     CoherentNoiseFilter(group, groups)::
         local views = spng.ViewGroups(groups);
@@ -230,6 +234,7 @@ function(det, anodes, filters='') {
 
     /// The step on raw waveforms with this name of the job argument noise_filter.
     noise_filter(name, group, groups):: {
+        lines: spng.HarmonicLineFilter(group),
         coherent: spng.CoherentNoiseFilter(group, groups),
     }[name],
 
