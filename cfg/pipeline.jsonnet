@@ -100,8 +100,11 @@ local chain(spng, job, group, batch) =
 ///            regions, coincidence, roi, signal
 /// batch      false: one node for each view instead of one for views of equal shape
 /// dead_is_hit  true: dead channels count as hit in the coincidence of the other views
-/// noise_filter  steps on the raw waveforms, with commas, in the fixed order of the chain: coherent, which subtracts the noise that the
-///            channels of a front-end board share; default: those of the detector; or none
+/// noise_filter  steps on the raw waveforms, with commas, in the fixed order of the chain: lines, which subtracts harmonics of power
+///            supplies and clocks; channels, which finds dead and noisy channels and masks them; coherent, which subtracts the noise
+///            that the channels of a front-end board share; default: those of the detector; or none
+/// bad_channels  JSON file with the list "bad" of the Wire-Cell Toolkit's channel noise database: channels that are treated as masked
+///            in every event; channel_info there may set min_rms_cut and max_rms_cut of the step channels; empty: none
 /// filters    named set of filters and thresholds of the detector; empty: its default
 /// memory_budget  limit of tensor memory on each device: 4GB, 800MB; empty: none on the CPU, 9/10 of the free memory on CUDA
 /// share      none; auto: wait until other jobs leave enough memory; or a folder for the reservations
@@ -137,6 +140,7 @@ function(
     batch=true,
     dead_is_hit=false,
     noise_filter='default',
+    bad_channels='',
     filters='',
     memory_budget='',
     share='none',
@@ -173,6 +177,7 @@ function(
         batch: batch,
         dead_is_hit: dead_is_hit,
         noise_filter: noise_filter,
+        bad_channels: bad_channels,
         filters: filters,
         memory_budget: memory_budget,
         share: share,

@@ -7,8 +7,8 @@ local pg = import 'pgraph.jsonnet';
 local wc = import 'wirecell.jsonnet';
 
 /// det: detector description; anodes: index of the anode, or a list of indices; filters: name of one of the detector's filter
-/// sets, empty for its default
-function(det, anodes, filters='') {
+/// sets, empty for its default; bad_channels: file with a list of channels, see SPNGChannelList, empty for none
+function(det, anodes, filters='', bad_channels='') {
     local spng = self,
     local set_name = if filters == '' then det.filter_set else filters,
     local set_of_anode(anode) =
@@ -65,6 +65,14 @@ function(det, anodes, filters='') {
     local response_files = [det.field_response(anode) for anode in all],
     local first_alike(anode) = all[std.find(of_anode(response_files, anode), response_files)[0]],
     local fields = [component('FieldResponse', 'anode' + all[i], { filename: response_files[i] }) for i in indices(all)],
+
+    // Bad channels of the file, and those of the detector.
+    local own_bad_channels =
+        if std.objectHasAll(det, 'bad_channels') then std.flattenArrays([det.bad_channels(anode) for anode in all]) else [],
+    local channel_lists =
+        if bad_channels == '' && own_bad_channels == [] then []
+        else [component('SPNGChannelList', det.name, { filename: bad_channels, bad: own_bad_channels, wire_schema: wc.tn(wires) }, [wires])],
+    local channel_list = { [if channel_lists != [] then 'channel_list']: wc.tn(channel_lists[0]) },
 
     local group_data(group) = {
         name: group.name,
@@ -212,7 +220,7 @@ function(det, anodes, filters='') {
             max_bad_share: max_bad_share,
             [if check then 'check']: wc.tn(checks[0]),
             [if others != 'reject' then 'other_channels']: others,
-        }, 1, std.length(groups), [views] + checks),
+        } + channel_list, 1, std.length(groups), [views] + checks + channel_lists),
 
     /// image: see WireFilter
     Decon(group, image='')::
@@ -235,6 +243,21 @@ function(det, anodes, filters='') {
             rebin: rebin,
             output: filter,
         }, 1, 1, filters + [response]),
+
+    /// Lines of constant frequency; in: ADC counts. A detector may set keys of the node in `harmonic_lines`, such as bands.
+    HarmonicLineFilter(group)::
+        node('SPNGHarmonicLineFilter', group.name, std.get(det, 'harmonic_lines', {}), 1, 1),
+
+    /// Dead and noisy channels; in: ADC counts. A detector may set keys of the node in `channel_status`, such as max_rms.
+    ChannelStatus(group, groups)::
+        local views = spng.ViewGroups(groups);
+        local responses = [spng.TorchFRERSpectrum(view.plane, anode_of(view)) for view in group.views];
+        node('SPNGChannelStatus', group.name, {
+            groups: wc.tn(views),
+            group: group.name,
+            frer_spectrum: names(responses),
+            spectra: std.get(det, 'noise_spectra', ''),
+        } + channel_list + std.get(det, 'channel_status', {}), 1, 1, [views] + responses + channel_lists),
 
     /// The noise that the channels of one front-end board share; in: ADC counts.
     CoherentNoiseFilter(group, groups)::
@@ -261,6 +284,8 @@ function(det, anodes, filters='') {
     noise_filter(name, group, groups):: {
         sticky: spng.StickyCodes(group),
         tails: spng.RCTails(group),
+        lines: spng.HarmonicLineFilter(group),
+        channels: spng.ChannelStatus(group, groups),
         coherent: spng.CoherentNoiseFilter(group, groups),
     }[name],
 

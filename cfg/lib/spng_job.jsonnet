@@ -16,7 +16,7 @@ local link(tail, head, hp=0, tp=0) = { tail: tail, head: head, tp: tp, hp: hp };
 function(chain, detectors, given)
     local options = make_options(detectors, given);
     local anodes = options.anodes;
-    local spng = make_spng(options.det, anodes, given.filters);
+    local spng = make_spng(options.det, anodes, given.filters, given.bad_channels);
     local views_of(groups) =
         if options.joins_views then groups
         else [group { name: view.name, views: [view] } for group in groups for view in group.views];

@@ -3,6 +3,7 @@
 
 #include "WireCellSpng/TorchnvTools.h"
 #include "spng/core/notes.h"
+#include "spng/detector/channel_list.h"
 #include "spng/detector/view_groups.h"
 #include "spng/device/context.h"
 #include "spng/device/event_stream.h"
@@ -22,6 +23,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <iterator>
 
 namespace spng {
 namespace {
@@ -77,6 +79,12 @@ void FrameToTorchSetFanout::prepare_node(Environment& environment) {
     const InputCheck* check =
         config().check.empty() ? nullptr : &environment.service<InputCheck>(config().check, at_key("check"));
     m_tally = std::make_shared<InputTally>(name().text(), config().max_bad_share, config().adc_bits, check);
+    if (!config().channel_list.empty()) {
+        const auto& list = environment.service<ChannelList>(config().channel_list, at_key("channel_list"));
+        const auto& own = m_view_groups->channels();
+        std::set_intersection(list.bad().begin(), list.bad().end(), own.begin(), own.end(),
+                              std::back_inserter(m_bad_channels));
+    }
     std::vector<at::Tensor> ids;
     std::int64_t rows = 0;
     for (const auto* group : m_groups) {
@@ -356,6 +364,13 @@ Ports FrameToTorchSetFanout::process(const Ports& inputs) {
     const Rows rows = rows_for(frame.channels->ids);
     auto event = std::make_shared<EventInfo>(inputs[0]->event());
     event->ticks = frame.data.size(1);
+    for (const int channel : m_bad_channels) {
+        const ChannelRange whole{channel, 0, event->ticks};
+        auto& mask = event->masks["bad"];
+        if (std::find(mask.begin(), mask.end(), whole) == mask.end()) {
+            mask.push_back(whole);
+        }
+    }
     std::vector<ChannelRange> bad;
     for (const auto& mask : config().bad_masks) {
         const auto found = event->masks.find(mask);

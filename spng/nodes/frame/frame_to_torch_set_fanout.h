@@ -31,6 +31,7 @@ struct FrameToTorchSetFanoutConfig {
     double chain_period = 0;
     std::string period_hint;
     std::string check;
+    std::string channel_list;
     double max_bad_share = 0.05;
     static constexpr auto fields() {
         using C = FrameToTorchSetFanoutConfig;
@@ -58,6 +59,9 @@ struct FrameToTorchSetFanoutConfig {
             field(&C::check, "check", "", any(),
                   "name of the SPNGInputCheck component; empty: do not check noise, polarity and pulse shape "
                   "of the input"),
+            field(&C::channel_list, "channel_list", "", any(),
+                  "name of the SPNGChannelList component whose bad channels are added to the channel mask "
+                  "\"bad\" of each event; empty: none"),
             field(
                 &C::max_bad_share, "max_bad_share", "", between(0, 1),
                 "warn if a larger share of an anode's channels is unusable (absent, NaN, out of range, dead "
@@ -140,6 +144,7 @@ private:
     const ViewGroups* m_view_groups = nullptr;
     std::vector<const ViewGroup*> m_groups;
     std::vector<std::int64_t> m_first_rows; ///< of each group, in tensors with the rows of all groups
+    std::vector<int> m_bad_channels;        ///< of the channel list, in the anodes of the job
     at::Tensor m_ids; ///< (row) int32 on the host: channel ids of the rows of all groups
     PeriodRatio m_ratio; ///< of the frames' sampling period and that of the chain
     bool m_selects_on_device = false;
