@@ -13,9 +13,8 @@ local wc = import 'wirecell.jsonnet';
 
     // The factor sets the area of the response to the value of the pulser calibration: 41.649 instead of 36.648 ADC tick / 1000 e.
     electronics: { gain: 14.0 * wc.mV / wc.fC, shaping: 2.2 * wc.us, postgain: 1.1365 },
-    // 0.2 V to 1.6 V
-    digitiser: { bits: 12, fullscale: 1.4 * wc.volt },
-    readout: { tick: 500 * wc.ns, nticks: 6000 },
+    // 0.2 V to 1.6 V; baselines of U and V 1003.4 mV, of W 507.7 mV
+    digitiser: { bits: 12, fullscale: 1.4 * wc.volt, baselines: [2350, 2350, 900] },
 
     // Drift along x to one face of each anode (cfg/pgrapher/experiment/pdsp/simparams.jsonnet).
     lar: {

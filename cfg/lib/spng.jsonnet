@@ -53,7 +53,11 @@ function(det, anodes, filters='') {
     local wires = component('WireSchemaFile', det.name, { filename: det.wires }),
     local electronics = component('ColdElecResponse', det.name, det.electronics),
     local planes = [
-        component('AnodePlane', 'anode' + anode, { ident: anode, wire_schema: wc.tn(wires) }, [wires])
+        component('AnodePlane', 'anode' + anode, {
+            ident: anode,
+            wire_schema: wc.tn(wires),
+            [if std.objectHasAll(det, 'anode_parts') then 'parts']: det.anode_parts(anode),
+        }, [wires])
         for anode in all
     ],
 
