@@ -91,4 +91,14 @@ local high_pass(tau) = tau * wc.megahertz;
             witness: { threshold_rms_factor: 5.0, grow_rms_factor: 2.0, pad: 1 },
         },
     },
+
+    /// `smooth` with purer ROIs, for detectors with little noise beside the charge of a true pixel (docs/decisions/detectors.md): wider low
+    /// passes, sigma in MHz, make pulses shorter; ROIs grow to a neighbouring wire only where it is above `neighbour`, and on
+    /// collection along ticks only above `grow`.
+    pure(wiener, induction, collection, neighbour, grow)::
+        local three(shape) = [shape, shape, shape];
+        self.smooth(wiener, three(low_pass(induction)), three(low_pass(collection, 3.4))) {
+            induction+: { rois+: { neighbour_rms_factor: neighbour } },
+            collection+: { witness+: { grow_rms_factor: grow } },
+        },
 }

@@ -69,8 +69,9 @@ local wc = import 'wirecell.jsonnet';
     // Image whose noise is summary_wiener.
     noise_image(anode):: filters.osp_noise(filters.wiener.microboone, 0.02, 1.4),
 
-    filter_set: 'smooth',
+    filter_set: 'pure',
     filter_sets(anode):: {
+        pure: filters.pure(filters.wiener.microboone, 0.20, 0.25, 1.0, 4.0),
         smooth: filters.smooth(filters.wiener.microboone),
         microboone: filters.traditional(filters.wiener.microboone),
     },

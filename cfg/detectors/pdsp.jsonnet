@@ -2,6 +2,7 @@
 // ProtoDUNE-SP: six anodes with two faces, the same wires as ProtoDUNE-HD but other electronics.
 // Source of the values: public wire-cell-toolkit (cfg/pgrapher/experiment/pdsp/params.jsonnet). The data files are the unchanged
 // files of the public wire-cell-data; give their folder with -P or in WIRECELL_PATH.
+local filters = import 'filters.jsonnet';
 local wc = import 'wirecell.jsonnet';
 
 (import 'wrapped_anode.jsonnet') {
@@ -26,4 +27,7 @@ local wc = import 'wirecell.jsonnet';
     },
     drift_volumes(anode):: self.inner_drift_volume(anode, centre=3630.75 * wc.mm, wires=85.725 * wc.mm),
     line_centre(anode):: { y: 3000 * wc.mm, z: (1150 + 2320.6 * std.floor(anode / 2)) * wc.mm },
+
+    filter_set: 'pure',
+    filter_sets(anode):: super.filter_sets(anode) { pure: filters.pure(filters.wiener.pdsp, 0.16, 0.22, 0.0, 2.0) },
 }

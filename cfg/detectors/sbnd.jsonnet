@@ -71,8 +71,9 @@ local wc = import 'wirecell.jsonnet';
     // Image whose noise is summary_wiener.
     noise_image(anode):: filters.osp_noise(filters.wiener.sbnd, 0.0185, 1.05),
 
-    filter_set: 'smooth',
+    filter_set: 'pure',
     filter_sets(anode):: {
+        pure: filters.pure(filters.wiener.sbnd, 0.20, 0.25, 1.0, 3.0),
         smooth: filters.smooth(filters.wiener.sbnd),
         sbnd: filters.traditional(filters.wiener.sbnd),
     },

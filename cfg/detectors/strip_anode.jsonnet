@@ -78,8 +78,9 @@ local wc = import 'wirecell.jsonnet';
     // Image whose noise is summary_wiener.
     noise_image(anode):: filters.osp_noise(filters.wiener.pdsp, 0.014, 5.0),
 
-    filter_set: 'smooth',
+    filter_set: 'pure',
     filter_sets(anode):: {
+        pure: filters.pure(filters.wiener.pdsp, 0.20, 0.25, 1.0, 3.0),
         smooth: filters.smooth(filters.wiener.pdsp),
         pdvd: filters.traditional(filters.wiener.pdsp),
     },
