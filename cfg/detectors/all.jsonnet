@@ -6,4 +6,7 @@
     'pdhd-data': import 'pdhd-data.jsonnet',
     pdhd_badAPA1: import 'pdhd_badAPA1.jsonnet',
     pdsp: import 'pdsp.jsonnet',
+    pdvd_bottom: import 'pdvd_bottom.jsonnet',
+    pdvd_top: import 'pdvd_top.jsonnet',
+    sbnd: import 'sbnd.jsonnet',
 }

@@ -57,7 +57,11 @@ function(det, anodes, filters='', bad_channels='') {
     local wires = component('WireSchemaFile', det.name, { filename: det.wires }),
     local electronics = component('ColdElecResponse', det.name, det.electronics),
     local planes = [
-        component('AnodePlane', 'anode' + anode, { ident: anode, wire_schema: wc.tn(wires) }, [wires])
+        component('AnodePlane', 'anode' + anode, {
+            ident: anode,
+            wire_schema: wc.tn(wires),
+            [if std.objectHasAll(det, 'anode_parts') then 'parts']: det.anode_parts(anode),
+        }, [wires])
         for anode in all
     ],
 
@@ -251,7 +255,7 @@ function(det, anodes, filters='', bad_channels='') {
     /// Dead and noisy channels; in: ADC counts. A detector may set keys of the node in `channel_status`, such as max_rms.
     ChannelStatus(group, groups)::
         local views = spng.ViewGroups(groups);
-        local responses = [spng.TorchFRERSpectrum(view.plane, anode_of(view)) for view in group.views];
+        local responses = [spng.TorchFRERSpectrum(view.plane, anode_of(view), raw_readout) for view in group.views];
         node('SPNGChannelStatus', group.name, {
             groups: wc.tn(views),
             group: group.name,
