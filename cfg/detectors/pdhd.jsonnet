@@ -31,6 +31,8 @@ local wc = import 'wirecell.jsonnet';
 
     // The network that finds ROIs on U and V with the default filter set (docs/dnnroi.md).
     model(anode):: 'dnnroi.ts',
+    // Networks that were trained for one of these detectors fit.
+    network_detectors(anode):: ['pdhd'],
     noise_image(anode):: filters.osp_noise(filters.wiener.pdhd, 0.016, 0.75),
     filter_sets(anode):: super.filter_sets(anode) { pdhd: filters.traditional(filters.wiener.pdhd) },
 }

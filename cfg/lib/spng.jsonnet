@@ -25,6 +25,8 @@ function(det, anodes, filters='', bad_channels='') {
 
     /// Ticks in a sample of the ROI images.
     rebin:: 4,
+    /// Names of the images that a network gets.
+    network_images:: ['loose', 'tight'],
     /// Names of the ROI images.
     images(group):: std.objectFields(settings(group).images),
 
@@ -321,6 +323,29 @@ function(det, anodes, filters='', bad_channels='') {
         else if set_name == det.filter_set && std.objectHasAll(det, 'model') then det.model(anode)
         else 'none',
 
+    /// The input of a network: that of its training must be the same. The texts of the filters are compared as they are.
+    network_input(group)::
+        local anode = anode_of(group.views[0]);
+        local wire = std.get(settings(group), 'wire', det.wire_filter[group.kind]);
+        local low_pass(low) = '%g MHz, power %g' % [low.sigma / wc.megahertz, low.power];
+        local filters(image, plane) =
+            local high = std.get(image, 'high');
+            'low pass ' + low_pass(image.low[plane])
+            + (if high == null then '' else ', high pass %g MHz' % (high / wc.megahertz))
+            + ', along wires %g' % wire.sigma;
+        local names = spng.network_images;
+        {
+            detectors: if std.objectHasAll(det, 'network_detectors') then det.network_detectors(anode) else [det.name],
+            filter_set: set_name,
+            tick: det.readout.tick,
+            features: names + ['mp2', 'mp3'],
+            images: [
+                { image: name, plane: plane, filters: filters(settings(group).images[name], plane) }
+                for name in names
+                for plane in std.set([view.plane for view in group.views])
+            ],
+        },
+
     TorchService(group):: component('SPNGTorchService', group.network, {
         model: group.model,
         layout: std.get(group, 'network_layout', 'auto'),
@@ -332,6 +357,7 @@ function(det, anodes, filters='', bad_channels='') {
         local service = spng.TorchService(group);
         node('SPNGDNNROI', group.name, {
             forward: wc.tn(service),
+            input: spng.network_input(group),
             [if std.get(group, 'mask_threshold') != null then 'mask_threshold']: group.mask_threshold,
         }, 2, 1, [service]),
 

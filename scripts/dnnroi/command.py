@@ -18,6 +18,7 @@ from scripts.wcb.checkout import ROOT, build_folder, fail, say
 from . import evaluation, export, figures, noise, package
 from .conditions import NOMINAL, Conditions
 from .dataset import EventSet, make_events
+from .job_input import job_input
 from .settings import SETTINGS, Setting
 from .simulation import ProgramFailed
 from .training import OtherTraining, Training, best_device, train
@@ -115,6 +116,7 @@ def run(options: argparse.Namespace) -> None:
         torch.set_num_threads(options.threads)
     say(f"1/4 Events: {setting.held_out} held out, {setting.events} for training, in {options.data}")
     program = wire_cell(options)
+    network_input = job_input(program)
     make_events(options.data, setting.held_out_seeds(), NOMINAL, program, ProgressBar())
     make_events(options.data, setting.training_seeds(), Conditions(), program, ProgressBar())
     held_out = EventSet(options.data, setting.held_out_seeds())
@@ -146,7 +148,9 @@ def run(options: argparse.Namespace) -> None:
         "events": setting.events,
         "minutes": round((time.monotonic() - begin) / 60, 1),
     }
-    file_metadata = export.metadata(network, about, found, noise.metadata(held_out.training_noise))
+    file_metadata = export.metadata(
+        network, about, found, noise.metadata(held_out.training_noise), network_input
+    )
     size = export.write_torch_script(options.output, network, file_metadata)
     (options.work / "figures.json").write_text(json.dumps(found, indent=2) + "\n", encoding="utf-8")
     if options.package:

@@ -2,7 +2,7 @@
 """The shipped network data/dnnroi.ts: its metadata, and the default job compared with the truth.
 
 The bars are those that the project set itself for cosmic-like events; the network was not trained on the default event. The limit for
-hot channels was chosen on it (docs/dnnroi.md).
+hot channels and the share of very steep tracks were chosen with it (docs/physics.md, section Tuning).
 """
 
 from __future__ import annotations

@@ -294,7 +294,9 @@ class TestExport:
     def fixture_file(self, events: EventSet, tmp_path: Path) -> tuple[Path, DNNROINet]:
         """An exported file and its network."""
         network = trained(events, tmp_path, steps=10).network.eval()
-        about = export.metadata(network, {"commit": "abc"}, {}, noise.metadata(events.training_noise))
+        about = export.metadata(
+            network, {"commit": "abc"}, {}, noise.metadata(events.training_noise), {"detector": "pdhd"}
+        )
         export.write_torch_script(tmp_path / "toy.ts", network, about)
         return tmp_path / "toy.ts", network
 
@@ -319,6 +321,7 @@ class TestExport:
         )
         assert about["multiple"] == 32 and about["halo"] == file[1].halo() and about["transpose"] is False
         assert about["training"]["commit"] == "abc" and about["parameters"] == parameters(file[1])
+        assert about["detector"] == "pdhd"
         assert about["training_noise"]["loose"] == pytest.approx([500, 500], rel=0.15), (
             "that of the toy events"
         )

@@ -34,6 +34,11 @@ struct ModelMetadata {
     std::optional<bool> transpose;        ///< the last two axes are (tick, channel)
     std::optional<TrainingNoise> noise;   ///< empty: do not scale the charge images by their noise
     std::optional<double> mask_threshold; ///< output above which a sample is in an ROI
+    std::optional<std::string> detector;  ///< of the training
+    std::string filter_set;               ///< of the training
+    std::optional<double> tick;           ///< of the training [ns]
+    /// Filters of the images of the training, as text, by image and plane; empty for a plane that had no part in it.
+    std::map<std::string, std::vector<std::string>> images;
     bool stand_in = false;                ///< made by hand for tests, not trained
     std::string text;                     ///< all metadata as JSON on one line, including unknown keys
 };
