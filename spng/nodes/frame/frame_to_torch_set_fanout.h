@@ -51,7 +51,8 @@ struct FrameToTorchSetFanoutConfig {
                   "first event; 0: no warm-up"),
             field(&C::readout_period, "readout_period", "ns", above(0), "sampling period of the frames"),
             field(&C::chain_period, "chain_period", "ns", at_least(0),
-                  "sampling period behind the SPNGResampler nodes, to which times, length and masks of the event "
+                  "sampling period behind the SPNGResampler nodes, to which times, length and masks of the "
+                  "event "
                   "are converted; 0: that of the frames"),
             field(&C::period_hint, "period_hint", "", any(),
                   "hint of the error about frames with another sampling period"),
@@ -140,7 +141,7 @@ private:
     const ViewGroups* m_view_groups = nullptr;
     std::vector<const ViewGroup*> m_groups;
     std::vector<std::int64_t> m_first_rows; ///< of each group, in tensors with the rows of all groups
-    at::Tensor m_ids; ///< (row) int32 on the host: channel ids of the rows of all groups
+    at::Tensor m_ids;    ///< (row) int32 on the host: channel ids of the rows of all groups
     PeriodRatio m_ratio; ///< of the frames' sampling period and that of the chain
     bool m_selects_on_device = false;
     bool m_leaves_device_work = false;
