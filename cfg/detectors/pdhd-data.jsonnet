@@ -5,6 +5,8 @@ local wc = import 'wirecell.jsonnet';
 
 (import 'pdhd_badAPA1.jsonnet') {
     name: 'pdhd-data',
+    // As WCT's jobs for data (cfg/pgrapher/experiment/pdhd/nf.jsonnet).
+    noise_filters: ['coherent'],
     raw_readout: { tick: 512 * wc.ns, nticks: 5859 },
     period_hint: 'frames of the simulation have ticks of 500 ns and need -A detname=pdhd or pdhd_badAPA1',
 }

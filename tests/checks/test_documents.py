@@ -35,7 +35,9 @@ GUIDE = ROOT / "docs" / "user-guide.md"
 CHAIN = ROOT / "spng" / "README.md"
 JOBS = sorted((ROOT / "cfg").glob("*.jsonnet"))
 DETECTORS = re.findall(
-    r"^    '?([\w-]+)'?: import", (ROOT / "cfg/detectors/all.jsonnet").read_text(encoding="utf-8"), re.MULTILINE
+    r"^    '?([\w-]+)'?: import",
+    (ROOT / "cfg/detectors/all.jsonnet").read_text(encoding="utf-8"),
+    re.MULTILINE,
 )
 BENCHMARKS = "docs/benchmarks/"  # ./wcb bench writes the commands that it ran
 TICKS = 800  # of the event with all tags

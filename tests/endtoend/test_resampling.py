@@ -148,6 +148,7 @@ def test_charge_is_that_of_ticks_of_500_ns(site: Site, runs: Runs) -> None:
 
 def test_masks_cover_the_same_times(runs: Runs) -> None:
     """A mask of the file, one that the job finds in integers, and one that it finds in real numbers."""
+
     def masks(ident: int) -> dict[str, list[list[int]]]:
         return {
             name.split("_")[1]: sorted(array.tolist())
@@ -173,9 +174,7 @@ def test_first_tick_is_in_the_start(runs: Runs) -> None:
 
 def test_readout_windows_follow_each_other(site: Site, runs: Runs) -> None:
     """Their charge differs from that of the whole readout by what readout windows change: 3e-4 on U."""
-    parts = {
-        name: array for name, array in runs.raw.items() if int(name.rpartition("_")[2]) >= LONG
-    }
+    parts = {name: array for name, array in runs.raw.items() if int(name.rpartition("_")[2]) >= LONG}
     assert len(long_readout.idents(parts)) > 2
     signal = long_readout.whole(parts, "signal")
     expected = runs.chain[f"frame_signal_{LONG}"]
@@ -204,6 +203,13 @@ def test_frames_with_the_other_period_are_rejected(site: Site, tmp_path: Path, i
 def test_readout_windows_between_ticks_are_rejected(site: Site, tmp_path: Path) -> None:
     """Readout windows begin where ticks of both lengths begin."""
     block = wire_cell.rejected(
-        "-c", wire_cell.PIPELINE, *site.raw_flags(RAW_NS, RAW_TICKS), "--check", "-A", "window=1001,250,500", folder=tmp_path, status=2
+        "-c",
+        wire_cell.PIPELINE,
+        *site.raw_flags(RAW_NS, RAW_TICKS),
+        "--check",
+        "-A",
+        "window=1001,250,500",
+        folder=tmp_path,
+        status=2,
     )
     assert "a multiple of 125 ticks" in block

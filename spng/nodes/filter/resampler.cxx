@@ -58,8 +58,7 @@ at::Tensor resample(const at::Tensor& waveforms, const PeriodRatio& ratio, at::S
     const std::int64_t resampled = padded / ratio.to * ratio.from;
     const std::int64_t steps = padded - ticks;
     // From the last sample towards the first one, without both.
-    const at::Tensor line =
-        at::arange(steps, 0, -1, result.options()).div(static_cast<double>(steps + 1));
+    const at::Tensor line = at::arange(steps, 0, -1, result.options()).div(static_cast<double>(steps + 1));
     const at::Tensor rows = as_rows(waveforms), result_rows = as_rows(result);
     const std::int64_t bytes_of_row =
         row_buffers * resampled * static_cast<std::int64_t>(c10::elementSize(type));

@@ -118,12 +118,12 @@ const NamedTensor& FrameToTorchSetFanout::select_input(const TensorSet& frame) c
 void FrameToTorchSetFanout::require_period(double period) const {
     const double expected = config().readout_period;
     if (std::abs(period - expected) > 1e-6 * expected) {
-        throw Error(ErrorKind::Input, {.what = "the sampling period of the frame is not that of the detector",
-                                       .seen = std::to_string(period) + " ns",
-                                       .expected = std::to_string(expected) + " ns",
-                                       .hint = config().period_hint.empty()
-                                                   ? "resample the frame, or set the detector's tick"
-                                                   : config().period_hint});
+        throw Error(ErrorKind::Input,
+                    {.what = "the sampling period of the frame is not that of the detector",
+                     .seen = std::to_string(period) + " ns",
+                     .expected = std::to_string(expected) + " ns",
+                     .hint = config().period_hint.empty() ? "resample the frame, or set the detector's tick"
+                                                          : config().period_hint});
     }
 }
 

@@ -52,7 +52,8 @@ struct FrameToTorchSetFanoutConfig {
                   "first event; 0: no warm-up"),
             field(&C::readout_period, "readout_period", "ns", above(0), "sampling period of the frames"),
             field(&C::chain_period, "chain_period", "ns", at_least(0),
-                  "sampling period behind the SPNGResampler nodes, to which times, length and masks of the event "
+                  "sampling period behind the SPNGResampler nodes, to which times, length and masks of the "
+                  "event "
                   "are converted; 0: that of the frames"),
             field(&C::period_hint, "period_hint", "", any(),
                   "hint of the error about frames with another sampling period"),
