@@ -99,7 +99,8 @@ local chain(spng, job, group, batch) =
 ///            regions, coincidence, roi, signal
 /// batch      false: one node for each view instead of one for views of equal shape
 /// dead_is_hit  true: dead channels count as hit in the coincidence of the other views
-/// noise_filter  steps on the raw waveforms, with commas, in the fixed order of the chain: coherent, which subtracts the noise that the
+/// noise_filter  steps on the raw waveforms, with commas, in the fixed order of the chain: sticky, which interpolates samples whose
+///            low bits stick; tails, which removes the tails of the RC coupling; coherent, which subtracts the noise that the
 ///            channels of a front-end board share; default: those of the detector; or none
 /// filters    named set of filters and thresholds of the detector; empty: its default
 /// memory_budget  limit of tensor memory on each device: 4GB, 800MB; empty: none on the CPU, 9/10 of the free memory on CUDA
