@@ -100,9 +100,10 @@ local chain(spng, job, group, batch) =
 ///            regions, coincidence, roi, signal
 /// batch      false: one node for each view instead of one for views of equal shape
 /// dead_is_hit  true: dead channels count as hit in the coincidence of the other views
-/// noise_filter  steps on the raw waveforms, with commas, in the fixed order of the chain: lines, which subtracts harmonics of power
-///            supplies and clocks; channels, which finds dead and noisy channels and masks them; coherent, which subtracts the noise
-///            that the channels of a front-end board share; default: those of the detector; or none
+/// noise_filter  steps on the raw waveforms, with commas, in the fixed order of the chain: sticky, which interpolates samples whose
+///            low bits stick; tails, which removes the tails of the RC coupling; lines, which subtracts harmonics of power
+///            supplies and clocks; channels, which finds dead and noisy channels and masks them; coherent, which subtracts the
+///            noise that the channels of a front-end board share; default: those of the detector; or none
 /// bad_channels  JSON file with the list "bad" of the Wire-Cell Toolkit's channel noise database: channels that are treated as masked
 ///            in every event; channel_info there may set min_rms_cut and max_rms_cut of the step channels; empty: none
 /// filters    named set of filters and thresholds of the detector; empty: its default

@@ -115,6 +115,7 @@ def test_rounding(site: Site, frames: wire_cell.Arrays) -> None:
         {"cuda_graph": "on", "engine": "TbbFlow", "events_in_flight": 3},
         {"dtype": "float64"},
         {"noise_filter": "coherent"},
+        {"noise_filter": "sticky,tails"},
         {"batch": "false"},
         {"model": NETWORK},
         {"model": NETWORK, "cuda_graph": "on"},

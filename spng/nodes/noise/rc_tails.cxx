@@ -22,7 +22,7 @@ namespace spng {
 namespace {
 
 constexpr std::int64_t block_ticks = 32;
-constexpr int fit_rounds = 12; // the weights settle earlier
+constexpr int fit_rounds = 12;     // the weights settle earlier
 constexpr double min_scale = 1e-4; // ADC; of the residuals, so that exact fits do not divide by 0
 
 std::vector<PlannedSet> plan_memory(const RCTailsConfig&, PlannedCall& call) {

@@ -31,7 +31,8 @@ namespace spng {
 namespace {
 
 constexpr double min_step = 1.0 / 8;       // of the modulus: smaller steps of stuck samples do no harm
-constexpr double min_excess = 2;           // ratio of large steps at the codes to those at adjacent codes
+constexpr double min_mean = 1.0 / 16;      // of the modulus: mean step from which a histogram is flat enough
+constexpr double min_excess = 2;           // ratio of counts at the codes to those at adjacent codes
 constexpr std::int64_t adjacent_reach = 2; // adjacent codes on either side
 constexpr std::int64_t max_cubic_run = 6;  // longer runs: the cubic is worse than the line
 constexpr std::int64_t sample_bytes = 160; // temporaries of repaired()
@@ -92,10 +93,15 @@ at::Tensor sticking(const at::Tensor& samples, const at::Tensor& at_code, const 
     const auto mean = at::where(ordinary, step, 0).sum(-1) / ordinary.sum(-1).clamp_min(1);
     const auto limit = (mean * 2).clamp_min(min_step * static_cast<double>(rule.modulus));
     const auto large = (step > limit.unsqueeze(-1)).logical_and_(clean);
-    const auto adjacent = adjacent_codes(rule.codes, rule.modulus);
-    const double share = static_cast<double>(rule.codes.size()) / static_cast<double>(adjacent.size());
-    const auto expected = (large & is_one_of(low_bits.narrow(-1, 1, inner), adjacent)).sum(-1) * share;
-    return (large & here).sum(-1) > expected * min_excess + (expected + 1).sqrt() * rule.significance;
+    const auto codes = adjacent_codes(rule.codes, rule.modulus);
+    const auto adjacent = is_one_of(low_bits, codes);
+    const double share = static_cast<double>(rule.codes.size()) / static_cast<double>(codes.size());
+    const auto exceeds = [&](const at::Tensor& at_codes, const at::Tensor& at_adjacent) {
+        const auto expected = at_adjacent.sum(-1) * share;
+        return at_codes.sum(-1) > expected * min_excess + (expected + 1).sqrt() * rule.significance;
+    };
+    return exceeds(large & here, large & adjacent.narrow(-1, 1, inner)) |
+           (exceeds(at_code, adjacent) & (mean >= min_mean * static_cast<double>(rule.modulus)));
 }
 
 /// Interpolate the samples at the codes.
@@ -226,8 +232,8 @@ Ports StickyCodes::process(const Ports& inputs) {
     // Warm-up calls and captures of a device graph are not events.
     if (!instrument::Unmeasured::is_on()) {
         const at::Tensor& samples = repaired.counts;
-        const at::Tensor counts = begin_copy_to_host(
-            at::stack({(samples > 0).sum(-1), samples.sum(-1), (samples * 2 > tensor.data.size(-1)).sum(-1)}));
+        const at::Tensor counts = begin_copy_to_host(at::stack(
+            {(samples > 0).sum(-1), samples.sum(-1), (samples * 2 > tensor.data.size(-1)).sum(-1)}));
         const auto note = [counts, views = tensor.channels->views] { return note_of(counts, views); };
         const auto& findings = inputs[0]->event().findings;
         if (device.is_cpu()) {

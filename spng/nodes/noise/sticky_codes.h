@@ -46,6 +46,8 @@ struct RepairedSamples {
 /// above max(2 mean s, modulus / 8), with the mean over ticks that are not at the codes. A channel sticks if
 /// n > 2 e + significance sqrt(e + 1), where n is the count of large s at the codes, and e that at the two
 /// adjacent codes on either side, in proportion. An ideal digitiser has n = e, whatever its noise and baseline.
+/// With a mean s of modulus / 16 or more, it sticks too if this holds for the counts of all samples at these codes,
+/// because stuck samples hide in white noise around one of the codes.
 ///
 /// A sample becomes the cubic polynomial through the two nearest samples on either side that are not at the
 /// codes; after six and more in a row, or with only one on a side, the straight line, or the only neighbour.
