@@ -146,6 +146,8 @@ function(det, anodes, filters='') {
 
     local names(components) = [wc.tn(c) for c in components],
 
+    local roi_baseline(group) = if group.kind == 'induction' then 'linear' else 'restored',
+
     /// The readout windows of long readouts. text: core,before,after in ticks, or the core only; 0: those of the detector, -1: none
     window(text)::
         local given = [args.whole('window', each) for each in if std.isNumber(text) then [text] else args.list(text)];
@@ -289,10 +291,14 @@ function(det, anodes, filters='') {
     /// Inputs: waveform, ROIs and, with a summary, an image with the noise of the channels.
     ApplyROI(name, group, output='signal', summary=false)::
         node('SPNGApplyROI', name + '-' + group.name, {
-            baseline: if group.kind == 'induction' then 'linear' else 'restored',
+            baseline: roi_baseline(group),
             output: output,
             summary: summary,
         }, if summary then 3 else 2, 1),
+
+    /// Inputs: waveform, ROIs.
+    ChargeError(group)::
+        node('SPNGChargeError', group.name, { baseline: roi_baseline(group) }, 2, 1),
 
     /// split: one frame and one port for each anode, instead of one frame for all
     /// window_tags: additional tags for the readout windows of long readouts

@@ -44,14 +44,14 @@ def commit(root: Path) -> str:
 
 
 def metadata(
-    network: DNNROINet, training: dict[str, Any], figures: dict[str, Any], noise: dict[str, Any]
+    network: DNNROINet, training: dict[str, Any], figures: dict[str, Any], measured: dict[str, Any]
 ) -> dict[str, Any]:
     """Return the metadata: keys that SPNGTorchService reads (spng/nodes/dnn/model.h), and provenance.
 
-    noise: the unit of the input, by noise.metadata.
+    measured: keys of noise.metadata, the unit of the input, and of calibration.metadata.
     """
     return {
-        **noise,
+        **measured,
         "name": "dnnroi",
         "inputs": list(INPUTS),
         "scale": 1 / ELECTRONS,
