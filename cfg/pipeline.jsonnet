@@ -33,6 +33,7 @@ local chain(spng, job, group, batch) =
     local network_images = pg.fan.fanin_node(2, 'network-images-' + group.name);
     local roi = if !is_induction then regions else tap('roi', if has_network then spng.DNNROI(group) else spng.CoincidenceROIs(group));
     local signal = tap('signal', spng.ApplyROI('signal', group));
+    local charge_error = spng.ChargeError(group);
 
     local wiener = spng.Apply1DSpectrum('wiener', group);
     local noise_decon = if has_noise_decon then spng.Decon(group, 'noise') else decon;
@@ -52,6 +53,7 @@ local chain(spng, job, group, batch) =
         + (if has_network then [link(loose_noise, network_images), link(noise[std.find('tight', names)[0]], network_images, hp=1)] else [])
         + (if has_network && has_long_pulses then [link(loose, loose_noise)] else [])
         + [link(gauss, signal), link(roi, signal, hp=1)]
+        + (if wants('error') then [link(gauss, charge_error), link(roi, charge_error, hp=1)] else [])
         + (if wants('wiener') then [
                link(decon, wiener),
                link(wiener, wiener_signal),
@@ -63,6 +65,7 @@ local chain(spng, job, group, batch) =
     // Nodes that provide traces of the output frame, by tag.
     local outputs = [
         [['signal'], signal],
+        [['error'], charge_error],
         [['gauss'], gauss],
         [['wiener'], wiener_signal],
     ] + (if is_induction then [[['loose'], loose], [['mp2', 'mp3'], coincidence(group)]] else []) + [[['roi'], roi]];
@@ -95,7 +98,7 @@ local chain(spng, job, group, batch) =
 /// network_layout  memory layout of the network: auto (on CUDA the faster one, measured at the start), contiguous or channels_last
 /// dtype      float32 or float64
 /// mask_threshold  a sample is in an ROI if the output of the network is above this, 0 to 1; empty: that of the model
-/// tags       products to write: signal, gauss, wiener (with the noise as summary), loose, mp2, mp3, roi
+/// tags       products to write: signal, error (of the charge, docs/physics-notes.md#charge-error), gauss, wiener (with the noise as summary), loose, mp2, mp3, roi
 /// dump       edges to write to files beside the output: adc, decon, gauss, loose and tight (input of the network, with coincidence), images,
 ///            regions, coincidence, roi, signal
 /// batch      false: one node for each view instead of one for views of equal shape

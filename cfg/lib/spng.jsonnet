@@ -165,6 +165,8 @@ function(det, anodes, filters='', bad_channels='') {
 
     local names(components) = [wc.tn(c) for c in components],
 
+    local roi_baseline(group) = if group.kind == 'induction' then 'linear' else 'restored',
+
     /// Ticks of a frame in a whole number of samples of the ROI images.
     local window_step =
         local divisor(a, b) = if b == 0 then a else divisor(b, a % b);
@@ -375,10 +377,14 @@ function(det, anodes, filters='', bad_channels='') {
     /// Inputs: waveform, ROIs and, with a summary, an image with the noise of the channels.
     ApplyROI(name, group, output='signal', summary=false)::
         node('SPNGApplyROI', name + '-' + group.name, {
-            baseline: if group.kind == 'induction' then 'linear' else 'restored',
+            baseline: roi_baseline(group),
             output: output,
             summary: summary,
         }, if summary then 3 else 2, 1),
+
+    /// Inputs: waveform, ROIs.
+    ChargeError(group)::
+        node('SPNGChargeError', group.name, { baseline: roi_baseline(group) }, 2, 1),
 
     /// split: one frame and one port for each anode, instead of one frame for all
     /// window_tags: additional tags for the readout windows of long readouts

@@ -41,7 +41,7 @@ function(chain, detectors, given)
     local overlap = options.overlaps_files;
     local windows = spng.window(given.window);
     local is_cut = !std.isObject(given.input) && windows.core > 0;
-    local region_tags = [tag for tag in out_tags if std.member(['signal', 'wiener', 'roi'], tag)];
+    local region_tags = [tag for tag in out_tags if std.member(['signal', 'error', 'wiener', 'roi'], tag)];
     local files =
         if std.isArray(given.input) then given.input
         else if has_each(given.input) then of_each_anode(given.input)

@@ -44,19 +44,14 @@ def commit(root: Path) -> str:
 
 
 def metadata(
-    network: DNNROINet,
-    training: dict[str, Any],
-    figures: dict[str, Any],
-    noise: dict[str, Any],
-    given: dict[str, Any],
+    network: DNNROINet, training: dict[str, Any], figures: dict[str, Any], measured: dict[str, Any]
 ) -> dict[str, Any]:
     """Return the metadata: keys that SPNGTorchService reads (spng/nodes/dnn/model.h), and provenance.
 
-    noise: the unit of the input, by noise.metadata; given: the input of the training, by job_input.job_input.
+    measured: keys of noise.metadata, the unit of the input, of calibration.metadata, and of job_input.job_input.
     """
     return {
-        **noise,
-        **given,
+        **measured,
         "name": "dnnroi",
         "inputs": list(INPUTS),
         "scale": 1 / ELECTRONS,

@@ -22,7 +22,7 @@ pytestmark = cuda_simulator.needs_simulator
 
 TICKS, EVENTS = 800, 3
 NETWORK = wire_cell.DATA / "dnnroi.ts"
-TAGS = "signal,gauss,wiener,loose,mp2,mp3,roi"
+TAGS = "signal,error,gauss,wiener,loose,mp2,mp3,roi"
 
 
 @pytest.fixture(name="frames", scope="module")

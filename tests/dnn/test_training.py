@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 import torch
 
-from scripts.dnnroi import evaluation, export, figures, noise
+from scripts.dnnroi import calibration, evaluation, export, figures, noise
 from scripts.dnnroi.dataset import CropRule, EventSet, event_file, write_event
 from scripts.dnnroi.events import HIGH_MM, LOW_MM, PITCH_DIRECTIONS, Mixture, depositions
 from scripts.dnnroi.network import ELECTRONS, DNNROINet, Shape, operations_per_sample, parameters
@@ -142,8 +142,9 @@ class TestEvents:
     def test_seeds_of_training_and_figures_are_apart(self) -> None:
         """Training uses no event of the figures."""
         for setting in SETTINGS.values():
-            training, held_out = set(setting.training_seeds()), set(setting.held_out_seeds())
-            assert not training & held_out and max(training | held_out) < FIGURE_SEEDS
+            seeds = (setting.training_seeds(), setting.held_out_seeds(), setting.calibration_seeds())
+            together = {seed for each in seeds for seed in each}
+            assert len(together) == sum(map(len, seeds)) and max(together) < FIGURE_SEEDS
 
     def test_depositions(self) -> None:
         """Events have the columns of WCT, lie in the volume and depend on the seed only; some are empty."""
@@ -273,18 +274,61 @@ class TestTraining:
         )
 
     def test_figures(self, whole: Training, events: EventSet, tmp_path: Path) -> None:
-        """Compare the counts with direct ones; write ROC and picture."""
-        network = whole.network
-        counts = evaluation.count(network, events)
-        found = np.concatenate([evaluation.probabilities(network, events, view) for view in (0, 2, 4)]) >= 0.5
-        true = np.concatenate(events.truth[::2]) > 500
+        """Compare the counts with direct ones; write ROC and pictures."""
+        model = export.Probability(whole.network)
+        counts = evaluation.count(model, events)
+        probability = np.stack([evaluation.probabilities(model, events, view) for view in (0, 2, 4)])
+        found, true = probability >= 0.5, events.truth[::2] > 500
         merit = evaluation.merits(counts)["U"]
         assert merit.efficiency == pytest.approx((found & true).sum() / true.sum())
         assert merit.purity == pytest.approx((found & true).sum() / found.sum())
         assert merit.false_rate == pytest.approx((found & ~true).sum() / (~true).sum())
         assert all(0.9 < area <= 1 for area in evaluation.area_under_roc(counts).values())
-        figures.draw(tmp_path / "figures.png", counts, [1.0, 0.5, 0.25])
-        assert (tmp_path / "figures.png").read_bytes().startswith(b"\x89PNG")
+        bins = [
+            (probability >= low) & ((probability < low + 0.05) | (low == 0.95)) for low in np.arange(20) / 20
+        ]
+        errors = [abs(events.target[::2][each].sum() - probability[each].sum()) for each in bins]
+        seen = evaluation.calibration_errors(counts)["U"]
+        assert seen["all"] == pytest.approx(sum(errors) / probability.size, rel=1e-5)
+        uncertain = sum(each.sum() for each in bins[1:-1])
+        assert seen["uncertain"] == pytest.approx(sum(errors[1:-1]) / uncertain, rel=1e-5)
+        figures.draw(tmp_path / "figures.png", counts, 0.5, [1.0, 0.5, 0.25])
+        figures.draw_reliability(tmp_path / "reliability.png", counts)
+        for name in ("figures.png", "reliability.png"):
+            assert (tmp_path / name).read_bytes().startswith(b"\x89PNG")
+
+
+class TestCalibration:
+    """The output of a network becomes the probability of its target."""
+
+    def test_fit_finds_a_known_line(self) -> None:
+        """Samples drawn with the probability of another logit."""
+        rng = np.random.default_rng(6)
+        logits = rng.normal(-1, 3, 200_000)
+        in_target = rng.random(logits.size) < 1 / (1 + np.exp(0.8 - 1.3 * logits))
+        line = calibration.fit_line(logits, np.ones_like(logits), in_target.astype(np.float64))
+        assert (line.slope, line.offset) == (pytest.approx(1.3, abs=0.03), pytest.approx(-0.8, abs=0.03))
+
+    def test_file_is_calibrated_and_keeps_its_rois(self, events: EventSet, tmp_path: Path) -> None:
+        """Outputs that the weights of the loss made too high become shares of target samples; no ROI changes."""
+        network = trained(events, tmp_path).network.eval()
+        calibration.apply_line(calibration.Line(1.0, 1.5), *network.head.parameters())
+        export.write_torch_script(tmp_path / "toy.ts", network, {})
+        model = torch.jit.load(tmp_path / "toy.ts")
+        before = [evaluation.probabilities(model, events, view) for view in range(2)]
+        too_high = evaluation.calibration_errors(evaluation.count(model, events))
+
+        line = calibration.fit(model, events)
+        calibration.apply_line(line, *calibration.last_convolution(model))
+        written = io.BytesIO(export.with_metadata(model.save_to_buffer(), calibration.metadata(line, 0.5)))
+        about = export.read_metadata(written.getvalue())
+        assert about["calibration"] == {"slope": line.slope, "offset": line.offset}
+        calibrated = torch.jit.load(written)
+        for view, old in enumerate(before):
+            new = evaluation.probabilities(calibrated, events, view)
+            np.testing.assert_array_equal(new > about["mask_threshold"], old > 0.5)
+        for view, error in evaluation.calibration_errors(evaluation.count(calibrated, events)).items():
+            assert error["uncertain"] < 0.6 * too_high[view]["uncertain"], view
 
 
 class TestExport:
@@ -295,7 +339,7 @@ class TestExport:
         """An exported file and its network."""
         network = trained(events, tmp_path, steps=10).network.eval()
         about = export.metadata(
-            network, {"commit": "abc"}, {}, noise.metadata(events.training_noise), {"detector": "pdhd"}
+            network, {"commit": "abc"}, {}, noise.metadata(events.training_noise) | {"detector": "pdhd"}
         )
         export.write_torch_script(tmp_path / "toy.ts", network, about)
         return tmp_path / "toy.ts", network
