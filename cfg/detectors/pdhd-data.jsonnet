@@ -8,5 +8,12 @@ local wc = import 'wirecell.jsonnet';
     // As WCT's jobs for data (cfg/pgrapher/experiment/pdhd/nf.jsonnet).
     noise_filters: ['coherent'],
     raw_readout: { tick: 512 * wc.ns, nticks: 5859 },
+    // Noise that real frames have and simulated ones lack.
+    noise_filters: ['lines', 'channels', 'coherent'],
+    // Boards begin three channels later than in the simulation (docs/decisions/coherent-noise.md).
+    groups(anode):: [
+        group + (if std.get(group, 'board_channels') == 40 then { board_shift: 3 } else {})
+        for group in super.groups(anode)
+    ],
     period_hint: 'frames of the simulation have ticks of 500 ns and need -A detname=pdhd or pdhd_badAPA1',
 }

@@ -252,6 +252,15 @@ function(det, anodes, filters='', bad_channels='') {
             output: filter,
         }, 1, 1, filters + [response]),
 
+    /// Samples of digitisers whose low bits stick; in: ADC counts.
+    StickyCodes(group)::
+        node('SPNGStickyCodes', group.name, { adc_bits: det.digitiser.bits } + std.get(det, 'sticky_codes', {}), 1, 1),
+
+    /// The tails that the coupling capacitors leave behind pulses; in: ADC counts.
+    RCTails(group)::
+        if std.objectHas(det, 'rc_tails') then node('SPNGRCTails', group.name, det.rc_tails, 1, 1)
+        else error "the description of detector '" + det.name + "' lacks rc_tails, which the step tails of noise_filter needs",
+
     /// Lines of constant frequency; in: ADC counts. A detector may set keys of the node in `harmonic_lines`, such as bands.
     HarmonicLineFilter(group)::
         node('SPNGHarmonicLineFilter', group.name, std.get(det, 'harmonic_lines', {}), 1, 1),
@@ -270,23 +279,16 @@ function(det, anodes, filters='', bad_channels='') {
     /// The noise that the channels of one front-end board share; in: ADC counts.
     CoherentNoiseFilter(group, groups)::
         local views = spng.ViewGroups(groups);
-        node('SPNGCoherentNoiseFilter', group.name, {
+        if std.objectHas(group, 'board_channels') then node('SPNGCoherentNoiseFilter', group.name, {
             groups: wc.tn(views),
             group: group.name,
             board_channels: [group.board_channels],
-        }, 1, 1, [views]),
+            board_shift: [std.get(group, 'board_shift', 0)],
+        }, 1, 1, [views])
+        else error "the description of detector '" + det.name + "' lacks board_channels, which the step coherent of noise_filter needs",
 
     /// From the sampling of the frames to that of the chain.
     Resampler(group):: node('SPNGResampler', group.name, {}, 1, 1),
-
-    /// Samples of digitisers whose low bits stick; in: ADC counts.
-    StickyCodes(group)::
-        node('SPNGStickyCodes', group.name, { adc_bits: det.digitiser.bits } + std.get(det, 'sticky_codes', {}), 1, 1),
-
-    /// The tails that the coupling capacitors leave behind pulses; in: ADC counts.
-    RCTails(group)::
-        if std.objectHas(det, 'rc_tails') then node('SPNGRCTails', group.name, det.rc_tails, 1, 1)
-        else error "the description of detector '" + det.name + "' lacks rc_tails, which the step tails of noise_filter needs",
 
     /// The step on raw waveforms with this name of the job argument noise_filter.
     noise_filter(name, group, groups):: {
