@@ -25,12 +25,11 @@ const Registration<ChannelList> registration{
 constexpr std::int64_t max_range = 1'000'000; // channels; more are a mistake
 
 [[noreturn]] void fail(const JsonLocation& location, const std::string& seen, const std::string& expected) {
-    throw Error(ErrorKind::Configuration,
-                {.what = "a channel list cannot be used",
-                 .where = location.text(),
-                 .seen = seen,
-                 .expected = expected,
-                 .hint = "docs/user-guide.md#bad-channels has an example"});
+    throw Error(ErrorKind::Configuration, {.what = "a channel list cannot be used",
+                                           .where = location.text(),
+                                           .seen = seen,
+                                           .expected = expected,
+                                           .hint = "docs/user-guide.md#bad-channels has an example"});
 }
 
 /// Return a short form of a value for a message.
@@ -56,7 +55,8 @@ std::vector<int> channel_ids(const json& value, const JsonLocation& location) {
         const std::int64_t first = channel_id(value["first"], location);
         const std::int64_t last = channel_id(value["last"], location);
         if (last < first || last - first > max_range) {
-            fail(location, "channels " + summary(value), "last above first, by at most " + std::to_string(max_range));
+            fail(location, "channels " + summary(value),
+                 "last above first, by at most " + std::to_string(max_range));
         }
         ids.resize(static_cast<std::size_t>(last - first + 1));
         std::iota(ids.begin(), ids.end(), static_cast<int>(first));

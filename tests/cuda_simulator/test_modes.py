@@ -116,6 +116,7 @@ def test_rounding(site: Site, frames: wire_cell.Arrays) -> None:
         {"dtype": "float64"},
         {"noise_filter": "coherent"},
         {"noise_filter": "sticky,tails"},
+        {"noise_filter": "lines,channels", "cuda_graph": "on"},
         {"batch": "false"},
         {"model": NETWORK},
         {"model": NETWORK, "cuda_graph": "on"},

@@ -57,11 +57,13 @@ TEST(ChannelList, ErrorsNameTheEntry) {
     const std::string last = message(R"({"channel_info": [{"channels": 1}, {"channels": {"wpid": 3}}]})");
     EXPECT_NE(last.find("channel_info[1]"), std::string::npos) << last;
     EXPECT_NE(last.find("wpid"), std::string::npos) << last;
-    EXPECT_NE(message(R"({"channel_info": [{"channels": {"first": 0, "last": 2000000000}}]})").find("2000000000"),
-              std::string::npos);
-    EXPECT_NE(message(R"({"channel_info": [{"channels": 1, "max_rms_cut": {"type": "linear_in_wirelength"}}]})")
-                  .find("linear_in_wirelength"),
-              std::string::npos);
+    EXPECT_NE(
+        message(R"({"channel_info": [{"channels": {"first": 0, "last": 2000000000}}]})").find("2000000000"),
+        std::string::npos);
+    EXPECT_NE(
+        message(R"({"channel_info": [{"channels": 1, "max_rms_cut": {"type": "linear_in_wirelength"}}]})")
+            .find("linear_in_wirelength"),
+        std::string::npos);
 }
 
 TEST(ChannelList, JoinsFileAndConfigurationForAllAnodes) {
@@ -69,13 +71,13 @@ TEST(ChannelList, JoinsFileAndConfigurationForAllAnodes) {
     dynamic_cast<WireSchemaFile&>(
         components.add("WireSchemaFile", {{"filename", data_file("protodunehd-wires-larsoft-v1.json.gz")}}))
         .prepare(components.environment());
-    auto& list = dynamic_cast<ChannelList&>(
-        components.add("SPNGChannelList", {{"filename", file_with(R"({"bad": [9956, 2, 5379]})")}, {"bad", {7, 2}}}));
+    auto& list = dynamic_cast<ChannelList&>(components.add(
+        "SPNGChannelList", {{"filename", file_with(R"({"bad": [9956, 2, 5379]})")}, {"bad", {7, 2}}}));
     list.prepare(components.environment());
     EXPECT_EQ(list.bad(), (std::vector<int>{2, 7, 5379, 9956}));
 
-    auto& wrong = dynamic_cast<ChannelList&>(
-        components.add("SPNGChannelList:wrong", {{"filename", file_with(R"({"bad": [5, 10240, -1, 99999]})")}}));
+    auto& wrong = dynamic_cast<ChannelList&>(components.add(
+        "SPNGChannelList:wrong", {{"filename", file_with(R"({"bad": [5, 10240, -1, 99999]})")}}));
     const Error error = error_of([&] { wrong.prepare(components.environment()); });
     EXPECT_EQ(error.exit_status(), 2);
     EXPECT_EQ(error.text().seen, "3 of 4 channels: -1, 10240, 99999");

@@ -66,7 +66,8 @@ at::Tensor good_rows() {
 
 /// Return the faults by row.
 std::map<std::int64_t, ChannelFault> found(const at::Tensor& waveforms, const at::Tensor& good,
-                                           const ExpectedNoise& expected = {}, const ChannelFaultRule& rule = {}) {
+                                           const ExpectedNoise& expected = {},
+                                           const ChannelFaultRule& rule = {}) {
     at::Tensor faults;
     {
         const testing::NothingWaits watched;
@@ -130,9 +131,8 @@ TEST(ChannelFaults, LimitsOfAChannelReplaceTheRule) {
     expected.high[0][12] = 10;
     expected.low[0][13] = 13;
     EXPECT_EQ(found(frame(), good_rows(), expected),
-              (std::map<std::int64_t, ChannelFault>{{constant, ChannelFault::dead},
-                                                    {12, ChannelFault::noisy},
-                                                    {13, ChannelFault::dead}}));
+              (std::map<std::int64_t, ChannelFault>{
+                  {constant, ChannelFault::dead}, {12, ChannelFault::noisy}, {13, ChannelFault::dead}}));
 }
 
 TEST(ChannelFaults, ViewsHaveTheirOwnLevel) {
@@ -163,8 +163,8 @@ TEST(ChannelFaults, RejectsOtherShapes) {
 
 TEST(ChannelFaults, MasksListEachChannelOnce) {
     ChannelMasks masks{{"bad", {{12, 5, 9}, {30, 0, 4}}}, {"nan", {{1, 0, 100}}}};
-    const auto ids = at::tensor({{11, 12, 13, 14}}, at::kInt);
-    const auto faults = at::tensor({{2, 1, 0, 2}}, at::kByte);
+    const auto ids = at::tensor({11, 12, 13, 14}, at::kInt).view({1, 4});
+    const auto faults = at::tensor({2, 1, 0, 2}, at::kByte).view({1, 4});
     add_faults(masks, ids, faults, {11, 12, 13}, 100); // 14 is in another frame
     EXPECT_EQ(masks["bad"], (std::vector<ChannelRange>{{11, 0, 100}, {12, 0, 100}, {30, 0, 4}}));
     EXPECT_EQ(masks["noisy"], (std::vector<ChannelRange>{{11, 0, 100}}));

@@ -40,8 +40,7 @@ BlockNoise block_noise(const at::Tensor& waveforms, std::int64_t block) {
         rows.size(0), ticks * 2 * noise.element_size(),
         [&](std::int64_t first, std::int64_t count) {
             const auto samples = rows.narrow(0, first, count).narrow(1, 0, blocks * block).to(type);
-            noise.narrow(0, first, count)
-                .copy_(robust_noise(samples.reshape({count, blocks, block})).rms);
+            noise.narrow(0, first, count).copy_(robust_noise(samples.reshape({count, blocks, block})).rms);
         },
         rows.is_cpu() ? cpu_chunk_bytes : composition_bytes);
     const auto sorted = std::get<0>(at::sort(noise, -1)).view({waveforms.size(0), waveforms.size(1), blocks});
@@ -61,15 +60,16 @@ at::Tensor channel_faults(const at::Tensor& waveforms, const at::Tensor& good, c
     require_tensor(is_mask(good) && good.sizes() == rows, name, "mask of good channels", good,
                    "bool, one for each row of " + describe_tensor(waveforms));
     for (const auto* each : {&expected.rms, &expected.low, &expected.high}) {
-        require_tensor(!each->defined() || (is_real(*each) && each->sizes() == rows), name, "expected noise", *each,
-                       "real, one for each row of " + describe_tensor(waveforms));
+        require_tensor(!each->defined() || (is_real(*each) && each->sizes() == rows), name, "expected noise",
+                       *each, "real, one for each row of " + describe_tensor(waveforms));
     }
     if (waveforms.size(2) < min_ticks || waveforms.numel() == 0) {
         return at::zeros(rows, good.options().dtype(at::kByte));
     }
     const BlockNoise noise = block_noise(waveforms, std::min(rule.block, waveforms.size(2)));
     const double none = std::numeric_limits<double>::quiet_NaN();
-    const auto rms = expected.rms.defined() ? expected.rms.to(noise.lower.scalar_type()) : at::ones_like(noise.lower);
+    const auto rms =
+        expected.rms.defined() ? expected.rms.to(noise.lower.scalar_type()) : at::ones_like(noise.lower);
     auto level = std::get<0>(at::nanmedian(at::where(good & (noise.lower > 0), noise.lower / rms, none), -1,
                                            /*keepdim=*/true))
                      .nan_to_num(0);

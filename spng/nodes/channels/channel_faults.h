@@ -21,8 +21,9 @@ struct ChannelFaultRule {
 
 /// Expected noise of the channels of a group.
 struct ExpectedNoise {
-    at::Tensor rms;       ///< (view, channel) [ADC]; undefined: unknown
-    at::Tensor low, high; ///< (view, channel) [ADC]: limits that replace those of the rule, NaN: none; both undefined: none
+    at::Tensor rms; ///< (view, channel) [ADC]; undefined: unknown
+    at::Tensor low,
+        high; ///< (view, channel) [ADC]: limits that replace those of the rule, NaN: none; both undefined: none
 };
 
 /// Compare the noise of each channel with the expected noise.

@@ -20,7 +20,7 @@ namespace {
 
 const Registration<ChannelStatus> registration{
     {.type = "SPNGChannelStatus",
-     .kind = "channels",
+     .kind = "noise",
      .inputs = {"waveforms"},
      .outputs = {"waveforms"},
      .text = "finds dead and noisy channels by their noise and marks them as bad",
@@ -38,16 +38,17 @@ void ChannelStatus::prepare_node(Environment& environment) {
     }
     const auto spectra = files_read().empty() ? std::vector<NoiseSpectrum>{}
                                               : load_noise_spectra(identify_file("noise").path.string());
-    const auto* list = config().channel_list.empty() ? nullptr
-                                                     : &environment.service<ChannelList>(
-                                                           config().channel_list, at_key("channel_list"));
+    const auto* list = config().channel_list.empty()
+                           ? nullptr
+                           : &environment.service<ChannelList>(config().channel_list, at_key("channel_list"));
     const double none = std::numeric_limits<double>::quiet_NaN();
     std::vector<double> rms, low, high;
     bool is_known = true;
     for (std::size_t index = 0; index < group.views.size(); ++index) {
         const ChannelView& view = group.views[index];
-        const auto& response = environment.service<TorchFRERSpectrum>(config().frer_spectrum[index],
-                                                                      at_key("frer_spectrum")).config();
+        const auto& response =
+            environment.service<TorchFRERSpectrum>(config().frer_spectrum[index], at_key("frer_spectrum"))
+                .config();
         is_known = is_known && has_plane(spectra, view.plane);
         std::map<int, double> noise;
         if (is_known) {
@@ -56,8 +57,8 @@ void ChannelStatus::prepare_node(Environment& environment) {
         }
         for (const int channel : view.channels) {
             rms.push_back(is_known ? noise.at(channel) : none);
-            const auto cuts = list == nullptr || !list->cuts().contains(channel) ? RmsCuts{}
-                                                                                : list->cuts().at(channel);
+            const auto cuts =
+                list == nullptr || !list->cuts().contains(channel) ? RmsCuts{} : list->cuts().at(channel);
             low.push_back(cuts.low);
             high.push_back(cuts.high);
         }

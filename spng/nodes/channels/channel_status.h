@@ -27,10 +27,12 @@ struct ChannelStatusConfig {
             field(&C::groups, "groups", "", not_empty(), "name of the SPNGViewGroups component"),
             field(&C::group, "group", "", required(), "name of the view group of the input"),
             field(&C::frer_spectrum, "frer_spectrum", "", required(),
-                  "names of the TorchFRERSpectrum components, one per view, with the unit and the sampling of the "
+                  "names of the TorchFRERSpectrum components, one per view, with the unit and the sampling "
+                  "of the "
                   "waveforms"),
             field(&C::spectra, "spectra", "", any(),
-                  "file of measured noise spectra; empty or missing, or without the plane: the expected noise of a "
+                  "file of measured noise spectra; empty or missing, or without the plane: the expected "
+                  "noise of a "
                   "channel is that of its view"),
             field(&C::channel_list, "channel_list", "", any(),
                   "name of the SPNGChannelList component with limits of the RMS of channels; empty: none"),

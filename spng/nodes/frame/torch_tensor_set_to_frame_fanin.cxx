@@ -103,9 +103,9 @@ std::vector<Faults> copied_faults(const Ports& inputs) {
     for (const auto& set : inputs) {
         for (const NamedTensor& tensor : set->tensors()) {
             const at::Tensor fault = tensor.channels ? tensor.channels->fault : at::Tensor();
-            const bool is_new = fault.defined() && std::none_of(known.begin(), known.end(), [&](const auto& other) {
-                                    return other.is_same(fault);
-                                });
+            const bool is_new =
+                fault.defined() && std::none_of(known.begin(), known.end(),
+                                                [&](const auto& other) { return other.is_same(fault); });
             if (is_new) {
                 known.push_back(fault);
                 copied.push_back({tensor.channels->ids, begin_copy_to_host(fault)});

@@ -104,9 +104,9 @@ void InputCheck::prepare(Environment& environment) {
             auto& expected = m_expectations.emplace(plane_of(group, view), found->second).first->second;
             if (has_plane(spectra, own.plane)) {
                 const auto& sampling = response.config();
-                expected.noise.merge(expected_noise(
-                    measured_channels(own), group.anodes[view]->wires(), own.plane, spectra,
-                    {sampling.adc_per_voltage, sampling.readout_period, noise_ticks}));
+                expected.noise.merge(
+                    expected_noise(measured_channels(own), group.anodes[view]->wires(), own.plane, spectra,
+                                   {sampling.adc_per_voltage, sampling.readout_period, noise_ticks}));
             }
         }
     }

@@ -42,7 +42,8 @@ struct HarmonicLineFilterConfig {
             field(&C::signal_threshold, "signal_threshold", "sigma", between(2, 20),
                   "ticks beyond this are signals and do not contribute to the spectra"),
             field(&C::bands, "bands", "", any(),
-                  "frequencies that are set to zero in all channels, as freqmasks of a channel noise database"));
+                  "frequencies that are set to zero in all channels, as freqmasks of a channel noise "
+                  "database"));
     }
 };
 

@@ -54,8 +54,8 @@ at::Tensor without_signals(const at::Tensor& deviation, double threshold) {
                               .view({deviation.size(0), blocks, signal_block});
     const auto mean = by_block.mean(-1);
     const auto sigma = robust_spread(deviation.slice(1, 0, std::nullopt, sigma_sampling));
-    const auto is_signal = (by_block.abs().amax(-1) > sigma * threshold) |
-                           (mean.abs() > robust_spread(mean) * threshold);
+    const auto is_signal =
+        (by_block.abs().amax(-1) > sigma * threshold) | (mean.abs() > robust_spread(mean) * threshold);
     const auto widened = at::max_pool1d(is_signal.to(at::kFloat), {3}, {1}, {1}) > 0;
     return widened.logical_not()
         .unsqueeze(-1)
@@ -121,13 +121,14 @@ public:
         : m_rule(rule), m_rows(rows), m_good(good.unsqueeze(-1)), m_result(result), m_ticks(rows.size(1)) {
         const auto real = result.options();
         const std::int64_t frequencies = m_ticks / 2 + 1;
-        m_spectrum = at::empty({rows.size(0), frequencies}, real.dtype(c10::toComplexType(result.scalar_type())));
+        m_spectrum =
+            at::empty({rows.size(0), frequencies}, real.dtype(c10::toComplexType(result.scalar_type())));
         m_ratio = at::empty({rows.size(0), frequencies}, real);
         m_window = at::empty({rows.size(0), 1}, real);
         m_frequency = at::arange(frequencies, real) / (static_cast<double>(m_ticks) * tick);
         const auto index = at::arange(frequencies, rows.options().dtype(at::kLong));
-        m_searched = (m_frequency >= rule.min_frequency) & (index >= peak_reach) &
-                     (index < frequencies - peak_reach);
+        m_searched =
+            (m_frequency >= rule.min_frequency) & (index >= peak_reach) & (index < frequencies - peak_reach);
     }
 
     void run() {
@@ -173,9 +174,8 @@ private:
             mean += ratio.clamp_max(max_ratio).sum(0, true);
             square += ratio.square().sum(0, true);
         });
-        const auto threshold =
-            (rayleigh_spread / channels.sqrt() + 1).clamp_min(m_rule.common_threshold) *
-            std::get<0>(mean.median(-1, true));
+        const auto threshold = (rayleigh_spread / channels.sqrt() + 1).clamp_min(m_rule.common_threshold) *
+                               std::get<0>(mean.median(-1, true));
         const auto is_line = is_peak(square) & m_searched & (mean > threshold);
         const auto excess = (square - std::get<0>(square.median(-1, true))).clamp_min(0).sqrt();
         return strongest_lines(at::where(is_line, square, 0), excess, m_rule.max_lines);
@@ -200,13 +200,14 @@ private:
     /// Return the phases of lines (line or row, tick) [radian].
     /// @param line  index and offset, (line or row, 1)
     at::Tensor phases(const at::Tensor& index, const at::Tensor& offset) const {
-        const auto tick = at::arange(m_ticks, offset.options().dtype(at::kDouble)) /
-                          static_cast<double>(m_ticks);
+        const auto tick =
+            at::arange(m_ticks, offset.options().dtype(at::kDouble)) / static_cast<double>(m_ticks);
         const auto cycles = (index + offset.to(at::kDouble)) * tick;
         return ((cycles - cycles.floor()) * (2 * std::numbers::pi)).to(offset.scalar_type());
     }
 
-    void clean(std::int64_t first, std::int64_t count, const Lines& common, const at::Tensor& searched) const {
+    void clean(std::int64_t first, std::int64_t count, const Lines& common,
+               const at::Tensor& searched) const {
         const auto x = samples(first, count);
         auto out = x;
         if (!m_rule.bands.empty()) {
@@ -219,14 +220,15 @@ private:
         if (!is_known_empty(common.found)) {
             const auto height = amplitudes(first, common.index.expand({count, -1}).contiguous(), common);
             const auto phase = phases(common.index.t(), common.offset.t());
-            const auto lines = at::real(height).matmul(at::cos(phase)) - at::imag(height).matmul(at::sin(phase));
+            const auto lines =
+                at::real(height).matmul(at::cos(phase)) - at::imag(height).matmul(at::sin(phase));
             out = at::where(common.found.any(), out - lines, out);
         }
         const auto ratio = m_ratio.narrow(0, first, count);
         const auto is_candidate = searched & (ratio > m_rule.threshold);
         if (!is_known_empty(is_candidate)) {
-            const Lines own = strongest_lines(at::where(is_candidate & is_peak(ratio), ratio, 0), ratio,
-                                              m_rule.max_lines);
+            const Lines own =
+                strongest_lines(at::where(is_candidate & is_peak(ratio), ratio, 0), ratio, m_rule.max_lines);
             const auto height = amplitudes(first, own.index, own);
             for (std::int64_t line = 0; line < own.index.size(1); ++line) {
                 const auto one = [line](const at::Tensor& lines) { return lines.narrow(1, line, 1); };

@@ -51,7 +51,7 @@ inline constexpr std::int64_t harmonic_line_buffers = 3;
 /// neighbour over that of k: for the Hann window this is exact. Amplitudes are r; for a line of the view the root
 /// of the excess of the mean of r^2 over its median. Subtracted is the real part of
 ///     2 / n H(k) (1 - e^2) / sinc(e) / w exp(i pi (2 (k + e) t - e (n - 1)) / n)   of n ticks,
-/// with the share w of the window without signals, at least 0.1.
+/// with the share w of the Hann window without signals, at least 0.1.
 ///
 /// Rows without a line are returned as they are. The host does not wait for the device.
 /// @param waveforms  (view, channel, tick) int16, float32 or float64; finite where good
