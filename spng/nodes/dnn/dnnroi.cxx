@@ -35,7 +35,8 @@ std::vector<PlannedSet> plan_memory(const DNNROIConfig& config, PlannedCall& cal
     const PlannedTensor& image = call.inputs.at(0).at(0);
     const std::int64_t forward = forward_bytes_per_sample * image.samples();
     call.ledger.network = std::max(call.ledger.network, forward);
-    const auto features = call.scratch(MemoryUse::network, planned_features(config, call) * 4 * image.samples());
+    const auto features =
+        call.scratch(MemoryUse::network, planned_features(config, call) * 4 * image.samples());
     { const auto layers = call.scratch(MemoryUse::network, forward); }
     const auto probability = call.scratch(MemoryUse::network, 4 * image.samples());
     return {{planned_mask(call, image)}};

@@ -36,8 +36,8 @@ std::optional<T> value_of(const nlohmann::json& metadata, const char* key,
     return found->get<T>();
 }
 
-std::vector<std::string> names_of(const nlohmann::json& metadata, const char* key, const std::string& expected,
-                                  const std::string& file) {
+std::vector<std::string> names_of(const nlohmann::json& metadata, const char* key,
+                                  const std::string& expected, const std::string& file) {
     const auto list = value_of<nlohmann::json>(metadata, key, &nlohmann::json::is_array, expected, file);
     std::vector<std::string> names;
     for (const auto& entry : list.value_or(nlohmann::json::array())) {

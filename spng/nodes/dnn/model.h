@@ -39,8 +39,8 @@ struct ModelMetadata {
     std::optional<double> tick;           ///< of the training [ns]
     /// Filters of the images of the training, as text, by image and plane; empty for a plane that had no part in it.
     std::map<std::string, std::vector<std::string>> images;
-    bool stand_in = false;                ///< made by hand for tests, not trained
-    std::string text;                     ///< all metadata as JSON on one line, including unknown keys
+    bool stand_in = false; ///< made by hand for tests, not trained
+    std::string text;      ///< all metadata as JSON on one line, including unknown keys
 };
 
 /// Parse the metadata of a model file.

@@ -33,10 +33,11 @@ void require_features(const NetworkInput& job, const std::vector<std::string>& f
 
 void require_detector(const NetworkInput& job, const ModelMetadata& network, const std::string& where) {
     if (network.detector && !job.detectors.empty() && !contains(job.detectors, *network.detector)) {
-        reject("the network was trained for another detector", where,
-               "a network for " + *network.detector, "one for " + joined(job.detectors, " or "),
-               "use -A model=none or a network trained for this detector; a detector description names others "
-               "that fit in network_detectors");
+        reject(
+            "the network was trained for another detector", where, "a network for " + *network.detector,
+            "one for " + joined(job.detectors, " or "),
+            "use -A model=none or a network trained for this detector; a detector description names others "
+            "that fit in network_detectors");
     }
 }
 
@@ -59,12 +60,14 @@ void require_filters(const NetworkInput& job, const ImageFilters& image, const M
     const std::string name = image.image + " of plane " + std::to_string(image.plane);
     const auto plane = static_cast<std::size_t>(image.plane);
     if (plane >= trained.size() || trained[plane].empty()) {
-        reject("the network was not trained on this plane", where, name, "a plane in images of its file",
-               "keep the group out of the network (use_model: false in the detector's description), or use -A "
-               "model=none");
+        reject(
+            "the network was not trained on this plane", where, name, "a plane in images of its file",
+            "keep the group out of the network (use_model: false in the detector's description), or use -A "
+            "model=none");
     }
     if (trained[plane] != image.filters) {
-        const std::string set = network.filter_set.empty() ? "those filters" : "-A filters=" + network.filter_set;
+        const std::string set =
+            network.filter_set.empty() ? "those filters" : "-A filters=" + network.filter_set;
         reject("the network was trained on images with other filters", where,
                name + (job.filter_set.empty() ? "" : ", filter set " + job.filter_set) + ": " + image.filters,
                trained[plane], "use " + set + ", another network, or -A model=none");
