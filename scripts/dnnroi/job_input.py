@@ -23,7 +23,7 @@ from .simulation import ProgramFailed, run_job
 
 
 def job_input(program: Path, arguments: Mapping[str, str] | None = None) -> dict[str, Any]:
-    """Return the input that a job makes for a network, as keys of a network's file (spng/nodes/dnn/network_input.h).
+    """Return the input that a job makes for a network, as keys of a network's file (spng/nodes/dnn/input/network_input.h).
 
     The job ends before the first event.
     """

@@ -61,7 +61,7 @@ void DNNROI::prepare_node(Environment& environment) {
                                        .expected = std::to_string(*scale),
                                        .hint = "set input_scale to the expected value"});
     }
-    require_trained_input(config().input, m_service->features(), m_service->metadata(),
+    require_trained_input(config().input, m_service->features(), m_service->metadata().trained_input,
                           at_key("input") + "; " + m_service->notes().at("model"));
     m_notes = m_service->notes();
     warn_of_missing_properties();
