@@ -327,7 +327,7 @@ function(det, anodes, filters='', bad_channels='') {
         else if set_name == det.filter_set && std.objectHasAll(det, 'model') then det.model(anode)
         else 'none',
 
-    /// The input of a network: that of its training must be the same. The texts of the filters are compared as they are.
+    /// The input of a network: that of its training must be the same. The strings of the filters are compared as they are.
     network_input(group)::
         local anode = anode_of(group.views[0]);
         local wire = std.get(settings(group), 'wire', det.wire_filter[group.kind]);

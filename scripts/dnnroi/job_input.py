@@ -23,7 +23,7 @@ from .simulation import ProgramFailed, run_job
 
 
 def job_input(program: Path, arguments: Mapping[str, str] | None = None) -> dict[str, Any]:
-    """Return the input that a job makes for a network, as keys of a network's file (spng/nodes/dnn/network_input.h).
+    """Return the input that a job makes for a network, as keys of a network's file (spng/nodes/dnn/input/network_input.h).
 
     The job ends before the first event.
     """
@@ -36,8 +36,12 @@ def job_input(program: Path, arguments: Mapping[str, str] | None = None) -> dict
             **{"model": "standin", "nevents": 0, "output": Path(name) / "output.npz", **(arguments or {})},
         )
         inputs = json.loads(report.read_text(encoding="utf-8"))["input"]["network_inputs"]
-    (found,) = {json.dumps(each, sort_keys=True) for each in inputs.values()}
-    return json.loads(found)
+    found = {json.dumps(each, sort_keys=True) for each in inputs.values()}
+    if len(found) != 1:
+        raise ProgramFailed(
+            f"the job has {len(found)} kinds of input for networks instead of one: name one anode, tpcid=N"
+        )
+    return json.loads(found.pop())
 
 
 def main(words: list[str]) -> int:

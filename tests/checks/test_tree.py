@@ -29,6 +29,7 @@ ORDER = (
     (
         "spng/nodes/coincidence",
         "spng/nodes/decon",
+        "spng/nodes/dnn/input",
         "spng/nodes/filter",
         "spng/nodes/noise",
         "spng/nodes/sim",

@@ -34,12 +34,21 @@ TEST(ModelMetadata, AllKeysAreRead) {
     EXPECT_EQ(metadata.noise->planes,
               (std::map<std::string, std::vector<double>>{{"loose", {313.5, 370}}, {"tight", {180}}}));
     EXPECT_EQ(metadata.mask_threshold, 0.4);
-    EXPECT_EQ(metadata.detector, "pdhd");
-    EXPECT_EQ(metadata.filter_set, "smooth");
-    EXPECT_EQ(metadata.tick, 512);
-    EXPECT_EQ(metadata.images, (std::map<std::string, std::vector<std::string>>{{"loose", {"narrow", ""}}}));
+    EXPECT_EQ(metadata.trained_input.detector, "pdhd");
+    EXPECT_EQ(metadata.trained_input.filter_set, "smooth");
+    EXPECT_EQ(metadata.trained_input.tick, 512);
+    EXPECT_EQ(metadata.trained_input.images,
+              (std::map<std::string, std::vector<std::string>>{{"loose", {"narrow", ""}}}));
     EXPECT_EQ(metadata.noise->low, 0.7);
     EXPECT_EQ(metadata.noise->high, 2.0);
+}
+
+TEST(ModelMetadata, MissingPropertiesAreListed) {
+    EXPECT_EQ(properties_not_given({}), (std::vector<std::string>{"features", "scale", "sampling", "detector",
+                                                                  "tick", "filters", "noise"}));
+    const auto metadata =
+        parse_model_metadata(R"({"inputs": ["a"], "scale": 1, "rebin": 4, "tick": 500})", "net.ts");
+    EXPECT_EQ(properties_not_given(metadata), (std::vector<std::string>{"detector", "filters", "noise"}));
 }
 
 TEST(ModelMetadata, NoiseWithoutItsRangeIsNamed) {

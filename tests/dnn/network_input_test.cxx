@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "spng/nodes/dnn/network_input.h"
+#include "spng/nodes/dnn/input/network_input.h"
 
 #include "tests/support/components.h"
 
@@ -19,23 +19,21 @@ NetworkInput job_input() {
             .images = {{"loose", 0, narrow}, {"loose", 1, wide}, {"tight", 0, narrow}, {"tight", 1, narrow}}};
 }
 
-/// Metadata of a network with the features loose, mp2, mp3 that was trained on the input of the job.
-ModelMetadata trained() {
-    ModelMetadata metadata;
-    metadata.inputs = {"loose", "mp2", "mp3"};
-    metadata.detector = "own";
-    metadata.filter_set = "smooth";
-    metadata.tick = 500;
-    metadata.images = {{"loose", {narrow, wide}}};
-    return metadata;
+/// A network with the features loose, mp2, mp3 that was trained on the input of the job.
+TrainedInput trained() {
+    return {.detector = "own", .filter_set = "smooth", .tick = 500, .images = {{"loose", {narrow, wide}}}};
 }
 
-void compare(const NetworkInput& job, const ModelMetadata& metadata) {
-    require_trained_input(job, metadata.inputs, metadata, "node; network.ts");
+using Features = std::vector<std::string>;
+
+void compare(const NetworkInput& job, const TrainedInput& network,
+             const Features& features = {"loose", "mp2", "mp3"}) {
+    require_trained_input(job, features, network, "node; network.ts");
 }
 
-Error error_of_comparison(const NetworkInput& job, const ModelMetadata& metadata) {
-    const Error error = test::error_of([&] { compare(job, metadata); });
+Error error_of_comparison(const NetworkInput& job, const TrainedInput& network,
+                          const Features& features = {"loose", "mp2", "mp3"}) {
+    const Error error = test::error_of([&] { compare(job, network, features); });
     EXPECT_EQ(error.kind(), ErrorKind::Model);
     EXPECT_EQ(error.text().where, "node; network.ts");
     EXPECT_FALSE(error.text().hint.empty());
@@ -44,38 +42,34 @@ Error error_of_comparison(const NetworkInput& job, const ModelMetadata& metadata
 
 TEST(NetworkInput, AcceptsTheInputOfTheTraining) {
     EXPECT_NO_THROW(compare(job_input(), trained()));
-    ModelMetadata of_variant = trained();
+    TrainedInput of_variant = trained();
     of_variant.detector = "like-own";
     EXPECT_NO_THROW(compare(job_input(), of_variant));
 }
 
 TEST(NetworkInput, ComparesNothingThatIsNotGiven) {
     EXPECT_NO_THROW(compare({}, trained()));
-    ModelMetadata silent;
-    silent.inputs = {"loose", "mp2", "mp3"};
-    EXPECT_NO_THROW(compare(job_input(), silent));
+    EXPECT_NO_THROW(compare(job_input(), {}));
 }
 
 TEST(NetworkInput, RejectsFeaturesThatTheJobDoesNotMake) {
-    ModelMetadata metadata = trained();
-    metadata.inputs = {"loose", "dense", "mp3", "mp1"};
-    const Error error = error_of_comparison(job_input(), metadata);
+    const Error error = error_of_comparison(job_input(), trained(), {"loose", "dense", "mp3", "mp1"});
     EXPECT_EQ(error.text().seen, "dense, mp1");
     EXPECT_EQ(error.text().expected, "features among loose, tight, mp2, mp3");
 }
 
 TEST(NetworkInput, RejectsAnotherDetector) {
-    ModelMetadata metadata = trained();
-    metadata.detector = "other";
-    const Error error = error_of_comparison(job_input(), metadata);
+    TrainedInput network = trained();
+    network.detector = "other";
+    const Error error = error_of_comparison(job_input(), network);
     EXPECT_EQ(error.text().seen, "a network for other");
     EXPECT_EQ(error.text().expected, "one for own or like-own");
 }
 
 TEST(NetworkInput, RejectsAnotherTick) {
-    ModelMetadata metadata = trained();
-    metadata.tick = 512;
-    const Error error = error_of_comparison(job_input(), metadata);
+    TrainedInput network = trained();
+    network.tick = 512;
+    const Error error = error_of_comparison(job_input(), network);
     EXPECT_EQ(error.text().seen, "a network for ticks of 512.0 ns");
     EXPECT_EQ(error.text().expected, "one for ticks of 500.0 ns");
 }
@@ -96,15 +90,9 @@ TEST(NetworkInput, RejectsPlanesThatTheTrainingLacked) {
     NetworkInput job = job_input();
     job.images.push_back({"loose", 2, narrow});
     EXPECT_EQ(error_of_comparison(job, trained()).text().seen, "loose of plane 2");
-    ModelMetadata of_second_plane = trained();
+    TrainedInput of_second_plane = trained();
     of_second_plane.images["loose"][0] = "";
     EXPECT_EQ(error_of_comparison(job_input(), of_second_plane).text().seen, "loose of plane 0");
-}
-
-TEST(NetworkInput, ListsPropertiesThatAFileDoesNotGive) {
-    EXPECT_EQ(properties_not_given({}), (std::vector<std::string>{"features", "scale", "sampling", "detector",
-                                                                  "tick", "filters", "noise"}));
-    EXPECT_EQ(properties_not_given(trained()), (std::vector<std::string>{"scale", "sampling", "noise"}));
 }
 
 TEST(NetworkInput, IsWrittenAsKeysOfANetworksFile) {

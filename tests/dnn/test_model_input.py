@@ -48,9 +48,17 @@ def with_keys(network: Path, path: Path, **keys: object) -> Path:
         (
             {},
             ["filters=pdsp"],
-            ["images with other filters", "loose of plane 0, filter set pdsp: low pass ", "-A filters=smooth"],
+            [
+                "images with other filters",
+                "loose of plane 0, filter set pdsp: low pass ",
+                "-A filters=smooth",
+            ],
         ),
-        ({"inputs": ["loose", "tight", "dense", "mp3"]}, [], ["features that this job does not make", "dense"]),
+        (
+            {"inputs": ["loose", "tight", "dense", "mp3"]},
+            [],
+            ["features that this job does not make", "dense"],
+        ),
         ({"inputs": ["loose", "mp2", "mp3"]}, [], ["failed on the input of this job", "to have 4 channels"]),
     ],
 )
@@ -61,7 +69,13 @@ def test_rejected_before_the_first_event(
     model = with_keys(NETWORK, tmp_path / "mine.ts", **keys)
     output = tmp_path / "output.npz"
     output.write_text("earlier")
-    given = [f"input={site.folder / 'adc.npz'}", f"output={output}", f"model={model}", "device=cpu", *arguments]
+    given = [
+        f"input={site.folder / 'adc.npz'}",
+        f"output={output}",
+        f"model={model}",
+        "device=cpu",
+        *arguments,
+    ]
     words = [word for argument in given for word in ("-A", argument)]
     block = wire_cell.rejected("-c", wire_cell.PIPELINE, *site.flags, *words, folder=tmp_path, status=1)
     assert all(each in block for each in [*said, "mine.ts", "hint: "]), block

@@ -35,7 +35,8 @@ std::vector<PlannedSet> plan_memory(const DNNROIConfig& config, PlannedCall& cal
     const PlannedTensor& image = call.inputs.at(0).at(0);
     const std::int64_t forward = forward_bytes_per_sample * image.samples();
     call.ledger.network = std::max(call.ledger.network, forward);
-    const auto features = call.scratch(MemoryUse::network, planned_features(config, call) * 4 * image.samples());
+    const auto features =
+        call.scratch(MemoryUse::network, planned_features(config, call) * 4 * image.samples());
     { const auto layers = call.scratch(MemoryUse::network, forward); }
     const auto probability = call.scratch(MemoryUse::network, 4 * image.samples());
     return {{planned_mask(call, image)}};
@@ -60,7 +61,7 @@ void DNNROI::prepare_node(Environment& environment) {
                                        .expected = std::to_string(*scale),
                                        .hint = "set input_scale to the expected value"});
     }
-    require_trained_input(config().input, m_service->features(), m_service->metadata(),
+    require_trained_input(config().input, m_service->features(), m_service->metadata().trained_input,
                           at_key("input") + "; " + m_service->notes().at("model"));
     m_notes = m_service->notes();
     warn_of_missing_properties();

@@ -7,8 +7,8 @@
 #include "spng/graph/node.h"
 #include "spng/graph/node_mixins.h"
 #include "spng/instrument/report/input_report.h"
-#include "spng/nodes/dnn/input_noise.h"
-#include "spng/nodes/dnn/network_input.h"
+#include "spng/nodes/dnn/input/input_noise.h"
+#include "spng/nodes/dnn/input/network_input.h"
 #include "spng/nodes/dnn/noise_watch.h"
 #include "spng/nodes/dnn/torch_service.h"
 

@@ -159,8 +159,9 @@ std::vector<std::string> TorchService::known_features() const {
     }
     const auto files = files_read();
     try {
-        return files.empty() ? std::vector<std::string>{}
-                             : parse_model_metadata(torch_script_metadata(files.front()), config().model).inputs;
+        return files.empty()
+                   ? std::vector<std::string>{}
+                   : parse_model_metadata(torch_script_metadata(files.front()), config().model).inputs;
     } catch (const Error&) {
         return {}; // prepare() reports it
     }

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "spng/nodes/dnn/network_input.h"
+#include "spng/nodes/dnn/input/network_input.h"
 
 #include "spng/core/error.h"
+#include "spng/core/nearest.h"
 #include "spng/core/unit_text.h"
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 namespace spng {
 namespace {
@@ -31,16 +33,17 @@ void require_features(const NetworkInput& job, const std::vector<std::string>& f
     }
 }
 
-void require_detector(const NetworkInput& job, const ModelMetadata& network, const std::string& where) {
+void require_detector(const NetworkInput& job, const TrainedInput& network, const std::string& where) {
     if (network.detector && !job.detectors.empty() && !contains(job.detectors, *network.detector)) {
-        reject("the network was trained for another detector", where,
-               "a network for " + *network.detector, "one for " + joined(job.detectors, " or "),
-               "use -A model=none or a network trained for this detector; a detector description names others "
-               "that fit in network_detectors");
+        reject(
+            "the network was trained for another detector", where, "a network for " + *network.detector,
+            "one for " + joined(job.detectors, " or "),
+            "use -A model=none or a network trained for this detector; a detector description names others "
+            "that fit in network_detectors");
     }
 }
 
-void require_tick(const NetworkInput& job, const ModelMetadata& network, const std::string& where) {
+void require_tick(const NetworkInput& job, const TrainedInput& network, const std::string& where) {
     if (network.tick && job.tick > 0 && std::abs(*network.tick - job.tick) > 1e-6 * job.tick) {
         reject("the network was trained with another tick", where,
                "a network for ticks of " + format_fixed(*network.tick, 1) + " ns",
@@ -49,7 +52,7 @@ void require_tick(const NetworkInput& job, const ModelMetadata& network, const s
     }
 }
 
-void require_filters(const NetworkInput& job, const ImageFilters& image, const ModelMetadata& network,
+void require_filters(const NetworkInput& job, const ImageFilters& image, const TrainedInput& network,
                      const std::string& where) {
     const auto found = network.images.find(image.image);
     if (found == network.images.end()) {
@@ -59,12 +62,15 @@ void require_filters(const NetworkInput& job, const ImageFilters& image, const M
     const std::string name = image.image + " of plane " + std::to_string(image.plane);
     const auto plane = static_cast<std::size_t>(image.plane);
     if (plane >= trained.size() || trained[plane].empty()) {
-        reject("the network was not trained on this plane", where, name, "a plane in images of its file",
-               "keep the group out of the network (use_model: false in the detector's description), or use -A "
-               "model=none");
+        reject(
+            "the network was not trained on this plane", where, name, "a plane in images of its file",
+            "keep the group out of the network (use_model: false in the detector's description), or use -A "
+            "model=none");
     }
     if (trained[plane] != image.filters) {
-        const std::string set = network.filter_set.empty() ? "those filters" : "-A filters=" + network.filter_set;
+        const std::string set = network.filter_set.empty() || network.filter_set == job.filter_set
+                                    ? "those filters"
+                                    : "-A filters=" + network.filter_set;
         reject("the network was trained on images with other filters", where,
                name + (job.filter_set.empty() ? "" : ", filter set " + job.filter_set) + ": " + image.filters,
                trained[plane], "use " + set + ", another network, or -A model=none");
@@ -74,7 +80,7 @@ void require_filters(const NetworkInput& job, const ImageFilters& image, const M
 } // namespace
 
 void require_trained_input(const NetworkInput& job, const std::vector<std::string>& features,
-                           const ModelMetadata& network, const std::string& where) {
+                           const TrainedInput& network, const std::string& where) {
     require_features(job, features, where);
     require_detector(job, network, where);
     require_tick(job, network, where);
@@ -83,23 +89,6 @@ void require_trained_input(const NetworkInput& job, const std::vector<std::strin
             require_filters(job, image, network, where);
         }
     }
-}
-
-std::vector<std::string> properties_not_given(const ModelMetadata& network) {
-    std::vector<std::string> names;
-    const auto add_if = [&](bool is_absent, const char* name) {
-        if (is_absent) {
-            names.emplace_back(name);
-        }
-    };
-    add_if(network.inputs.empty(), "features");
-    add_if(!network.scale, "scale");
-    add_if(!network.rebin, "sampling");
-    add_if(!network.detector, "detector");
-    add_if(!network.tick, "tick");
-    add_if(network.images.empty(), "filters");
-    add_if(!network.noise, "noise");
-    return names;
 }
 
 nlohmann::json json_of(const NetworkInput& job) {

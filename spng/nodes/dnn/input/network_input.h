@@ -3,16 +3,26 @@
 // Comparison of the input that a job makes for a network with the input of the network's training.
 
 #include "spng/core/field.h"
-#include "spng/nodes/dnn/model.h"
 
 #include <nlohmann/json.hpp>
 
 #include <cstdint>
+#include <map>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <vector>
 
 namespace spng {
+
+/// The input of a network's training, from its file. Empty members are not known.
+struct TrainedInput {
+    std::optional<std::string> detector;
+    std::string filter_set;
+    std::optional<double> tick; ///< [ns]
+    /// Filters, as text, by image and plane; empty for a plane that had no part in the training.
+    std::map<std::string, std::vector<std::string>> images;
+};
 
 /// The filters of a charge image on one plane.
 struct ImageFilters {
@@ -54,10 +64,7 @@ struct NetworkInput {
 /// @param where     location for errors: the node and the file of the network
 /// @throws Error(Model) for features that the job does not make, and for another detector, tick, plane or filter
 void require_trained_input(const NetworkInput& job, const std::vector<std::string>& features,
-                           const ModelMetadata& network, const std::string& where);
-
-/// Return the properties of its training that a network's file does not give, in words.
-std::vector<std::string> properties_not_given(const ModelMetadata& network);
+                           const TrainedInput& network, const std::string& where);
 
 /// Return the input as the keys of a network's file: detector, filter_set, tick, images.
 nlohmann::json json_of(const NetworkInput& job);
