@@ -30,6 +30,10 @@ local wc = import 'wirecell.jsonnet';
     drift_volumes(anode):: self.inner_drift_volume(anode, centre=3630.75 * wc.mm, wires=85.725 * wc.mm),
     line_centre(anode):: { y: 3000 * wc.mm, z: (1150 + 2320.6 * std.floor(anode / 2)) * wc.mm },
 
-    filter_set: 'pure',
-    filter_sets(anode):: super.filter_sets(anode) { pure: filters.pure(filters.wiener.pdsp, 0.16, 0.22, 0.0, 2.0) },
+    // Wires, responses and shaping are those of ProtoDUNE-HD, and its network fits (docs/decisions/detectors.md).
+    model(anode):: 'dnnroi.ts',
+    network_detectors(anode):: ['pdsp', 'pdhd'],
+    filter_sets(anode)::
+        local pure = filters.pure(filters.wiener.pdsp, 0.16, 0.22, 0.0, 2.0);
+        super.filter_sets(anode) { smooth+: { collection: pure.collection }, pure: pure },
 }
