@@ -5,10 +5,9 @@ local wc = import 'wirecell.jsonnet';
 
 (import 'pdhd_badAPA1.jsonnet') {
     name: 'pdhd-data',
-    // As WCT's jobs for data (cfg/pgrapher/experiment/pdhd/nf.jsonnet).
-    noise_filters: ['coherent'],
     raw_readout: { tick: 512 * wc.ns, nticks: 5859 },
-    // Noise that real frames have and simulated ones lack.
+    // Noise that real frames have and simulated ones lack; the toolkit's jobs for data have such steps too
+    // (cfg/pgrapher/experiment/pdhd/nf.jsonnet).
     noise_filters: ['lines', 'channels', 'coherent'],
     // Boards begin three channels later than in the simulation (docs/decisions/coherent-noise.md).
     groups(anode):: [

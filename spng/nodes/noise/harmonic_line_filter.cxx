@@ -43,7 +43,7 @@ Ports HarmonicLineFilter::process(const Ports& inputs) {
     NVTX_SCOPED_RANGE("HarmonicLineFilter::remove");
     NamedTensor tensor = inputs[0]->only();
     tensor.data = remove_harmonic_lines(tensor.data.to(context().device()), tensor.channels->good,
-                                        inputs[0]->event().tick, m_rule);
+                                        tensor.axes.back().period, m_rule);
     return {std::make_shared<const TensorSet>(inputs[0]->event_ptr(), std::vector{std::move(tensor)})};
 }
 

@@ -154,10 +154,11 @@ at::Tensor remove_rc_tails(const at::Tensor& waveforms, double ratio, std::int64
 Ports RCTails::process(const Ports& inputs) {
     NVTX_SCOPED_RANGE("RCTails::remove");
     NamedTensor tensor = inputs[0]->only();
-    const double ratio = inputs[0]->event().tick / config().constant;
+    const double tick = tensor.axes.back().period;
+    const double ratio = tick / config().constant;
     if (!(ratio > 0 && ratio <= 0.1)) {
         throw Error(ErrorKind::Input, {.what = "the sampling period does not suit the RC constant",
-                                       .seen = std::to_string(inputs[0]->event().tick) + " ns",
+                                       .seen = std::to_string(tick) + " ns",
                                        .expected = "more than 0 and at most a tenth of " +
                                                    std::to_string(config().constant) + " ns",
                                        .hint = "compare the frame's tick with constant of SPNGRCTails"});
