@@ -12,10 +12,10 @@
 #include <ATen/ops/exp.h>
 #include <ATen/ops/ones.h>
 #include <ATen/ops/randn.h>
-#include <ATen/ops/stack.h>
 #include <ATen/ops/zeros.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 #include <memory>
 
@@ -26,9 +26,21 @@ constexpr std::int64_t ticks = 6000;
 constexpr double ratio = 500.0 / 1.1e6; // 500 ns, 1.1 ms
 constexpr double baseline = 900;
 
-/// The response of the Wire-Cell Toolkit for one coupling, y(n) = x(n) - r sum_{k <= n} exp(-r (n - k)) x(k), as a
-/// recursion in float64. The samples before the first are 0.
+/// One coupling in float64: y(n) = (y(n - 1) + x(n) - x(n - 1)) / (1 + r). The samples before the first are 0.
 at::Tensor coupled(const at::Tensor& row) {
+    at::Tensor result = row.to(at::kDouble).clone();
+    auto* value = result.mutable_data_ptr<double>();
+    double before = 0, last = 0;
+    for (std::int64_t tick = 0; tick < result.numel(); ++tick) {
+        const double own = value[tick];
+        value[tick] = last = (last + own - before) / (1 + ratio);
+        before = own;
+    }
+    return result;
+}
+
+/// The response of the Wire-Cell Toolkit: y(n) = x(n) - r sum_{k <= n} exp(-r (n - k)) x(k).
+at::Tensor coupled_as_toolkit(const at::Tensor& row) {
     at::Tensor result = row.to(at::kDouble).clone();
     auto* value = result.mutable_data_ptr<double>();
     double charge = 0;
@@ -37,10 +49,6 @@ at::Tensor coupled(const at::Tensor& row) {
         value[tick] -= ratio * charge;
     }
     return result;
-}
-
-at::Tensor coupled(const at::Tensor& row, std::int64_t layers) {
-    return layers == 1 ? coupled(row) : coupled(coupled(row));
 }
 
 at::Tensor impulse() {
@@ -59,16 +67,31 @@ double largest(const at::Tensor& values) {
     return values.abs().max().item<double>();
 }
 
+/// Return the largest errors of both pulses behind two couplings, or one, in units of their heights.
+template <class Coupling>
+std::array<double, 2> errors_behind(const Coupling& coupling, std::int64_t layers, at::ScalarType type) {
+    std::array<double, 2> errors{};
+    const std::array pulses{impulse(), long_pulse()};
+    for (std::size_t i = 0; i < pulses.size(); ++i) {
+        const auto input = coupling(layers == 1 ? pulses[i] : coupling(pulses[i])) + baseline;
+        const auto seen = remove_rc_tails(input.to(type), ratio, layers);
+        errors[i] = largest(seen - pulses[i] - baseline) / largest(pulses[i]);
+    }
+    return errors;
+}
+
 TEST(RCTails, ImpulseAndLongPulseAreRestored) {
+    ASSERT_GT(largest(coupled(long_pulse()) - long_pulse()), 80) << "the long pulse has a tail";
     for (const std::int64_t layers : {1, 2}) {
-        const auto truth = at::stack({impulse(), long_pulse()});
-        const auto input = at::stack({coupled(impulse(), layers), coupled(long_pulse(), layers)}) + baseline;
-        ASSERT_GT(largest(input - truth - baseline), 80) << "the long pulse has a tail";
-        const auto seen = remove_rc_tails(input, ratio, layers) - truth - baseline;
-        EXPECT_LT(largest(seen[0]), 1e-4 * 1000) << layers;
-        EXPECT_LT(largest(seen[1]), 1e-4 * 200) << layers;
-        // Samples of float32 have 24 bits, 6e-5 counts.
-        EXPECT_LT(largest(remove_rc_tails(input.to(at::kFloat), ratio, layers) - truth - baseline), 0.03);
+        for (const auto type : {at::kDouble, at::kFloat}) {
+            // A sample of float32 is exact to 6e-5 counts, and sums of 6000 such samples are less so.
+            for (const double error : errors_behind(coupled, layers, type)) {
+                EXPECT_LT(error, 1e-4) << layers << " layers, " << type;
+            }
+        }
+        const auto of_toolkit = errors_behind(coupled_as_toolkit, layers, at::kDouble);
+        EXPECT_LT(of_toolkit[0], 1e-4);
+        EXPECT_LT(of_toolkit[1], layers == 1 ? 1.5e-4 : 4e-4);
     }
 }
 
@@ -102,7 +125,7 @@ TEST(RCTails, ChargeBeforeTheReadoutLeavesAFlatBaseline) {
 TEST(RCTails, TheBaselineOfNoiseIsKept) {
     at::manual_seed(1);
     const auto truth = long_pulse();
-    const auto noise = at::randn({50, ticks}, at::kDouble) * 5;
+    const auto noise = at::randn({20, ticks}, at::kDouble) * 5;
     const auto input = (coupled(truth) + noise + baseline).round().to(at::kShort);
     const auto seen = remove_rc_tails(input, ratio, 1);
     EXPECT_EQ(seen.scalar_type(), at::kFloat);
@@ -110,9 +133,9 @@ TEST(RCTails, TheBaselineOfNoiseIsKept) {
     EXPECT_LT(std::abs(error.mean().item<double>()), 0.2);
     EXPECT_NEAR(error.square().mean().sqrt().item<double>(), 5, 0.2);
     // Means over 500 ticks: noise of 5 / sqrt(500) = 0.22, and what the sums add.
-    const auto means = error.view({50, 12, 500}).mean(-1);
+    const auto means = error.view({20, 12, 500}).mean(-1);
     EXPECT_LT(means.std().item<double>(), 0.5);
-    EXPECT_LT(largest(means.mean(0)), 0.25);
+    EXPECT_LT(largest(means.mean(0)), 0.4);
 }
 
 TEST(RCTails, RowsAreIndependentAndNothingWaits) {
@@ -131,7 +154,7 @@ TEST(RCTails, RowsAreIndependentAndNothingWaits) {
 }
 
 TEST(RCTails, TemporariesAreBounded) {
-    const auto input = at::randn({100, ticks}) + baseline;
+    const auto input = at::randn({40, ticks}) + baseline;
     instrument::count_cpu_allocations();
     const instrument::AllocationScope scope(false);
     const auto seen = remove_rc_tails(input, ratio, 2);

@@ -22,7 +22,8 @@ struct RCTailsConfig {
     }
 };
 
-/// Undo the high pass of RC couplings: x(n) = y(n) + (T / RC) sum_{k <= n} y(k) for each of the layers.
+/// Undo the high pass y(n) = (y(n-1) + x(n) - x(n-1)) / (1 + T / RC) of each of the layers:
+/// x(n) = y(n) + (T / RC) sum_{k <= n} y(k).
 ///
 /// The inverse has no bound at frequency 0: an offset of the input, and charge before the readout, become a
 /// polynomial in time of degree `layers`. It is fitted to the means of blocks of ticks, without those that hold

@@ -35,7 +35,7 @@ constexpr double min_mean = 1.0 / 16;      // of the modulus: mean step from whi
 constexpr double min_excess = 2;           // ratio of counts at the codes to those at adjacent codes
 constexpr std::int64_t adjacent_reach = 2; // adjacent codes on either side
 constexpr std::int64_t max_cubic_run = 6;  // longer runs: the cubic is worse than the line
-constexpr std::int64_t sample_bytes = 160; // temporaries of repaired()
+constexpr std::int64_t sample_bytes = 248; // temporaries of repaired()
 
 std::vector<PlannedSet> plan_memory(const StickyCodesConfig&, PlannedCall& call) {
     const PlannedTensor& adc = call.inputs.at(0).at(0);

@@ -30,7 +30,7 @@ struct StickyCodesConfig {
                   "resolution of the digitiser: samples at its lowest and highest value are saturated, not "
                   "stuck; 0: unknown"),
             field(&C::significance, "significance", "sigma", between(3, 100),
-                  "a channel sticks if samples stand out of their neighbours more often at these codes than "
+                  "a channel sticks if samples differ from their neighbours more often at these codes than "
                   "at adjacent ones, by this significance"));
     }
 };
