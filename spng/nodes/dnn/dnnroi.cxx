@@ -56,13 +56,13 @@ void DNNROI::prepare_node(Environment& environment) {
     const auto scale = m_service->metadata().scale;
     if (scale && std::abs(*scale - config().input_scale) > 1e-6 * *scale) {
         throw Error(ErrorKind::Model, {.what = "the network was trained with another scale of the charge",
-                                       .where = at_key("input_scale"),
+                                       .where = "key input_scale; " + m_service->notes().at("model"),
                                        .seen = std::to_string(config().input_scale),
                                        .expected = std::to_string(*scale),
                                        .hint = "set input_scale to the expected value"});
     }
     require_trained_input(config().input, m_service->features(), m_service->metadata().trained_input,
-                          at_key("input") + "; " + m_service->notes().at("model"));
+                          "key input; " + m_service->notes().at("model"));
     m_notes = m_service->notes();
     warn_of_missing_properties();
     if (const auto& noise = m_service->metadata().noise) {
