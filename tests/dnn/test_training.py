@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 import torch
 
-from scripts.dnnroi import calibration, evaluation, export, figures, noise
+from scripts.dnnroi import calibration, command, evaluation, export, figures, noise
 from scripts.dnnroi.dataset import CropRule, EventSet, event_file, write_event
 from scripts.dnnroi.events import HIGH_MM, LOW_MM, PITCH_DIRECTIONS, Mixture, depositions
-from scripts.dnnroi.network import ELECTRONS, DNNROINet, Shape, operations_per_sample, parameters
+from scripts.dnnroi.network import ELECTRONS, INPUTS, DNNROINet, Shape, operations_per_sample, parameters
 from scripts.dnnroi.settings import SETTINGS
 from scripts.dnnroi.simulation import Event
 from scripts.dnnroi.target import TargetRule, largest_of_ticks, regions, target_and_weight
@@ -309,26 +309,48 @@ class TestCalibration:
         line = calibration.fit_line(logits, np.ones_like(logits), in_target.astype(np.float64))
         assert (line.slope, line.offset) == (pytest.approx(1.3, abs=0.03), pytest.approx(-0.8, abs=0.03))
 
-    def test_file_is_calibrated_and_keeps_its_rois(self, events: EventSet, tmp_path: Path) -> None:
-        """Outputs that the weights of the loss made too high become shares of target samples; no ROI changes."""
+    @wire_cell.needs_program
+    def test_command_calibrates_a_file_and_keeps_its_rois(self, events: EventSet, tmp_path: Path) -> None:
+        """Outputs that are too high become shares of target samples; no ROI changes."""
+        small = SETTINGS["small"]
+        for seed in (*small.held_out_seeds(), *small.calibration_seeds()):
+            write_event(event_file(tmp_path, seed), toy_event(seed))
         network = trained(events, tmp_path).network.eval()
         calibration.apply_line(calibration.Line(1.0, 1.5), *network.head.parameters())
-        export.write_torch_script(tmp_path / "toy.ts", network, {})
-        model = torch.jit.load(tmp_path / "toy.ts")
-        before = [evaluation.probabilities(model, events, view) for view in range(2)]
-        too_high = evaluation.calibration_errors(evaluation.count(model, events))
+        about = noise.metadata(events.training_noise) | {"inputs": list(INPUTS)}
+        export.write_torch_script(tmp_path / "toy.ts", network, about)
+        words = ["--setting", "small", "--data", str(tmp_path), "--work", str(tmp_path)]
+        errors = []
+        for given, output in (("toy.ts", "new.ts"), ("new.ts", None)):
+            task = ["--evaluate"] if output is None else ["--output", str(tmp_path / output), "--calibrate"]
+            assert command.main([*words, *task, str(tmp_path / given)], "") == 0
+            errors.append(json.loads((tmp_path / "figures.json").read_text())["calibration_error"])
+        assert errors[0] == errors[1]
+        assert (tmp_path / "reliability.png").read_bytes().startswith(b"\x89PNG")
 
-        line = calibration.fit(model, events)
-        calibration.apply_line(line, *calibration.last_convolution(model))
-        written = io.BytesIO(export.with_metadata(model.save_to_buffer(), calibration.metadata(line, 0.5)))
-        about = export.read_metadata(written.getvalue())
-        assert about["calibration"] == {"slope": line.slope, "offset": line.offset}
-        calibrated = torch.jit.load(written)
-        for view, old in enumerate(before):
-            new = evaluation.probabilities(calibrated, events, view)
+        about = export.read_metadata((tmp_path / "new.ts").read_bytes())
+        assert about["figures"]["calibration_error"] == errors[0]
+        before, after = (torch.jit.load(tmp_path / name) for name in ("toy.ts", "new.ts"))
+        for view in range(2):
+            old, new = (evaluation.probabilities(model, events, view) for model in (before, after))
             np.testing.assert_array_equal(new > about["mask_threshold"], old > 0.5)
-        for view, error in evaluation.calibration_errors(evaluation.count(calibrated, events)).items():
-            assert error["uncertain"] < 0.6 * too_high[view]["uncertain"], view
+        for view, error in evaluation.calibration_errors(evaluation.count(before, events)).items():
+            assert errors[0][view]["uncertain"] < 0.6 * error["uncertain"], view
+
+    @pytest.mark.parametrize("about", [{}, {"inputs": ["loose", "mp2", "mp3"]}])
+    def test_command_rejects_other_files(
+        self, about: dict, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        """The message names the file and what it has."""
+        path = tmp_path / "other.ts"
+        export.write_torch_script(path, DNNROINet(RULE.shape), about)
+        with pytest.raises(SystemExit):
+            command.main(["--work", str(tmp_path), "--evaluate", str(path)], "")
+        assert f"{path} has the inputs {about.get('inputs')}" in capsys.readouterr().err
+        path.write_bytes(b"no model")
+        with pytest.raises(SystemExit):
+            command.main(["--work", str(tmp_path), "--evaluate", str(path)], "")
+        assert f"{path} is no TorchScript file" in capsys.readouterr().err
 
 
 class TestExport:

@@ -100,7 +100,9 @@ def sizes_of_channels(gauss: np.ndarray, quiet: np.ndarray, is_line: bool) -> tu
             counted = quiet[:, : blocks * lag].reshape(-1, blocks, lag).all(axis=-1)
         count = counted.sum(axis=1)
         least = MIN_TICKS // (lag // 16 if is_line else lag)
-        sizes.append(np.where(count < least, np.nan, (values**2 * counted).sum(axis=1) / np.maximum(count, 1)))
+        sizes.append(
+            np.where(count < least, np.nan, (values**2 * counted).sum(axis=1) / np.maximum(count, 1))
+        )
         counts.append(count / (16 if is_line else 1))
     return np.stack(sizes), np.stack(counts)
 

@@ -23,7 +23,8 @@ namespace {
 
 constexpr std::int64_t factor = 4;
 
-/// Stationary noise with a known covariance: white noise after a running sum with weights 1 .. 8 .. 1, which keeps low frequencies.
+/// Stationary noise with a known covariance: white noise after a running sum with weights 1 .. 8 .. 1, which
+/// keeps low frequencies.
 struct KnownNoise {
     static constexpr std::int64_t reach = 8;
     static at::Tensor weights() { return at::arange(1 - reach, reach, at::kDouble).abs().neg().add(reach); }
@@ -72,8 +73,8 @@ at::Tensor errors(const at::Tensor& waveform, const at::Tensor& mask, Baseline b
         .narrow(-1, 0, waveform.size(-1));
 }
 
-/// Compare the variance of each ROI, the mean over channels, with that of the operator itself: its result is linear in the
-/// waveform, so it gives the weight of each tick in the charge.
+/// Compare the variance of each ROI, the mean over channels, with that of the operator itself: its result is
+/// linear in the waveform, so it gives the weight of each tick in the charge.
 void expect_variances(const Rois& rois, Baseline baseline, double tolerance) {
     constexpr std::int64_t ticks = 1200;
     const at::Tensor mask = mask_of(rois, ticks / factor);

@@ -28,6 +28,7 @@
 #include <ATen/ops/zeros.h>
 #include <ATen/ops/zeros_like.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
@@ -40,7 +41,7 @@ namespace {
 constexpr std::array<std::int64_t, 3> size_lags{16, 64, 256};
 constexpr std::int64_t min_size_ticks = 1024; ///< for a size of its own, or a quarter of the readout
 constexpr double size_prior = 10;             ///< measurements that the size of the view counts as
-constexpr std::int64_t shape_rows = 200;      ///< about as many channels of a view give the shape of its noise
+constexpr std::int64_t shape_rows = 200;      ///< about so many channels of a view give the shape
 constexpr double max_drift = 3; ///< of a channel with a part in the shape, in medians of its view
 constexpr std::int64_t no_level = level_distance + 1; ///< distance that means: no level on this side
 constexpr double no_pair = 0.1;                       ///< below this, a lag has no pair of ticks but rounding
@@ -68,9 +69,10 @@ const Registration<ChargeError> registration{
 
 /// Noise outside of ROIs.
 struct Noise {
-    at::Tensor quiet;    ///< (view, channel, tick) bool: outside of ROIs and of their levels
-    at::Tensor mean;     ///< (view, channel) float64: of the quiet ticks
-    at::Tensor sizes;    ///< (lag, view, channel) float64: see measure_size(); NaN if not measured, except for the first lag
+    at::Tensor quiet; ///< (view, channel, tick) bool: outside of ROIs and of their levels
+    at::Tensor mean;  ///< (view, channel) float64: of the quiet ticks
+    at::Tensor
+        sizes; ///< (lag, view, channel) float64: see measure_size(); only those of the first lag have no NaN
     at::Tensor counts;   ///< (lag, view, channel) float64: independent measurements of it
     at::Tensor is_shape; ///< (view, channel) bool: has a part in the shape of the noise
 };
@@ -83,8 +85,9 @@ std::pair<at::Tensor, at::Tensor> mean_over(const at::Tensor& values, const at::
     return {at::where(count.ge(least), mean, unknown), count};
 }
 
-/// Return the size of the noise of channels on a length of time, with the count of independent measurements: with a line as
-/// baseline the mean square of x(t) - (x(t - lag) + x(t + lag)) / 2, with the mean that of the means of `lag` ticks.
+/// Return the size of the noise of channels on a length of time, with the count of independent measurements:
+/// with a line as baseline the mean square of x(t) - (x(t - lag) + x(t + lag)) / 2, with the mean that of the
+/// means of `lag` ticks.
 /// @param x      (channel, tick), mean 0
 /// @param quiet  (channel, tick) bool: ticks without charge
 std::pair<at::Tensor, at::Tensor> measure_size(const at::Tensor& x, const at::Tensor& quiet, std::int64_t lag,
@@ -112,20 +115,19 @@ Noise measure_noise(const at::Tensor& waveform, const at::Tensor& quiet, Baselin
     constexpr auto lags = static_cast<std::int64_t>(size_lags.size());
     const auto mean = at::empty({rows.size(0)}, options);
     const auto sizes = at::empty({lags, rows.size(0)}, options), counts = at::empty_like(sizes);
-    for_row_chunks(
-        rows.size(0), (5 * waveform.element_size() + 4) * waveform.size(-1),
-        [&](std::int64_t first, std::int64_t count) {
-            const auto x = rows.narrow(0, first, count), q = quiet_rows.narrow(0, first, count);
-            const auto level = mean_over(x, q, 1).first.nan_to_num(0);
-            mean.narrow(0, first, count).copy_(level);
-            const auto centred = x.sub(level.unsqueeze(-1).to(x.scalar_type()));
-            for (std::int64_t lag = 0; lag < lags; ++lag) {
-                const auto [size, measured] =
-                    measure_size(centred, q, size_lags[static_cast<std::size_t>(lag)], baseline);
-                sizes[lag].narrow(0, first, count).copy_(size);
-                counts[lag].narrow(0, first, count).copy_(measured);
-            }
-        });
+    for_row_chunks(rows.size(0), (5 * waveform.element_size() + 4) * waveform.size(-1),
+                   [&](std::int64_t first, std::int64_t count) {
+                       const auto x = rows.narrow(0, first, count), q = quiet_rows.narrow(0, first, count);
+                       const auto level = mean_over(x, q, 1).first.nan_to_num(0);
+                       mean.narrow(0, first, count).copy_(level);
+                       const auto centred = x.sub(level.unsqueeze(-1).to(x.scalar_type()));
+                       for (std::int64_t lag = 0; lag < lags; ++lag) {
+                           const auto [size, measured] =
+                               measure_size(centred, q, size_lags[static_cast<std::size_t>(lag)], baseline);
+                           sizes[lag].narrow(0, first, count).copy_(size);
+                           counts[lag].narrow(0, first, count).copy_(measured);
+                       }
+                   });
     const auto shape = [&](const at::Tensor& value) {
         return value.unflatten(-1, {waveform.size(0), waveform.size(1)});
     };
@@ -139,14 +141,15 @@ Noise measure_noise(const at::Tensor& waveform, const at::Tensor& quiet, Baselin
     return {quiet, shape(mean), all, shape(counts), all[0].gt(0).logical_and(drifts.logical_not())};
 }
 
-/// Return the product of two spectra at equal frequencies, left * conj(right), of which the imaginary part cancels in the sum
-/// over both signs of the lag.
+/// Return the product of two spectra at equal frequencies, left * conj(right), of which the imaginary part
+/// cancels in the sum over both signs of the lag.
 at::Tensor real_product(const at::Tensor& left, const at::Tensor& right) {
     return at::view_as_real(left).mul(at::view_as_real(right)).sum(-1);
 }
 
-/// Return the variogram of the noise of a view for a first size of 1, half the mean of (x(t) - x(t + lag))^2 over pairs of quiet ticks of
-/// its channels: (lag) float64. Differences do not suffer from slow noise, which is much larger than their mean square.
+/// Return the variogram of the noise of a view for a first size of 1, half the mean of (x(t) - x(t + lag))^2
+/// over pairs of quiet ticks of its channels: (lag) float64. Differences do not suffer from slow noise, which
+/// is much larger than their mean square.
 at::Tensor variogram(const at::Tensor& waveform, const Noise& noise, std::int64_t view) {
     const std::int64_t ticks = waveform.size(-1), length = 2 * ticks;
     const std::int64_t stride = std::max<std::int64_t>(1, waveform.size(1) / shape_rows);
@@ -154,7 +157,8 @@ at::Tensor variogram(const at::Tensor& waveform, const Noise& noise, std::int64_
         return all.select(0, view).slice(0, 0, std::nullopt, stride);
     };
     const auto x = rows_of(waveform), quiet = rows_of(noise.quiet), mean = rows_of(noise.mean);
-    // Equal weights, because the reciprocal of a measured size is too large in the mean; noisy channels have less.
+    // Equal weights, because the reciprocal of a measured size is too large in the mean; noisy channels have
+    // less.
     const auto size = rows_of(noise.sizes[0]);
     const auto common = std::get<0>(at::nanmedian(size, -1, /*keepdim=*/true)).mul(2);
     const auto weight = at::where(rows_of(noise.is_shape), size.maximum(common).reciprocal(), 0);
@@ -183,9 +187,10 @@ struct SumVariance {
     at::Tensor sizes;  ///< (lag): see measure_size()
 };
 
-/// Return the variance of the sum of an ROI after the line through the levels beside it (rebaseline.h), or after one level or
-/// none, for all lengths and distances. It is a quadratic form of the covariance R(lag) of the noise; every covariance of two sums
-/// over adjacent ticks follows from S(n), the variance of the sum of n ticks.
+/// Return the variance of the sum of an ROI after the line through the levels beside it (rebaseline.h), or
+/// after one level or none, for all lengths and distances. It is a quadratic form of the covariance R(lag) of
+/// the noise; every covariance of two sums over adjacent ticks follows from S(n), the variance of the sum of
+/// n ticks.
 SumVariance variance_of_sums(const at::Tensor& gamma, std::int64_t slices, std::int64_t factor,
                              Baseline baseline) {
     const std::int64_t ticks = gamma.size(0), long_lag = ticks / 8;
@@ -225,18 +230,17 @@ SumVariance variance_of_sums(const at::Tensor& gamma, std::int64_t slices, std::
             .add(left.mul(right).mul(of_levels).mul(2.0 / (level_ticks * level_ticks)));
     std::vector<at::Tensor> sizes;
     for (const std::int64_t lag : size_lags) {
-        sizes.push_back(baseline == Baseline::restored
-                            ? sums[std::min(lag, ticks)].div(lag * lag)
-                            : gamma[std::min(lag, ticks - 1)].mul(2).sub(
-                                  gamma[std::min(2 * lag, ticks - 1)].div(2)));
+        sizes.push_back(baseline == Baseline::restored ? sums[std::min(lag, ticks)].div(lag * lag)
+                                                       : gamma[std::min(lag, ticks - 1)].mul(2).sub(
+                                                             gamma[std::min(2 * lag, ticks - 1)].div(2)));
     }
     // A longer ROI has no smaller error; the measured covariance does not guarantee it.
     return {std::get<0>(at::cummax(variance.clamp_min(0), 0)),
             sums[long_lag].div(std::max<std::int64_t>(1, long_lag)), at::stack(sizes)};
 }
 
-/// Return the variance of the noise of the channels of a view over that of the view: for short ROIs, and the logarithms of the factors
-/// on it for longer ROIs, (lag, channel) float64.
+/// Return the variance of the noise of the channels of a view over that of the view: for short ROIs, and the
+/// logarithms of the factors on it for longer ROIs, (lag, channel) float64.
 at::Tensor scale_of_channels(const Noise& noise, const at::Tensor& of_view, std::int64_t view) {
     const auto sizes = noise.sizes.select(1, view), counts = noise.counts.select(1, view);
     const auto ratio = sizes.div(sizes[0]).div(of_view.unsqueeze(-1));
@@ -303,14 +307,14 @@ at::Tensor charge_error(const at::Tensor& waveform, const at::Tensor& mask, std:
     const Noise noise = measure_noise(
         waveform, upsample_mask(with_levels, factor).narrow(-1, 0, ticks).logical_not(), baseline);
     for (std::int64_t view = 0; view < waveform.size(0); ++view) {
-        const SumVariance sums =
-            variance_of_sums(variogram(waveform, noise, view), slices, factor, baseline);
+        const SumVariance sums = variance_of_sums(variogram(waveform, noise, view), slices, factor, baseline);
         const at::Tensor scale = scale_of_channels(noise, sums.sizes, view);
         // Twenty int64 and float64, and masks.
         for_row_chunks(waveform.size(1), (20 * 8 + 8) * slices, [&](std::int64_t first, std::int64_t count) {
-            result[view].narrow(0, first, count)
-                .copy_(errors_of_rows(inside[view].narrow(0, first, count), scale.narrow(1, first, count), sums,
-                                      ticks, factor, baseline));
+            result[view]
+                .narrow(0, first, count)
+                .copy_(errors_of_rows(inside[view].narrow(0, first, count), scale.narrow(1, first, count),
+                                      sums, ticks, factor, baseline));
         });
     }
     return result;
