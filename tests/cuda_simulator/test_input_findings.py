@@ -147,7 +147,9 @@ def test_mode(site: Site, frames: wire_cell.Arrays, cpu: Result, mode: dict[str,
 def test_faults_found_from_the_noise(site: Site, frames: wire_cell.Arrays, cuda_graph: str) -> None:
     wire_cell.write_arrays(site.folder / "adc.npz", frames)
     cpu = on_cpu(site.folder, site.flags, noise_filter="channels")
-    assert any((array[:, 0] == site.anode.channels[2]).any() for name, array in cpu[0].items() if "bad" in name)
+    assert any(
+        (array[:, 0] == site.anode.channels[2]).any() for name, array in cpu[0].items() if "bad" in name
+    )
     assert_equal(on_cuda(site.folder, site.flags, noise_filter="channels", cuda_graph=cuda_graph), cpu)
 
 

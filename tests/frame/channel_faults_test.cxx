@@ -101,9 +101,11 @@ TEST(ChannelFaults, NoiseOfTheWholeViewIsNoFaultWithinTheLevel) {
     EXPECT_EQ(found(frame(0.6), good_rows(), expecting(sigma)), three_faults);
     // Five times the expected noise, of which the level explains a factor of two.
     const auto all = found(frame(5), good_rows(), expecting(sigma));
-    EXPECT_EQ(all.size(), channels - 2); // without the constant row, which is dead, ...
+    EXPECT_EQ(all.size(), channels - 3);
     EXPECT_EQ(all.at(constant), ChannelFault::dead);
-    EXPECT_FALSE(all.contains(not_good)); // ... and the weak one, at 1.5 times the expected noise
+    EXPECT_FALSE(all.contains(not_good));
+    EXPECT_FALSE(all.contains(weak)); // 1.5 times the expected noise
+    EXPECT_FALSE(all.contains(late_start));
     EXPECT_EQ(found(frame(5), good_rows()), three_faults);
 }
 

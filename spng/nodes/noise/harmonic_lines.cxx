@@ -27,12 +27,14 @@
 #include <ATen/ops/zeros_like.h>
 
 #include <algorithm>
+#include <cmath>
 #include <numbers>
 
 namespace spng {
 namespace {
 
-constexpr std::int64_t sigma_sampling = 16;
+constexpr std::int64_t median_sampling = 16;
+constexpr std::int64_t sigma_block = 64;  // ticks
 constexpr std::int64_t signal_block = 16; // ticks
 constexpr std::int64_t level_block = 32;  // frequencies
 constexpr std::int64_t peak_reach = 4;    // on both sides of a line
@@ -53,7 +55,10 @@ at::Tensor without_signals(const at::Tensor& deviation, double threshold) {
     const auto by_block = at::constant_pad_nd(deviation, {0, blocks * signal_block - ticks})
                               .view({deviation.size(0), blocks, signal_block});
     const auto mean = by_block.mean(-1);
-    const auto sigma = robust_spread(deviation.slice(1, 0, std::nullopt, sigma_sampling));
+    const auto inside = deviation.narrow(1, 0, ticks / sigma_block * sigma_block)
+                            .reshape({deviation.size(0), -1, sigma_block});
+    const auto spread = (inside - inside.mean(-1, true)).abs().mean(-1);
+    const auto sigma = std::get<0>(spread.median(-1, true)) * std::sqrt(std::numbers::pi / 2);
     const auto is_signal =
         (by_block.abs().amax(-1) > sigma * threshold) | (mean.abs() > robust_spread(mean) * threshold);
     const auto widened = at::max_pool1d(is_signal.to(at::kFloat), {3}, {1}, {1}) > 0;
@@ -152,7 +157,7 @@ private:
 
     void transform(std::int64_t first, std::int64_t count) {
         const auto x = samples(first, count);
-        const auto median = std::get<0>(x.slice(1, 0, std::nullopt, sigma_sampling).median(-1, true));
+        const auto median = std::get<0>(x.slice(1, 0, std::nullopt, median_sampling).median(-1, true));
         const auto deviation = at::where(m_good.narrow(0, first, count), x - median, 0);
         const auto quiet = without_signals(deviation, m_rule.signal_threshold);
         const auto spectrum = with_hann_window(at::fft_rfft(at::where(quiet, deviation, 0)));

@@ -35,9 +35,10 @@ inline constexpr std::int64_t harmonic_line_buffers = 3;
 /// Subtract sinusoids of constant amplitude.
 ///
 /// Let d be x minus the median of every 16th sample. Blocks of 16 ticks are signal, with both neighbours, where a
-/// sample of d or the mean of the block exceeds signal_threshold sigma; sigma is half the distance between the 16 %
-/// and 84 % order statistics of every 16th sample, or of the means. Let q be d without these blocks, and H its
-/// spectrum with twice a Hann window,
+/// sample of d or the mean of the block exceeds signal_threshold sigma. For samples sigma is sqrt(pi / 2) times the
+/// median over blocks of 64 ticks of the mean deviation from the mean of the block, which even a track along the
+/// drift leaves alone; for means it is half the distance between their 16 % and 84 % order statistics. Let q be d
+/// without these blocks, and H its spectrum with twice a Hann window,
 ///     H(k) = Q(k) - (Q(k - 1) + Q(k + 1)) / 2,   Q = rfft(q).
 /// The ratio r divides |H| by its median over blocks of 32 frequencies, interpolated linearly between their
 /// centres. Tracks are not lines: they are cut out as signals, and a pulse raises all nearby frequencies.
