@@ -26,8 +26,10 @@ WireArea common_area(const WireFace& face) {
     for (const WirePlane& plane : face.planes) {
         WireArea area = area_of(plane);
         const double half = 0.5 * plane.pitch;
-        const Point2 beside{half * std::abs(plane.pitch_direction.y), half * std::abs(plane.pitch_direction.z)};
-        area = {{area.low.y - beside.y, area.low.z - beside.z}, {area.high.y + beside.y, area.high.z + beside.z}};
+        const Point2 beside{half * std::abs(plane.pitch_direction.y),
+                            half * std::abs(plane.pitch_direction.z)};
+        area = {{area.low.y - beside.y, area.low.z - beside.z},
+                {area.high.y + beside.y, area.high.z + beside.z}};
         common = &plane == &face.planes.front()
                      ? area
                      : WireArea{{std::max(common.low.y, area.low.y), std::max(common.low.z, area.low.z)},

@@ -119,8 +119,9 @@ def some_charge(anode: Detector) -> tuple[Charge, list[Charge]]:
 def alone(anode: Detector) -> Charge:
     """Return a point that only plane U sees."""
     planes = anode.planes()
-    cells = detector.face_cells(planes, 0)
-    return synthetic.at_cell(planes, 0, cells[len(cells) // 2], 300.0, POINT_ELECTRONS).of_plane(0)
+    face = min(face for face, _ in planes)
+    cells = detector.face_cells(planes, face)
+    return synthetic.at_cell(planes, face, cells[len(cells) // 2], 300.0, POINT_ELECTRONS).of_plane(0)
 
 
 @dataclass(frozen=True)

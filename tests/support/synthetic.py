@@ -143,9 +143,14 @@ def microboone(data: Path) -> Detector:
 def sbnd(data: Path, anode: int) -> Detector:
     """Return an anode of SBND. data: folder of the public detector files."""
     first = 5638 * anode
-    ids = [np.arange(first, first + 1984), np.arange(first + 1984, first + 3968), np.arange(first + 3968, first + 5638)]
+    ids = [
+        np.arange(first, first + 1984),
+        np.arange(first + 1984, first + 3968),
+        np.arange(first + 3968, first + 5638),
+    ]
     views = tuple(
-        View(name, plane, ids[plane][::-1] if anode else ids[plane], False) for plane, name in enumerate("UVW")
+        View(name, plane, ids[plane][::-1] if anode else ids[plane], False)
+        for plane, name in enumerate("UVW")
     )
     return Detector(
         "sbnd",
@@ -165,7 +170,10 @@ def protodune_vd(data: Path, anode: int) -> Detector:
     wires = data / "protodunevd-wires-larsoft-v1.json.bz2"
     parts = (110 + anode, 120 + anode)
     # All induction strips are in each part of the file.
-    whole = [{plane: each.channel for (_, plane), each in detector.load_planes(wires, part).items()} for part in parts]
+    whole = [
+        {plane: each.channel for (_, plane), each in detector.load_planes(wires, part).items()}
+        for part in parts
+    ]
     views = (
         View("U", 0, whole[0][0], False),
         View("V", 1, whole[0][1], False),

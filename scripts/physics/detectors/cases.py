@@ -109,9 +109,7 @@ def variants_of(detector: Detector) -> list[Variant]:
     known = {
         RULE: Variant(RULE, "rule (model=none)", {**common, "model": "none"}),
         MODEL: Variant(MODEL, "DNNROI (model=default)", {**common, "model": "default"}),
-        SMOOTH: Variant(
-            SMOOTH, "rule, filters=smooth", {**common, "model": "none", "filters": SMOOTH}
-        ),
+        SMOOTH: Variant(SMOOTH, "rule, filters=smooth", {**common, "model": "none", "filters": SMOOTH}),
     }
     return [known[name] for name in detector.variants]
 
@@ -128,7 +126,12 @@ def samples_of(
                 detector.label,
                 detector.label,
                 "muons",
-                {"kind": "muons", "tracks": DETECTORS_TRACKS, "detname": detector.name, "tpcid": detector.anode},
+                {
+                    "kind": "muons",
+                    "tracks": DETECTORS_TRACKS,
+                    "detname": detector.name,
+                    "tpcid": detector.anode,
+                },
                 events,
                 first_seed + index * SEEDS_PER_DETECTOR,
                 EVENTS_OF_JOB,

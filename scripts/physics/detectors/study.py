@@ -8,6 +8,7 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from scripts.frames import FrameFile
@@ -67,14 +68,11 @@ class Study:
     def run(self, program: Program, workers: int, folder: Path, say: Callable[[str], None]) -> Results:
         """Run all jobs. After a failure start no further one and raise its program.JobFailed."""
         results = Results()
-        work: list[Callable[[], None]] = [
-            lambda given=given: self._process_frames(program, given, folder, results, say)
-            for given in self.frames
-        ]
+        work = [partial(self._process_frames, program, given, folder, results, say) for given in self.frames]
         work += [
-            lambda each=each, first=first: self._simulate(program, *each, first, folder, results, say)
-            for each in self.samples
-            for first in range(0, each[1].events, each[1].batch)
+            partial(self._simulate, program, detector, sample, first, folder, results, say)
+            for detector, sample in self.samples
+            for first in range(0, sample.events, sample.batch)
         ]
         pool = ThreadPoolExecutor(workers)
         try:
