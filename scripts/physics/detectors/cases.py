@@ -15,7 +15,7 @@ from ..wires import Anode, load_anode
 
 SEEDS_PER_DETECTOR = 1000
 EVENTS_OF_JOB = 5
-RULE, MODEL, SMOOTH = "rule", "model", "smooth"  # names of the variants
+RULE, MODEL, SMOOTH, PURE = "rule", "model", "smooth", "pure"  # names of the variants
 PRODUCT_DATA = ROOT / "data"
 
 
@@ -61,7 +61,7 @@ HD_WIRES, VD_WIRES = "protodunehd-wires-larsoft-v1.json.gz", "protodunevd-wires-
 DETECTORS = (
     Detector("pdhd", 0, HD_WIRES, (0,), (RULE, MODEL)),
     Detector("pdhd_badAPA1", 0, HD_WIRES, (0,), (RULE, MODEL)),
-    Detector("pdsp", 1, "protodune-wires-larsoft-v4.json.bz2", (1,)),
+    Detector("pdsp", 1, "protodune-wires-larsoft-v4.json.bz2", (1,), (RULE, MODEL, PURE)),
     Detector("microboone", 0, "microboone-celltree-wires-v2.1.json.bz2", (0,)),
     Detector("sbnd", 0, "sbnd-wires-geometry-v0202.json.bz2", (0,)),
     Detector("pdvd_bottom", 0, VD_WIRES, (110, 120)),
@@ -110,6 +110,7 @@ def variants_of(detector: Detector) -> list[Variant]:
         RULE: Variant(RULE, "rule (model=none)", {**common, "model": "none"}),
         MODEL: Variant(MODEL, "DNNROI (model=default)", {**common, "model": "default"}),
         SMOOTH: Variant(SMOOTH, "rule, filters=smooth", {**common, "model": "none", "filters": SMOOTH}),
+        PURE: Variant(PURE, "rule, filters=pure", {**common, "model": "none", "filters": PURE}),
     }
     return [known[name] for name in detector.variants]
 

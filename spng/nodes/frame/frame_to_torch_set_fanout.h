@@ -146,7 +146,7 @@ private:
     std::vector<const ViewGroup*> m_groups;
     std::vector<std::int64_t> m_first_rows; ///< of each group, in tensors with the rows of all groups
     std::vector<int> m_bad_channels;        ///< of the channel list, in the anodes of the job
-    at::Tensor m_ids; ///< (row) int32 on the host: channel ids of the rows of all groups
+    at::Tensor m_ids;    ///< (row) int32 on the host: channel ids of the rows of all groups
     PeriodRatio m_ratio; ///< of the frames' sampling period and that of the chain
     bool m_selects_on_device = false;
     bool m_leaves_device_work = false;
