@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spng/detector/wire_noise.h"
 
-#include "spng/detector/noise_amplitude.h"
+#include "spng/detector/noise/noise_amplitude.h"
 
 #include <algorithm>
 #include <cmath>

@@ -2,7 +2,7 @@
 #pragma once
 // Expected noise of the channels of a plane, from measured spectra and the lengths of their wires.
 
-#include "spng/detector/noise_spectra.h"
+#include "spng/detector/noise/noise_spectra.h"
 #include "spng/detector/wires.h"
 
 #include <cstdint>

@@ -25,6 +25,7 @@ ORDER = (
     ("profiling/recorder/device", "spng/device", "spng/instrument", "spng/io"),
     ("spng/instrument/meter",),
     ("spng/instrument/report", "spng/instrument/control", "spng/instrument/user_timer"),
+    ("spng/detector/noise",),
     ("spng/detector", "spng/graph"),
     (
         "spng/nodes/coincidence",
