@@ -17,6 +17,8 @@ local wc = import 'wirecell.jsonnet';
     // 0 to 1.8 V; baselines of U and V 879.5 mV, of W 286 mV
     digitiser: { bits: 12, fullscale: 1.8 * wc.volt, baselines: [2001, 2001, 651] },
     readout: { tick: 500 * wc.ns, nticks: 3427, start: -205 * wc.us },
+    // Coupling of the wires (chndb-base.jsonnet and simparams.jsonnet; one layer).
+    rc_tails: { constant: 0.5 * wc.ms, layers: 1 },
     // Readout windows of long readouts: a track along the drift lasts 1.28 ms, less than `after`.
     window: { core: 12000, before: 1000, after: 5000 },
 

@@ -230,7 +230,7 @@ def test_jobs_run_with_their_defaults(path: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "arguments",
     [
-        *(f"detname={name}" for name in DETECTORS if not in_a_command(f"detname={name}")),
+        *(f"detname={name} tpcid=all" for name in DETECTORS if not in_a_command(f"detname={name}")),
         "batch=false dump=adc,decon,gauss,loose,images,regions,coincidence,roi,signal",
         "model=standin engine=TbbFlow tags=signal,error,gauss,wiener,loose,mp2,mp3,roi",
         "filters=pdsp tags=roi",

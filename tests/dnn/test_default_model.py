@@ -126,8 +126,8 @@ class TestDefaultJob:
         assert json.loads(default["notes_spng_0"].tobytes())["model"] == "dnnroi.ts"
 
     def test_other_filters_and_detectors_go_without(self, tmp_path: Path) -> None:
-        """The network was trained on the default filters of one detector only."""
-        for arguments in (("filters=pdhd",), ("detname=pdsp",), ("model=none",)):
+        """The network fits the default filters of ProtoDUNE-HD and ProtoDUNE-SP only."""
+        for arguments in (("filters=pdhd",), ("detname=sbnd",), ("model=none",)):
             words = [word for argument in arguments for word in ("-A", argument)]
             graph = tmp_path / "graph.dot"
             done = wire_cell.run("--dot", graph, "-c", wire_cell.PIPELINE, *words, folder=tmp_path)
