@@ -32,7 +32,8 @@ def job_input(program: Path, arguments: Mapping[str, str] | None = None) -> dict
         run_job(
             program,
             "cfg/pipeline.jsonnet",
-            flags=("--timing", str(report)),
+            None,
+            ("--timing", str(report)),
             **{"model": "standin", "nevents": 0, "output": Path(name) / "output.npz", **(arguments or {})},
         )
         inputs = json.loads(report.read_text(encoding="utf-8"))["input"]["network_inputs"]
