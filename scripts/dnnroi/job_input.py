@@ -29,12 +29,12 @@ def job_input(program: Path, arguments: Mapping[str, str] | None = None) -> dict
     """
     with tempfile.TemporaryDirectory() as name:
         report = Path(name) / "timing.json"
-        given: dict[str, Any] = {"model": "standin", "nevents": 0, "output": Path(name) / "output.npz"}
         run_job(
             program,
             "cfg/pipeline.jsonnet",
-            flags=("--timing", str(report)),
-            **(given | dict(arguments or {})),
+            None,
+            ("--timing", str(report)),
+            **{"model": "standin", "nevents": 0, "output": Path(name) / "output.npz", **(arguments or {})},
         )
         inputs = json.loads(report.read_text(encoding="utf-8"))["input"]["network_inputs"]
     found = {json.dumps(each, sort_keys=True) for each in inputs.values()}

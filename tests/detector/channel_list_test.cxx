@@ -5,22 +5,19 @@
 #include "spng/detector/anode_plane.h"
 #include "tests/detector/detector_files.h"
 #include "tests/support/components.h"
-#include "tests/support/paths.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <filesystem>
 #include <fstream>
 
 namespace spng::test {
 namespace {
 
 std::string file_with(const std::string& content) {
-    static const std::filesystem::path folder = temporary_folder("channel-list");
-    const auto path = folder / "channels.json";
+    const std::string path = testing::TempDir() + "spng_channel_list_test.json";
     std::ofstream(path) << content;
-    return path.string();
+    return path;
 }
 
 TEST(ChannelList, ReadsTheListsOfTheToolkit) {
