@@ -17,6 +17,7 @@ local chain(spng, job, group, batch) =
     local has_long_pulses = spng.has_long_pulses(group), has_noise_decon = wants('wiener') && spng.has_noise_decon(group);
 
     local noise_filters = [spng.noise_filter(name, group, job.groups) for name in job.noise_filters];
+    local resampler = if spng.is_resampled then [spng.Resampler(group)] else [];
     local decon = tap('decon', spng.Decon(group));
     local gauss = tap('gauss', spng.Apply1DSpectrum('gauss', group));
     // Images at the sampling of the ROIs, each with the noise of its channels; SPNGLongPulses makes a second loose image.
@@ -32,6 +33,7 @@ local chain(spng, job, group, batch) =
     local network_images = pg.fan.fanin_node(2, 'network-images-' + group.name);
     local roi = if !is_induction then regions else tap('roi', if has_network then spng.DNNROI(group) else spng.CoincidenceROIs(group));
     local signal = tap('signal', spng.ApplyROI('signal', group));
+    local charge_error = spng.ChargeError(group);
 
     local wiener = spng.Apply1DSpectrum('wiener', group);
     local noise_decon = if has_noise_decon then spng.Decon(group, 'noise') else decon;
@@ -40,7 +42,7 @@ local chain(spng, job, group, batch) =
     local wiener_signal = spng.ApplyROI('wiener', group, output='wiener', summary=true);
 
     local links =
-        job.from_frame(group, noise_filters + job.taps('adc', group), [decon] + (if has_noise_decon then [noise_decon] else []))
+        job.from_frame(group, noise_filters + resampler + job.taps('adc', group), [decon] + (if has_noise_decon then [noise_decon] else []))
         + [link(decon, gauss)]
         + [link(decon, filter) for filter in filters]
         + [link(filters[i], noise[i]) for i in job.indices(names)]
@@ -51,6 +53,7 @@ local chain(spng, job, group, batch) =
         + (if has_network then [link(loose_noise, network_images), link(noise[std.find('tight', names)[0]], network_images, hp=1)] else [])
         + (if has_network && has_long_pulses then [link(loose, loose_noise)] else [])
         + [link(gauss, signal), link(roi, signal, hp=1)]
+        + (if wants('error') then [link(gauss, charge_error), link(roi, charge_error, hp=1)] else [])
         + (if wants('wiener') then [
                link(decon, wiener),
                link(wiener, wiener_signal),
@@ -62,6 +65,7 @@ local chain(spng, job, group, batch) =
     // Nodes that provide traces of the output frame, by tag.
     local outputs = [
         [['signal'], signal],
+        [['error'], charge_error],
         [['gauss'], gauss],
         [['wiener'], wiener_signal],
     ] + (if is_induction then [[['loose'], loose], [['mp2', 'mp3'], coincidence(group)]] else []) + [[['roi'], roi]];
@@ -85,7 +89,7 @@ local chain(spng, job, group, batch) =
 /// model      default: the network trained for the detector and its default filters if there is one, else none; none: ROIs
 ///            from thresholds and coincidence; standin: an untrained network for tests; or a model file
 /// nevents    stop after this many events; -1: all
-/// window     ticks in the core of a readout window of a long readout (changes the result); 0: the value of the detector; -1: never divide a readout
+/// window     ticks of the frames in the core of a readout window of a long readout (changes the result); 0: the value of the detector; -1: never divide a readout
 /// series     true: join frames that follow each other in time into one readout
 /// verbosity  log lines: 0 as set by -l and -L, 1 info, 2 debug, 3 trace
 /// precision  exact; or fast: the network in bfloat16 if the machine has instructions for it, TF32 on CUDA
@@ -94,13 +98,17 @@ local chain(spng, job, group, batch) =
 /// network_layout  memory layout of the network: auto (on CUDA the faster one, measured at the start), contiguous or channels_last
 /// dtype      float32 or float64
 /// mask_threshold  a sample is in an ROI if the output of the network is above this, 0 to 1; empty: that of the model
-/// tags       products to write: signal, gauss, wiener (with the noise as summary), loose, mp2, mp3, roi
+/// tags       products to write: signal, error (of the charge, docs/physics-notes.md#charge-error), gauss, wiener (with the noise as summary), loose, mp2, mp3, roi
 /// dump       edges to write to files beside the output: adc, decon, gauss, loose and tight (input of the network, with coincidence), images,
 ///            regions, coincidence, roi, signal
 /// batch      false: one node for each view instead of one for views of equal shape
 /// dead_is_hit  true: dead channels count as hit in the coincidence of the other views
-/// noise_filter  steps on the raw waveforms, with commas, in the fixed order of the chain: coherent, which subtracts the noise that the
-///            channels of a front-end board share; default: those of the detector; or none
+/// noise_filter  steps on the raw waveforms, with commas, in the fixed order of the chain: sticky, which interpolates samples whose
+///            low bits stick; tails, which removes the tails of the RC coupling; lines, which subtracts harmonics of power
+///            supplies and clocks; channels, which finds dead and noisy channels and masks them; coherent, which subtracts the
+///            noise that the channels of a front-end board share; default: those of the detector; or none
+/// bad_channels  JSON file with the list "bad" of the Wire-Cell Toolkit's channel noise database: channels that are treated as masked
+///            in every event; channel_info there may set min_rms_cut and max_rms_cut of the step channels; empty: none
 /// filters    named set of filters and thresholds of the detector; empty: its default
 /// memory_budget  limit of tensor memory on each device: 4GB, 800MB; empty: none on the CPU, 9/10 of the free memory on CUDA
 /// share      none; auto: wait until other jobs leave enough memory; or a folder for the reservations
@@ -136,6 +144,7 @@ function(
     batch=true,
     dead_is_hit=false,
     noise_filter='default',
+    bad_channels='',
     filters='',
     memory_budget='',
     share='none',
@@ -172,6 +181,7 @@ function(
         batch: batch,
         dead_is_hit: dead_is_hit,
         noise_filter: noise_filter,
+        bad_channels: bad_channels,
         filters: filters,
         memory_budget: memory_budget,
         share: share,

@@ -3,6 +3,10 @@
 {
     microboone: import 'microboone.jsonnet',
     pdhd: import 'pdhd.jsonnet',
+    'pdhd-data': import 'pdhd-data.jsonnet',
     pdhd_badAPA1: import 'pdhd_badAPA1.jsonnet',
     pdsp: import 'pdsp.jsonnet',
+    pdvd_bottom: import 'pdvd_bottom.jsonnet',
+    pdvd_top: import 'pdvd_top.jsonnet',
+    sbnd: import 'sbnd.jsonnet',
 }

@@ -16,10 +16,18 @@ local high_pass(tau) = tau * wc.megahertz;
         pdsp: [low_pass(0.1487880, 3.76194), low_pass(0.1596568, 4.36125), low_pass(0.1362300, 3.35324)],
         // Anode 0 of pdhd, where V collects (Wiener_tight_*_APA1).
         pdhd_badAPA1: [low_pass(0.203451, 5.78093), low_pass(0.160191, 3.54835), low_pass(0.125448, 5.27080)],
+        sbnd: [low_pass(0.15, 5.5), low_pass(0.15, 5.0), low_pass(0.25, 3.0)],
         pdhd: [low_pass(0.221933, 6.55413), low_pass(0.222723, 8.75998), low_pass(0.225567, 3.47846)],
         // Fit to signal / (signal + noise) of this project's simulation of ProtoDUNE-HD, with 0.423 cycles per wire:
         // scripts/physics/derive_filters.py --events 2.
         simulated: [low_pass(0.2635, 6.304), low_pass(0.2652, 7.336), low_pass(0.3919, 5.285)],
+    },
+
+    /// The smearing of a point by Gaussian low passes, exp(-f^2 / (2 sigma^2)), which have a width of 1 / (2 pi sigma): along ticks
+    /// of `tick` by that of the charge, and along wires by plane (sigma in cycles per wire).
+    smearing(gauss, wires, tick):: {
+        smear_long: [1 / (2 * wc.pi * gauss.sigma * tick) for wire in wires],
+        smear_tran: [1 / (2 * wc.pi * wire) for wire in wires],
     },
 
     /// The image whose noise is summary_wiener: that of the tight ROIs of OmnibusSigProc (wire-cell-toolkit,
@@ -83,4 +91,14 @@ local high_pass(tau) = tau * wc.megahertz;
             witness: { threshold_rms_factor: 5.0, grow_rms_factor: 2.0, pad: 1 },
         },
     },
+
+    /// `smooth` with purer ROIs, for detectors with little noise beside the charge of a true pixel (docs/decisions/detectors.md): wider low
+    /// passes, sigma in MHz, make pulses shorter; ROIs grow to a neighbouring wire only where it is above `neighbour`, and on
+    /// collection along ticks only above `grow`.
+    pure(wiener, induction, collection, neighbour, grow)::
+        local three(shape) = [shape, shape, shape];
+        self.smooth(wiener, three(low_pass(induction)), three(low_pass(collection, 3.4))) {
+            induction+: { rois+: { neighbour_rms_factor: neighbour } },
+            collection+: { witness+: { grow_rms_factor: grow } },
+        },
 }

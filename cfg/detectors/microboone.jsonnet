@@ -14,8 +14,15 @@ local wc = import 'wirecell.jsonnet';
     noise_spectra: 'microboone-noise-spectra-v2.json.bz2',
 
     electronics: { gain: 14.0 * wc.mV / wc.fC, shaping: 2.2 * wc.us, postgain: 1.2 },
-    digitiser: { bits: 12, fullscale: 2.0 * wc.volt },
-    readout: { tick: 500 * wc.ns, nticks: 9595 },
+    // 0 to 2 V; baselines of U and V 999.3 mV, of W 231.02 mV (wire-cell-toolkit, cfg/pgrapher/experiment/uboone/params.jsonnet)
+    digitiser: { bits: 12, fullscale: 2.0 * wc.volt, baselines: [2047, 2047, 473] },
+    readout: { tick: 500 * wc.ns, nticks: 9595, start: -1600 * wc.us },
+    // Values of the field response.
+    response_plane: { distance: 100 * wc.mm, speed: 1.114 * wc.mm / wc.us },
+    // The toolkit takes the smearing of ProtoDUNE-SP (cfg/layers/mids/uboone/variants/ssss.jsonnet).
+    truth: { smear_long: [2.6919, 2.6750, 2.7138], smear_tran: [0.7377, 0.7158, 0.1398] },
+    // Coupling of the wires: chndb-base.jsonnet, and OmniChannelNoiseDB.cxx, which takes two layers.
+    rc_tails: { constant: 1.0 * wc.ms, layers: 2 },
     // Readout windows of long readouts: a track along the drift lasts 2.33 ms, less than `after`.
     window: { core: 12000, before: 1000, after: 5000 },
 
@@ -64,8 +71,9 @@ local wc = import 'wirecell.jsonnet';
     // Image whose noise is summary_wiener.
     noise_image(anode):: filters.osp_noise(filters.wiener.microboone, 0.02, 1.4),
 
-    filter_set: 'smooth',
+    filter_set: 'pure',
     filter_sets(anode):: {
+        pure: filters.pure(filters.wiener.microboone, 0.20, 0.25, 1.0, 4.0),
         smooth: filters.smooth(filters.wiener.microboone),
         microboone: filters.traditional(filters.wiener.microboone),
     },

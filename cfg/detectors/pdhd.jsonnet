@@ -15,7 +15,7 @@ local wc = import 'wirecell.jsonnet';
     electronics: { gain: 14.0 * wc.mV / wc.fC, shaping: 2.2 * wc.us, postgain: 1.0 },
     // 0.2 V to 1.6 V; baselines of U and V 1003.4 mV, of W 507.7 mV
     digitiser: { bits: 14, fullscale: 1.4 * wc.volt, baselines: [9402, 9402, 3601] },
-    readout: { tick: 500 * wc.ns, nticks: 6000 },
+    period_hint: 'raw data of ProtoDUNE-HD have ticks of 512 ns and need -A detname=pdhd-data',
 
     // Drift along x to one face of each anode; the other face points to the cryostat (cfg/pgrapher/experiment/pdhd/simparams.jsonnet).
     lar: {
@@ -26,13 +26,13 @@ local wc = import 'wirecell.jsonnet';
         electric_field: 500 * wc.volt / wc.cm,
     },
     drift_volumes(anode):: self.inner_drift_volume(anode, centre=3573.4 * wc.mm, wires=85.87 * wc.mm),
-    // Smearing of the truth by plane: the width of a point after the filters of the signal processing (docs/physics-notes.md#simulation).
-    truth: { smear_long: [2.6919, 2.6750, 2.7138], smear_tran: [0.7377, 0.7158, 0.1398] },
     // Centre of the ideal lines of the line scan.
     line_centre(anode):: { y: 3000 * wc.mm, z: (1150 + (if anode < 2 then 0 else 2320.6)) * wc.mm },
 
     // The network that finds ROIs on U and V with the default filter set (docs/dnnroi.md).
     model(anode):: 'dnnroi.ts',
+    // Networks that were trained for one of these detectors fit.
+    network_detectors(anode):: ['pdhd'],
     noise_image(anode):: filters.osp_noise(filters.wiener.pdhd, 0.016, 0.75),
     filter_sets(anode):: super.filter_sets(anode) { pdhd: filters.traditional(filters.wiener.pdhd) },
 }

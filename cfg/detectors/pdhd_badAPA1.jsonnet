@@ -12,6 +12,9 @@ local wc = import 'wirecell.jsonnet';
     field_response(anode)::
         if is_special(anode) then 'np04hd-garfield-6paths-mcmc-bestfit.json.gz' else super.field_response(anode),
 
+    // The network of nominal anodes fits U of the special one (docs/decisions/bad-apa1.md).
+    network_detectors(anode):: if is_special(anode) then ['pdhd_badAPA1', 'pdhd'] else super.network_detectors(anode),
+
     groups(anode)::
         local nominal = super.groups(anode), wrapped = nominal[0], unwrapped = nominal[1];
         if !is_special(anode) then nominal

@@ -6,6 +6,16 @@ local filters = import 'filters.jsonnet';
 local wc = import 'wirecell.jsonnet';
 
 {
+    readout: { tick: 500 * wc.ns, nticks: 6000, start: -250 * wc.us },
+
+    // Distance of the response plane, where the paths of the field response start, from the collection plane, and the drift
+    // speed there; both are values of the file.
+    response_plane: { distance: 100 * wc.mm, speed: 1.565 * wc.mm / wc.us },
+
+    // Smearing of the truth by plane: the width of a point after the filters of the signal processing (docs/physics-notes.md#simulation;
+    // wire-cell-toolkit, cfg/layers/mids/pdsp/variants/ssss.jsonnet and spng/cfg/spng/detconfs/pdhd.jsonnet).
+    truth: { smear_long: [2.6919, 2.6750, 2.7138], smear_tran: [0.7377, 0.7158, 0.1398] },
+
     // Readout windows of long readouts: a track along the drift lasts 2.25 ms, less than `after`
     // (docs/decisions/long-readouts.md).
     window: { core: 12000, before: 1000, after: 5000 },

@@ -13,7 +13,11 @@ function(det, anode, seed=1) {
     local component(type, name, data, uses=[]) = { type: type, name: name, data: data, uses: uses },
 
     local wires = component('WireSchemaFile', det.name, { filename: det.wires }),
-    local anode_plane = component('AnodePlane', label, { ident: anode, wire_schema: wc.tn(wires) }, [wires]),
+    local anode_plane = component('AnodePlane', label, {
+        ident: anode,
+        wire_schema: wc.tn(wires),
+        [if std.objectHasAll(det, 'anode_parts') then 'parts']: det.anode_parts(anode),
+    }, [wires]),
 
     // Nodes ----------------------------------------------------------------------------------------------------------
 
@@ -57,14 +61,18 @@ function(det, anode, seed=1) {
     local electronics = component('ColdElecResponse', det.name, det.electronics),
     local adc_per_voltage = std.pow(2, det.digitiser.bits) / det.digitiser.fullscale,
 
+    // Waveforms have the sampling of the detector's frames, the truth that of the output of the chain.
+    local raw_readout = std.get(det, 'raw_readout', det.readout),
+
     /// Position and time of the charge's readout. The readout starts earlier by the drift time from the response plane to the
-    /// wires, so that charge deposited at the wires at -250 us is in the first tick, as in the Wire-Cell Toolkit's simulation.
+    /// wires, so that charge deposited at the wires at det.readout.start is in the first tick, as in the Wire-Cell Toolkit's
+    /// simulation.
     local readout = {
         local volumes = det.drift_volumes(anode),
         anode: wc.tn(anode_plane),
         faces: [{ face: volume.face, x: volume.response } for volume in volumes],
         drift_speed: det.lar.drift_speed,
-        start: -250 * wc.us - 100 * wc.mm / det.lar.drift_speed,
+        start: det.readout.start - det.response_plane.distance / det.lar.drift_speed,
         tick: det.readout.tick,
         nticks: det.readout.nticks,
     },
@@ -72,16 +80,18 @@ function(det, anode, seed=1) {
     /// extra: further keys of the node
     DepoTransform(extra={})::
         node('SPNGDepoTransform', label, readout {
+            tick: raw_readout.tick,
+            nticks: raw_readout.nticks,
             field_response: wc.tn(field),
             elec_response: wc.tn(electronics),
             ADC_mV: adc_per_voltage,
         } + extra, 1, 1, [anode_plane, field, electronics]),
 
-    /// The truth has the time at which the charge reaches the wires: 100 mm after the response plane, at the speed of the field
-    /// response.
+    /// The truth has the time at which the charge reaches the wires: after the way from the response plane at the speed of the
+    /// field response.
     DepoFluxSplat(extra={})::
         node('SPNGDepoFluxSplat', label, readout + det.truth {
-            delay: 100 * wc.mm / (1.565 * wc.mm / wc.us),
+            delay: det.response_plane.distance / det.response_plane.speed,
         } + extra, 1, 1, [anode_plane]),
 
     /// coherent: RMS in ADC counts of the noise that channels of one front-end board share
@@ -90,8 +100,8 @@ function(det, anode, seed=1) {
             anode: wc.tn(anode_plane),
             spectra: det.noise_spectra,
             ADC_mV: adc_per_voltage,
-            tick: det.readout.tick,
-            nticks: det.readout.nticks,
+            tick: raw_readout.tick,
+            nticks: raw_readout.nticks,
             seed: seed,
             coherent_rms: coherent,
         } + extra, 1, 1, [anode_plane]),

@@ -7,8 +7,8 @@ local pg = import 'pgraph.jsonnet';
 local wc = import 'wirecell.jsonnet';
 
 /// det: detector description; anodes: index of the anode, or a list of indices; filters: name of one of the detector's filter
-/// sets, empty for its default
-function(det, anodes, filters='') {
+/// sets, empty for its default; bad_channels: file with a list of channels, see SPNGChannelList, empty for none
+function(det, anodes, filters='', bad_channels='') {
     local spng = self,
     local set_name = if filters == '' then det.filter_set else filters,
     local set_of_anode(anode) =
@@ -19,8 +19,14 @@ function(det, anodes, filters='') {
     local noise_images = if std.objectHasAll(det, 'noise_image') then [det.noise_image(anode) for anode in all],
     local set_strings = [std.toString([sets[i], if noise_images != null then noise_images[i]]) for i in indices(all)],
 
+    /// The readout of the frames, which SPNGResampler brings to that of the chain if their ticks differ.
+    local raw_readout = std.get(det, 'raw_readout', det.readout),
+    is_resampled:: raw_readout.tick != det.readout.tick,
+
     /// Ticks in a sample of the ROI images.
     rebin:: 4,
+    /// Names of the images that a network gets.
+    network_images:: ['loose', 'tight'],
     /// Names of the ROI images.
     images(group):: std.objectFields(settings(group).images),
 
@@ -53,7 +59,11 @@ function(det, anodes, filters='') {
     local wires = component('WireSchemaFile', det.name, { filename: det.wires }),
     local electronics = component('ColdElecResponse', det.name, det.electronics),
     local planes = [
-        component('AnodePlane', 'anode' + anode, { ident: anode, wire_schema: wc.tn(wires) }, [wires])
+        component('AnodePlane', 'anode' + anode, {
+            ident: anode,
+            wire_schema: wc.tn(wires),
+            [if std.objectHasAll(det, 'anode_parts') then 'parts']: det.anode_parts(anode),
+        }, [wires])
         for anode in all
     ],
 
@@ -61,6 +71,14 @@ function(det, anodes, filters='') {
     local response_files = [det.field_response(anode) for anode in all],
     local first_alike(anode) = all[std.find(of_anode(response_files, anode), response_files)[0]],
     local fields = [component('FieldResponse', 'anode' + all[i], { filename: response_files[i] }) for i in indices(all)],
+
+    // Bad channels of the file, and those of the detector.
+    local own_bad_channels =
+        if std.objectHasAll(det, 'bad_channels') then std.flattenArrays([det.bad_channels(anode) for anode in all]) else [],
+    local channel_lists =
+        if bad_channels == '' && own_bad_channels == [] then []
+        else [component('SPNGChannelList', det.name, { filename: bad_channels, bad: own_bad_channels, wire_schema: wc.tn(wires) }, [wires])],
+    local channel_list = { [if channel_lists != [] then 'channel_list']: wc.tn(channel_lists[0]) },
 
     local group_data(group) = {
         name: group.name,
@@ -102,16 +120,17 @@ function(det, anodes, filters='') {
         groups: [group_data(group) for group in groups],
     }, planes),
 
-    TorchFRERSpectrum(plane, anode=all[0])::
+    TorchFRERSpectrum(plane, anode=all[0], readout=det.readout)::
         local alike = first_alike(anode);
         local field = of_anode(fields, alike);
-        component('TorchFRERSpectrum', 'anode' + alike + '-plane' + plane, {
+        local label = (if readout == det.readout then '' else 'raw-') + 'anode' + alike + '-plane' + plane;
+        component('TorchFRERSpectrum', label, {
             field_response: wc.tn(field),
             elec_response: wc.tn(electronics),
             fr_plane_id: plane,
-            readout_period: det.readout.tick,
+            readout_period: readout.tick,
             ADC_mV: std.pow(2, det.digitiser.bits) / det.digitiser.fullscale,
-            default_nticks: det.readout.nticks,
+            default_nticks: readout.nticks,
         }, [field, electronics]),
 
     local low_pass(name, filter) = component('HfFilter', name, filter),
@@ -146,7 +165,15 @@ function(det, anodes, filters='') {
 
     local names(components) = [wc.tn(c) for c in components],
 
-    /// The readout windows of long readouts. text: core,before,after in ticks, or the core only; 0: those of the detector, -1: none
+    local roi_baseline(group) = if group.kind == 'induction' then 'linear' else 'restored',
+
+    /// Ticks of a frame in a whole number of samples of the ROI images.
+    local window_step =
+        local divisor(a, b) = if b == 0 then a else divisor(b, a % b);
+        local sample = det.readout.tick * spng.rebin;
+        sample / divisor(sample, raw_readout.tick),
+
+    /// The readout windows of long readouts, in ticks of the frames. text: core,before,after in ticks, or the core only; 0: those of the detector, -1: none
     window(text)::
         local given = [args.whole('window', each) for each in if std.isNumber(text) then [text] else args.list(text)];
         local own = std.get(det, 'window', { core: 0, before: 0, after: 0 });
@@ -165,7 +192,7 @@ function(det, anodes, filters='') {
             [if std.length(files) > 1 then 'further_files']: files[1:],
             tags: tags,
             nevents: nevents,
-            [if window != null then 'window']: window { align: spng.rebin },
+            [if window != null then 'window']: window { align: window_step },
             series: series,
             read_ahead: ahead,
         }, 0, 1),
@@ -173,7 +200,11 @@ function(det, anodes, filters='') {
     /// Prediction of noise, polarity and pulse shape from the description of the detector, for the groups of the job.
     InputCheck(groups)::
         local views = spng.ViewGroups(groups);
-        local responses = [spng.TorchFRERSpectrum(view.plane, anode_of(view)) for group in groups for view in group.views];
+        local responses = [
+            spng.TorchFRERSpectrum(view.plane, anode_of(view), raw_readout)
+            for group in groups
+            for view in group.views
+        ];
         component('SPNGInputCheck', label, {
             groups: wc.tn(views),
             frer_spectrum: names(responses),
@@ -190,12 +221,14 @@ function(det, anodes, filters='') {
             output_groups: [group.name for group in groups],
             intag: intag,
             adc_bits: det.digitiser.bits,
-            default_nticks: det.readout.nticks,
-            readout_period: det.readout.tick,
+            default_nticks: raw_readout.nticks,
+            readout_period: raw_readout.tick,
+            [if spng.is_resampled then 'chain_period']: det.readout.tick,
+            [if std.objectHas(det, 'period_hint') then 'period_hint']: det.period_hint,
             max_bad_share: max_bad_share,
             [if check then 'check']: wc.tn(checks[0]),
             [if others != 'reject' then 'other_channels']: others,
-        }, 1, std.length(groups), [views] + checks),
+        } + channel_list, 1, std.length(groups), [views] + checks + channel_lists),
 
     /// image: see WireFilter
     Decon(group, image='')::
@@ -219,17 +252,50 @@ function(det, anodes, filters='') {
             output: filter,
         }, 1, 1, filters + [response]),
 
+    /// Samples of digitisers whose low bits stick; in: ADC counts.
+    StickyCodes(group)::
+        node('SPNGStickyCodes', group.name, { adc_bits: det.digitiser.bits } + std.get(det, 'sticky_codes', {}), 1, 1),
+
+    /// The tails that the coupling capacitors leave behind pulses; in: ADC counts.
+    RCTails(group)::
+        if std.objectHas(det, 'rc_tails') then node('SPNGRCTails', group.name, det.rc_tails, 1, 1)
+        else error "the description of detector '" + det.name + "' lacks rc_tails, which the step tails of noise_filter needs",
+
+    /// Lines of constant frequency; in: ADC counts. A detector may set keys of the node in `harmonic_lines`, such as bands.
+    HarmonicLineFilter(group)::
+        node('SPNGHarmonicLineFilter', group.name, std.get(det, 'harmonic_lines', {}), 1, 1),
+
+    /// Dead and noisy channels; in: ADC counts. A detector may set keys of the node in `channel_status`, such as max_rms.
+    ChannelStatus(group, groups)::
+        local views = spng.ViewGroups(groups);
+        local responses = [spng.TorchFRERSpectrum(view.plane, anode_of(view), raw_readout) for view in group.views];
+        node('SPNGChannelStatus', group.name, {
+            groups: wc.tn(views),
+            group: group.name,
+            frer_spectrum: names(responses),
+            spectra: std.get(det, 'noise_spectra', ''),
+        } + channel_list + std.get(det, 'channel_status', {}), 1, 1, [views] + responses + channel_lists),
+
     /// The noise that the channels of one front-end board share; in: ADC counts.
     CoherentNoiseFilter(group, groups)::
         local views = spng.ViewGroups(groups);
-        node('SPNGCoherentNoiseFilter', group.name, {
+        if std.objectHas(group, 'board_channels') then node('SPNGCoherentNoiseFilter', group.name, {
             groups: wc.tn(views),
             group: group.name,
             board_channels: [group.board_channels],
-        }, 1, 1, [views]),
+            board_shift: [std.get(group, 'board_shift', 0)],
+        }, 1, 1, [views])
+        else error "the description of detector '" + det.name + "' lacks board_channels, which the step coherent of noise_filter needs",
+
+    /// From the sampling of the frames to that of the chain.
+    Resampler(group):: node('SPNGResampler', group.name, {}, 1, 1),
 
     /// The step on raw waveforms with this name of the job argument noise_filter.
     noise_filter(name, group, groups):: {
+        sticky: spng.StickyCodes(group),
+        tails: spng.RCTails(group),
+        lines: spng.HarmonicLineFilter(group),
+        channels: spng.ChannelStatus(group, groups),
         coherent: spng.CoherentNoiseFilter(group, groups),
     }[name],
 
@@ -261,6 +327,29 @@ function(det, anodes, filters='') {
         else if set_name == det.filter_set && std.objectHasAll(det, 'model') then det.model(anode)
         else 'none',
 
+    /// The input of a network: that of its training must be the same. The strings of the filters are compared as they are.
+    network_input(group)::
+        local anode = anode_of(group.views[0]);
+        local wire = std.get(settings(group), 'wire', det.wire_filter[group.kind]);
+        local low_pass(low) = '%g MHz, power %g' % [low.sigma / wc.megahertz, low.power];
+        local filters(image, plane) =
+            local high = std.get(image, 'high');
+            'low pass ' + low_pass(image.low[plane])
+            + (if high == null then '' else ', high pass %g MHz' % (high / wc.megahertz))
+            + ', along wires %g' % wire.sigma;
+        local names = spng.network_images;
+        {
+            detectors: if std.objectHasAll(det, 'network_detectors') then det.network_detectors(anode) else [det.name],
+            filter_set: set_name,
+            tick: det.readout.tick,
+            features: names + ['mp2', 'mp3'],
+            images: [
+                { image: name, plane: plane, filters: filters(settings(group).images[name], plane) }
+                for name in names
+                for plane in std.set([view.plane for view in group.views])
+            ],
+        },
+
     TorchService(group):: component('SPNGTorchService', group.network, {
         model: group.model,
         layout: std.get(group, 'network_layout', 'auto'),
@@ -272,6 +361,7 @@ function(det, anodes, filters='') {
         local service = spng.TorchService(group);
         node('SPNGDNNROI', group.name, {
             forward: wc.tn(service),
+            input: spng.network_input(group),
             [if std.get(group, 'mask_threshold') != null then 'mask_threshold']: group.mask_threshold,
         }, 2, 1, [service]),
 
@@ -289,10 +379,14 @@ function(det, anodes, filters='') {
     /// Inputs: waveform, ROIs and, with a summary, an image with the noise of the channels.
     ApplyROI(name, group, output='signal', summary=false)::
         node('SPNGApplyROI', name + '-' + group.name, {
-            baseline: if group.kind == 'induction' then 'linear' else 'restored',
+            baseline: roi_baseline(group),
             output: output,
             summary: summary,
         }, if summary then 3 else 2, 1),
+
+    /// Inputs: waveform, ROIs.
+    ChargeError(group)::
+        node('SPNGChargeError', group.name, { baseline: roi_baseline(group) }, 2, 1),
 
     /// split: one frame and one port for each anode, instead of one frame for all
     /// window_tags: additional tags for the readout windows of long readouts

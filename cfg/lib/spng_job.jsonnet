@@ -16,7 +16,7 @@ local link(tail, head, hp=0, tp=0) = { tail: tail, head: head, tp: tp, hp: hp };
 function(chain, detectors, given)
     local options = make_options(detectors, given);
     local anodes = options.anodes;
-    local spng = make_spng(options.det, anodes, given.filters);
+    local spng = make_spng(options.det, anodes, given.filters, given.bad_channels);
     local views_of(groups) =
         if options.joins_views then groups
         else [group { name: view.name, views: [view] } for group in groups for view in group.views];
@@ -41,7 +41,7 @@ function(chain, detectors, given)
     local overlap = options.overlaps_files;
     local windows = spng.window(given.window);
     local is_cut = !std.isObject(given.input) && windows.core > 0;
-    local region_tags = [tag for tag in out_tags if std.member(['signal', 'wiener', 'roi'], tag)];
+    local region_tags = [tag for tag in out_tags if std.member(['signal', 'error', 'wiener', 'roi'], tag)];
     local files =
         if std.isArray(given.input) then given.input
         else if has_each(given.input) then of_each_anode(given.input)

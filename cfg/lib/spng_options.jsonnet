@@ -5,9 +5,9 @@
 local job_anodes = import 'anodes.jsonnet';
 local args = import 'arguments.jsonnet';
 
-local known_tags = ['signal', 'gauss', 'wiener', 'loose', 'mp2', 'mp3', 'roi'];
+local known_tags = ['signal', 'error', 'gauss', 'wiener', 'loose', 'mp2', 'mp3', 'roi'];
 // Steps on raw waveforms, in the order of the chain.
-local known_noise_filters = ['coherent'];
+local known_noise_filters = ['sticky', 'tails', 'lines', 'channels', 'coherent'];
 local known_edges = ['adc', 'decon', 'gauss', 'loose', 'tight', 'images', 'regions', 'coincidence', 'roi', 'signal'];
 
 local checked(what, words, known) =

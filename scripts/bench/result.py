@@ -24,7 +24,7 @@ BARS = {
     "start_up_s": 3.0,
     "operations_per_event": 300.0,
 }
-BARS_WITH_MODEL = {"chain_ms": 2000.0, "start_up_s": 3.0}
+BARS_WITH_MODEL = {"chain_ms": 2000.0, "network_ms": 300.0, "start_up_s": 3.0}
 WORDS = {
     "chain_ms": "chain without file input and output, wall time of an event [ms]",
     "chain_cpu_ms": "  the same, CPU time of all threads [ms]",
@@ -33,6 +33,8 @@ WORDS = {
     "yardstick_cpu_ms": "  the same, CPU time of all threads [ms]",
     "chain_over_yardstick": "chain / yardstick, wall time",
     "chain_over_yardstick_cpu": "chain / yardstick, CPU time",
+    "network_ms": "network, a forward over U and V [ms]",
+    "network_least_ms": "  the same, least [ms]",
     "coincidence_per_target_ms": "coincidence of a target plane [ms]",
     "operations_per_event": "leaf operations of an event, without files",
     "process_peak_gb": "process peak [GB]",
@@ -82,6 +84,12 @@ def summary_of(found: Measurements, nodes: list[NodeFigures]) -> dict[str, float
             "yardstick_cpu_ms": cpu,
             "chain_over_yardstick": chain.wall.median / wall,
             "chain_over_yardstick_cpu": chain.cpu / cpu,
+        }
+    network = [node.wall for node in nodes if node.type == "SPNGTorchService"]
+    if network:
+        summary |= {
+            "network_ms": sum(wall.median for wall in network),
+            "network_least_ms": sum(wall.minimum for wall in network),
         }
     return summary | {
         "coincidence_per_target_ms": coincidence / TARGET_PLANES,

@@ -10,14 +10,18 @@ import os
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import torch
 
 from scripts.wcb.checkout import ROOT, build_folder, fail, say
 
-from . import evaluation, export, figures, noise, package
+from . import calibration, evaluation, export, figures, noise, package
 from .conditions import NOMINAL, Conditions
 from .dataset import EventSet, make_events
+from .job_input import job_input
+from .network import IMAGES, INPUTS
 from .settings import SETTINGS, Setting
 from .simulation import ProgramFailed
 from .training import OtherTraining, Training, best_device, train
@@ -74,6 +78,19 @@ def arguments(words: list[str], description: str) -> argparse.Namespace:
         "--work", type=Path, metavar="FOLDER", help=f"checkpoint and figures (default {cache}/SETTING)"
     )
     parser.add_argument("--output", type=Path, metavar="FILE", help="the model (default WORK/dnnroi.ts)")
+    existing = parser.add_mutually_exclusive_group()
+    existing.add_argument(
+        "--evaluate",
+        type=Path,
+        metavar="FILE.ts",
+        help="measure this model on held-out events; train nothing",
+    )
+    existing.add_argument(
+        "--calibrate",
+        type=Path,
+        metavar="FILE.ts",
+        help="write this model to OUTPUT with calibrated probabilities and the same ROIs; train nothing",
+    )
     parser.add_argument(
         "--package",
         type=Path,
@@ -108,20 +125,75 @@ def wire_cell(options: argparse.Namespace) -> Path:
     return build / "bin" / "wire-cell"
 
 
-def run(options: argparse.Namespace) -> None:
-    """Simulate events, train, measure and write the model."""
-    setting, begin, commit = chosen_setting(options), time.monotonic(), export.commit(ROOT)
-    if options.threads:
-        torch.set_num_threads(options.threads)
-    say(f"1/4 Events: {setting.held_out} held out, {setting.events} for training, in {options.data}")
-    program = wire_cell(options)
+def figures_of(
+    model: torch.nn.Module, held_out: EventSet, threshold: float, options: argparse.Namespace
+) -> tuple[dict[str, Any], evaluation.Counts]:
+    """Measure a model on held-out events; print the figures and draw the reliability. Return them for the metadata."""
+    counts = evaluation.count(model, held_out)
+    merits = evaluation.merits(counts, threshold)
+    errors = evaluation.calibration_errors(counts)
+    for view, merit in merits.items():
+        figures_of_view = dataclasses.asdict(merit) | {
+            f"calibration error, {name}": value for name, value in errors[view].items()
+        }
+        say(f"{view}: " + ", ".join(f"{name} {value:.4f}" for name, value in figures_of_view.items()))
+    figures.draw_reliability(options.work / "reliability.png", counts)
+    found = {
+        "held_out": {view: dataclasses.asdict(merit) for view, merit in merits.items()},
+        "area_under_roc": evaluation.area_under_roc(counts),
+        "calibration_error": errors,
+    }
+    (options.work / "figures.json").write_text(json.dumps(found, indent=2) + "\n", encoding="utf-8")
+    return found, counts
+
+
+def measure_file(options: argparse.Namespace, path: Path) -> None:
+    """Measure an existing model on held-out events; with --calibrate, calibrate it first and write it."""
+    try:
+        about = export.read_metadata(path.read_bytes())
+        model = torch.jit.load(path)
+    except (OSError, RuntimeError, KeyError) as failure:
+        fail(f"{path} is no TorchScript file with metadata: {failure}")
+    if about.get("inputs") != list(INPUTS) or "training_noise" not in about:
+        fail(
+            f"{path} has the inputs {about.get('inputs')}; the events are for a network with {list(INPUTS)} and the "
+            "noise of its training. To fix: give a file that python -m scripts.dnnroi wrote"
+        )
+    program, setting = wire_cell(options), chosen_setting(options)
+    unit = np.array([about["training_noise"][image] for image in IMAGES]).T
+    threshold = about.get("mask_threshold", evaluation.MASK_THRESHOLD)
+    if options.calibrate:
+        make_events(options.data, setting.calibration_seeds(), NOMINAL, program, ProgressBar())
+        line = calibration.fit(model, EventSet(options.data, setting.calibration_seeds(), unit))
+        calibration.apply_line(line, *calibration.last_convolution(model))
+        about |= calibration.metadata(line, threshold)
+        threshold = about["mask_threshold"]
+        say(
+            f"logit of the probability = {line.slope:.3f} * logit {line.offset:+.3f}, threshold {threshold:.4f}"
+        )
     make_events(options.data, setting.held_out_seeds(), NOMINAL, program, ProgressBar())
+    held_out = EventSet(options.data, setting.held_out_seeds(), unit)
+    found, _ = figures_of(model, held_out, threshold, options)
+    if options.calibrate:
+        export.write_whole(
+            options.output, export.with_metadata(model.save_to_buffer(), about | {"figures": found})
+        )
+        say(f"Written: {options.output}")
+
+
+def run(options: argparse.Namespace) -> None:
+    """Simulate events, train, calibrate, measure and write the model."""
+    setting, begin, commit = chosen_setting(options), time.monotonic(), export.commit(ROOT)
+    say(f"1/4 Events: {2 * setting.held_out} held out, {setting.events} for training, in {options.data}")
+    program = wire_cell(options)
+    network_input = job_input(program)
+    for seeds in (setting.held_out_seeds(), setting.calibration_seeds()):
+        make_events(options.data, seeds, NOMINAL, program, ProgressBar())
     make_events(options.data, setting.training_seeds(), Conditions(), program, ProgressBar())
     held_out = EventSet(options.data, setting.held_out_seeds())
 
     device = best_device()
     say(f"2/4 Training: {setting.training.steps} steps on {device}, in {options.work}")
-    options.work.mkdir(parents=True, exist_ok=True)
     checkpoint = options.work / "checkpoint.pt"
     training = Training(setting.training, device)
     if checkpoint.exists() and not options.fresh:
@@ -130,14 +202,16 @@ def run(options: argparse.Namespace) -> None:
     events = EventSet(options.data, setting.training_seeds(), held_out.training_noise)
     train(training, events, checkpoint, ProgressBar())
 
-    say("3/4 Figures of the held-out events")
+    say("3/4 Calibration, and figures of the held-out events")
     network = training.network.cpu()
-    counts = evaluation.count(network, held_out)
-    merits = {view: dataclasses.asdict(merit) for view, merit in evaluation.merits(counts).items()}
-    found = {"held_out": merits, "area_under_roc": evaluation.area_under_roc(counts)}
-    for view, merit in merits.items():
-        say(f"{view}: " + ", ".join(f"{name} {value:.4f}" for name, value in merit.items()))
-    figures.draw(options.work / "figures.png", counts, training.losses)
+    model = export.Probability(network)
+    calibration_events = EventSet(options.data, setting.calibration_seeds(), held_out.training_noise)
+    line = calibration.fit(model, calibration_events)
+    calibration.apply_line(line, *network.head.parameters())
+    calibrated = calibration.metadata(line, evaluation.MASK_THRESHOLD)
+    threshold = calibrated["mask_threshold"]
+    found, counts = figures_of(model, held_out, threshold, options)
+    figures.draw(options.work / "figures.png", counts, threshold, training.losses)
 
     about = {
         "command": f"python -m scripts.dnnroi --setting {options.setting}",
@@ -146,9 +220,9 @@ def run(options: argparse.Namespace) -> None:
         "events": setting.events,
         "minutes": round((time.monotonic() - begin) / 60, 1),
     }
-    file_metadata = export.metadata(network, about, found, noise.metadata(held_out.training_noise))
+    measured = noise.metadata(held_out.training_noise) | calibrated | network_input
+    file_metadata = export.metadata(network, about, found, measured)
     size = export.write_torch_script(options.output, network, file_metadata)
-    (options.work / "figures.json").write_text(json.dumps(found, indent=2) + "\n", encoding="utf-8")
     if options.package:
         package.write_package(options.package, network, file_metadata, device.type)
         say(f"compiled for {device.type}: {options.package}")
@@ -158,8 +232,14 @@ def run(options: argparse.Namespace) -> None:
 def main(words: list[str], description: str) -> int:
     """Run the command; return the exit status."""
     options = arguments(words, description)
+    if options.threads:
+        torch.set_num_threads(options.threads)
+    options.work.mkdir(parents=True, exist_ok=True)
     try:
-        run(options)
+        if options.evaluate or options.calibrate:
+            measure_file(options, options.evaluate or options.calibrate)
+        else:
+            run(options)
     except (ProgramFailed, OtherTraining) as failure:
         fail(str(failure), 1)
     except KeyboardInterrupt:

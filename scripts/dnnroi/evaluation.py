@@ -11,19 +11,27 @@ import torch
 from tests.reference.metrics import TRUE_PIXEL_ELECTRONS
 
 from .dataset import EventSet
-from .network import DNNROINet
 from .simulation import VIEWS
 
-BINS = 1000  # of the probability
-MASK_THRESHOLD = 0.5  # DNNROI's
+BINS = 10_000  # of the probability
+RELIABILITY_BINS = 20
+MASK_THRESHOLD = 0.5  # DNNROI's if the file has none
 
 
 @dataclass(frozen=True)
 class Counts:
-    """Histograms of the probability in BINS equal steps, (view, bin): samples with true charge and without."""
+    """Histograms of the probability in BINS equal steps, (view, bin).
+
+    true         samples with true charge
+    other        samples without
+    target       samples of the target ROIs
+    probability  sum of the probabilities
+    """
 
     true: np.ndarray
     other: np.ndarray
+    target: np.ndarray
+    probability: np.ndarray
 
     def above(self, threshold: float) -> tuple[np.ndarray, np.ndarray]:
         """Return the numbers of true and other samples above a threshold, (view,)."""
@@ -45,25 +53,63 @@ class Merit:
     false_rate: float
 
 
-def probabilities(network: DNNROINet, events: EventSet, view: int) -> np.ndarray:
-    """Return the network's probabilities for one view of an event, (channel, sample)."""
-    network.eval()
-    device = next(network.parameters()).device
+@dataclass(frozen=True)
+class Reliability:
+    """Predicted and true probability of one view in RELIABILITY_BINS equal steps of the probability; nan without samples.
+
+    predicted  mean output of the network, (bin,)
+    found      share of the samples that are in the target, (bin,)
+    samples    (bin,)
+    """
+
+    predicted: np.ndarray
+    found: np.ndarray
+    samples: np.ndarray
+
+    def error(self, bins: slice = slice(None)) -> float:
+        """Return the expected calibration error: mean of |predicted - found| over the samples of these bins."""
+        samples = self.samples[bins]
+        difference = np.abs(self.predicted - self.found)[bins]
+        return float(np.nansum(samples * difference) / max(samples.sum(), 1))
+
+
+def probabilities(model: torch.nn.Module, events: EventSet, view: int) -> np.ndarray:
+    """Return the output of a model file or of export.Probability for one view of an event, (channel, sample) float32."""
     with torch.no_grad():
-        features = torch.from_numpy(events.features(view))[None].to(device)
-        return torch.sigmoid(network(features))[0, 0].cpu().numpy()
+        return model.eval()(torch.from_numpy(events.features(view))[None])[0, 0].numpy()
 
 
-def count(network: DNNROINet, events: EventSet) -> Counts:
+def count(model: torch.nn.Module, events: EventSet) -> Counts:
     """Count samples by probability. A true sample has more than TRUE_PIXEL_ELECTRONS in one of its ticks."""
-    counted = np.zeros((2, len(VIEWS), BINS), dtype=np.int64)
+    counted = np.zeros((4, len(VIEWS), BINS))
     for index in range(len(events.charge)):
-        probability = probabilities(network, events, index)
-        true = events.truth[index] > TRUE_PIXEL_ELECTRONS
-        bins = np.minimum((probability * BINS).astype(np.int64), BINS - 1)
-        for part, which in enumerate((true, ~true)):
-            counted[part, index % len(VIEWS)] += np.bincount(bins[which], minlength=BINS)
-    return Counts(counted[0], counted[1])
+        probability = probabilities(model, events, index)
+        has_charge = events.truth[index] > TRUE_PIXEL_ELECTRONS
+        bins = np.minimum((probability * BINS).astype(np.int64), BINS - 1).ravel()
+        for part, weight in enumerate((has_charge, ~has_charge, events.target[index], probability)):
+            counted[part, index % len(VIEWS)] += np.bincount(bins, weight.ravel(), minlength=BINS)
+    true, other, target = counted[:3].astype(np.int64)
+    return Counts(true, other, target, counted[3])
+
+
+def reliability(counts: Counts) -> dict[str, Reliability]:
+    """Return the reliability of each view."""
+
+    def coarse(histogram: np.ndarray) -> np.ndarray:
+        return histogram.reshape(len(VIEWS), RELIABILITY_BINS, -1).sum(axis=-1)
+
+    samples = coarse(counts.true + counts.other)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        predicted, found = coarse(counts.probability) / samples, coarse(counts.target) / samples
+    return {view: Reliability(predicted[i], found[i], samples[i]) for i, view in enumerate(VIEWS)}
+
+
+def calibration_errors(counts: Counts) -> dict[str, dict[str, float]]:
+    """Return by view the expected calibration error of all samples, and of the uncertain ones: without the first and last bin."""
+    return {
+        view: {"all": each.error(), "uncertain": each.error(slice(1, -1))}
+        for view, each in reliability(counts).items()
+    }
 
 
 def merits(counts: Counts, threshold: float = MASK_THRESHOLD) -> dict[str, Merit]:

@@ -44,14 +44,14 @@ def commit(root: Path) -> str:
 
 
 def metadata(
-    network: DNNROINet, training: dict[str, Any], figures: dict[str, Any], noise: dict[str, Any]
+    network: DNNROINet, training: dict[str, Any], figures: dict[str, Any], measured: dict[str, Any]
 ) -> dict[str, Any]:
     """Return the metadata: keys that SPNGTorchService reads (spng/nodes/dnn/model.h), and provenance.
 
-    noise: the unit of the input, by noise.metadata.
+    measured: keys of noise.metadata, the unit of the input, of calibration.metadata, and of job_input.job_input.
     """
     return {
-        **noise,
+        **measured,
         "name": "dnnroi",
         "inputs": list(INPUTS),
         "scale": 1 / ELECTRONS,
@@ -107,8 +107,8 @@ def _records(content: bytes) -> dict[str, bytes]:
 
 
 def read_metadata(content: bytes) -> dict[str, Any]:
-    """Return the metadata of a TorchScript file."""
-    return json.loads(_records(content)[METADATA])
+    """Return the metadata of a TorchScript file; empty if it has none."""
+    return json.loads(_records(content).get(METADATA, b"{}"))
 
 
 def with_metadata(content: bytes, about: dict[str, Any]) -> bytes:

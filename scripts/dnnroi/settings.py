@@ -10,6 +10,7 @@ from .training import TrainingRule
 
 FIRST_TRAINING_SEED = 100_000
 FIRST_HELD_OUT_SEED = 200_000
+FIRST_CALIBRATION_SEED = 203_000
 
 
 @dataclass(frozen=True)
@@ -17,7 +18,7 @@ class Setting:
     """Numbers of events and the rule of the training."""
 
     events: int
-    held_out: int
+    held_out: int  # also for the calibration
     training: TrainingRule
 
     def training_seeds(self) -> range:
@@ -27,6 +28,10 @@ class Setting:
     def held_out_seeds(self) -> range:
         """Return the seeds of the events for figures of merit, which are not used for training."""
         return range(FIRST_HELD_OUT_SEED, FIRST_HELD_OUT_SEED + self.held_out)
+
+    def calibration_seeds(self) -> range:
+        """Return the seeds of the events for the calibration, which are used for nothing else."""
+        return range(FIRST_CALIBRATION_SEED, FIRST_CALIBRATION_SEED + self.held_out)
 
 
 SETTINGS = {

@@ -46,14 +46,20 @@ class ProgramFailed(RuntimeError):
     """wire-cell ended with an error; the text is its error block."""
 
 
-def run_job(program: Path, job: str, code: Mapping[str, str] | None = None, **arguments: object) -> None:
+def run_job(
+    program: Path,
+    job: str,
+    code: Mapping[str, str] | None = None,
+    flags: Sequence[str] = (),
+    **arguments: object,
+) -> None:
     """Run `wire-cell -c job -A name=value ...` on one CPU thread, so that several jobs may run in parallel.
 
-    code: arguments as Jsonnet code
+    code: arguments as Jsonnet code; flags: other options of the program
     """
     words = job_arguments({"device": "cpu", "threads": 1, **arguments})
     words += [word for name, value in (code or {}).items() for word in ("--tla-code", f"{name}={value}")]
-    status, errors = run_quietly([str(program), "-c", job, *words], {})
+    status, errors = run_quietly([str(program), "-c", job, *words, *flags], {})
     if status:
         raise ProgramFailed(errors.strip() or f"{program} ended with status {status}")
 

@@ -71,8 +71,8 @@ def target_and_weight(charge: np.ndarray, rule: TargetRule = TargetRule()) -> tu
     """Return the true ROIs, as regions(), and the weights of the samples in the loss, float32.
 
     A hole in a pulse costs more charge than a lost end, and a weak pulse as a whole counts as much as a strong one: within
-    an ROI the weight rises with the charge over the largest charge of the ROI. Ends and empty samples have weight 1, so that
-    the output there is the probability of the target.
+    an ROI the weight rises with the charge over the largest charge of the ROI. Empty samples have weight 1. The
+    weights make the output too high; calibration.py corrects it.
     """
     target = regions(charge, rule)
     row, first, end = _edges(target)

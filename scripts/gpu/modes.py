@@ -140,6 +140,11 @@ def coherent_filter(stage: Stage) -> str:
     return on_both(stage, "coherent", EXACT, noise_filter="coherent", model="none", nevents=2)
 
 
+def raw_data_steps(stage: Stage) -> str:
+    """Look for harmonic lines, and for dead and noisy channels, first."""
+    return on_both(stage, "raw-data", EXACT, noise_filter="lines,channels", model="none", nevents=2)
+
+
 def float64(stage: Stage) -> str:
     """Run in double precision."""
     return on_both(stage, "float64", DOUBLE, dtype="float64", model="none", nevents=1)
@@ -179,6 +184,7 @@ VARIANTS: dict[str, Callable[[Stage], str]] = {
     "events of two lengths": two_lengths,
     "long readout": long_readout,
     "coherent filter": coherent_filter,
+    "steps on raw data": raw_data_steps,
     "float64": float64,
     "four anodes, batched": batched_anodes,
     "simulation": simulation,

@@ -4,7 +4,7 @@
 Does set-up and build if needed. Simulates events (cfg/simulate.jsonnet), processes them with variants of the main job
 (cfg/pipeline.jsonnet) and compares the output with the truth: cosmic-like events with few to many tracks, line scans by
 angle, noise alone, dead channels, thresholds, precision=fast. Writes physics.json and the page physics.html into
-out/physics. With --robustness it measures what holds outside of nominal conditions. Exit status 0 means that all jobs ran, not that all bars are met: the page lists the bars that are missed.
+out/physics. With --robustness it measures what holds outside of nominal conditions, with --detectors every detector. Exit status 0 means that all jobs ran, not that all bars are met: the page lists the bars that are missed.
 """
 
 from __future__ import annotations

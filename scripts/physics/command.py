@@ -20,6 +20,7 @@ from scripts.output import write
 from scripts.wcb.checkout import ROOT, fail, say
 
 from . import bars, compare, page, settings, study, summary, tables
+from .detectors import command as detectors
 from .linescan import LinesMissing
 from .program import JobFailed, Processed, Program
 from .robustness import command as robustness
@@ -157,6 +158,8 @@ def run_study(
 
 def main(options: argparse.Namespace) -> int:
     """Run the command; return the exit status."""
+    if options.detectors:
+        return detectors.main(options)
     if options.robustness:
         return robustness.main(options, model_file(options.model), WIRES)
     try:

@@ -9,20 +9,49 @@ from pathlib import Path
 from scripts.wcb import setup
 from scripts.wcb.checkout import OUT
 
-from .sizes import FIRST_SEED, FULL, ROBUSTNESS_EVENTS, ROBUSTNESS_GROUPS, ROBUSTNESS_SEED
+from .sizes import (
+    DETECTORS,
+    DETECTORS_EVENTS,
+    DETECTORS_SEED,
+    FIRST_SEED,
+    FULL,
+    ROBUSTNESS_EVENTS,
+    ROBUSTNESS_GROUPS,
+    ROBUSTNESS_SEED,
+)
 
 SAMPLES = ("muons", "noise", "dead", "roc", "lines", "default")  # of --only
-NOT_FOR_ROBUSTNESS = ("seeds", "compare")
+NOT_FOR_STUDIES = ("seeds", "compare")  # --robustness, --detectors
+ONLY_FOR_DETECTORS = ("data", "frames")
 
 
 def command_line(description: str | None) -> argparse.Namespace:
     """Parse the command line."""
     parser = setup.make_parser("physics", description)
-    parser.add_argument(
+    studies = parser.add_mutually_exclusive_group()
+    studies.add_argument(
         "--robustness",
         action="store_true",
         help="measure outside of nominal conditions instead: noise, charge, gain, drift, steep lines, ends of the readout, wrong "
         "responses; writes robustness.json and robustness.html",
+    )
+    studies.add_argument(
+        "--detectors",
+        action="store_true",
+        help="measure every detector instead, simulated and processed with its own files; writes detectors.json and detectors.html",
+    )
+    parser.add_argument(
+        "--data",
+        type=Path,
+        metavar="FOLDER",
+        help="with --detectors: folder of the public wire-cell-data, for the detectors whose files are not in data/",
+    )
+    parser.add_argument(
+        "--frames",
+        metavar="DETECTOR,ANODE,ADC,TRUTH",
+        action="append",
+        default=[],
+        help="with --detectors: also process these frames and compare them with their truth; may be given several times",
     )
     parser.add_argument(
         "--quick",
@@ -37,20 +66,21 @@ def command_line(description: str | None) -> argparse.Namespace:
         type=int,
         metavar="N",
         help=f"events for each number of muons (default {FULL.muons}), of noise and with dead channels; with --robustness of "
-        f"each condition (default {ROBUSTNESS_EVENTS})",
+        f"each condition (default {ROBUSTNESS_EVENTS}), with --detectors of each detector (default {DETECTORS_EVENTS})",
     )
     parser.add_argument(
         "--first-seed",
         type=int,
         metavar="N",
         help=f"seed of the first event, {FIRST_SEED} or more: seeds below are for training (default {FIRST_SEED}; with "
-        f"--robustness {ROBUSTNESS_SEED})",
+        f"--robustness {ROBUSTNESS_SEED}, with --detectors {DETECTORS_SEED})",
     )
     parser.add_argument(
         "--only",
         metavar="A,B",
         default="",
-        help=f"only these samples, of: {', '.join(SAMPLES)}; with --robustness these conditions, of: {', '.join(ROBUSTNESS_GROUPS)}",
+        help=f"only these samples, of: {', '.join(SAMPLES)}; with --robustness these conditions, of: {', '.join(ROBUSTNESS_GROUPS)}; "
+        f"with --detectors these detectors, of: {', '.join(DETECTORS)}",
     )
     parser.add_argument(
         "--model",
@@ -92,17 +122,26 @@ def command_line(description: str | None) -> argparse.Namespace:
     for name in ("seeds", "events"):
         if getattr(options, name) is not None and getattr(options, name) < 1:
             parser.error(f"--{name} is at least 1")
+    if options.robustness:
+        seed, events, known, word = ROBUSTNESS_SEED, ROBUSTNESS_EVENTS, ROBUSTNESS_GROUPS, "condition"
+    elif options.detectors:
+        seed, events, known, word = DETECTORS_SEED, DETECTORS_EVENTS, DETECTORS, "detector"
+    else:
+        seed, events, known, word = FIRST_SEED, None, SAMPLES, "sample"
     if options.first_seed is None:
-        options.first_seed = ROBUSTNESS_SEED if options.robustness else FIRST_SEED
+        options.first_seed = seed
     if options.first_seed < FIRST_SEED:
         parser.error(f"--first-seed is at least {FIRST_SEED}: lower seeds are for training and tuning")
-    known, word = (ROBUSTNESS_GROUPS, "condition") if options.robustness else (SAMPLES, "sample")
     unknown = set(filter(None, options.only.split(","))) - set(known)
     if unknown:
         parser.error(f"--only: no {word} {', '.join(sorted(unknown))}; known: {', '.join(known)}")
-    if options.robustness:
-        for name in NOT_FOR_ROBUSTNESS:
+    if events is not None:
+        study = "--robustness" if options.robustness else "--detectors"
+        for name in NOT_FOR_STUDIES:
             if getattr(options, name):
-                parser.error(f"--{name} has no meaning with --robustness")
-        options.events = options.events or (1 if options.quick else ROBUSTNESS_EVENTS)
+                parser.error(f"--{name} has no meaning with {study}")
+        options.events = options.events or (1 if options.quick else events)
+    for name in ONLY_FOR_DETECTORS:
+        if getattr(options, name) and not options.detectors:
+            parser.error(f"--{name} needs --detectors")
     return options

@@ -245,8 +245,8 @@ def roc(result: dict[str, Any], seed_variants: list[str]) -> str:
                     ]
                     label = f"DNNROI, {labels[sample]}"
                     each.plot(*zip(*points), color=shade, marker=".", label=label, **CURVE)
-                    middle = curve["threshold"].index(0.5)
-                    at = curve["purity"][middle], curve["efficiency"][middle]
+                    cut = result["figures"][sample]["model"][view]
+                    at = cut["purity"]["value"], cut["efficiency"]["value"]
                     each.plot(*at, color=shade, marker="D", markersize=6)
             rule = result["figures"].get("roc", {})
             seeds = [

@@ -148,7 +148,7 @@ def _curves(result: Result) -> Section:
         "roc",
         "Efficiency against purity over the threshold",
         [
-            "DNNROI: over the threshold on the network's output, 0.01 to 0.99; the diamond is 0.5, at which the chain cuts. Rule: "
+            "DNNROI: over the threshold on the network's output, 0.01 to 0.99; the diamond is the chain with the threshold of the network's file. Rule: "
             "over the threshold of its seeds, in units of the noise, written beside the points."
             + _network_note(result)
         ],

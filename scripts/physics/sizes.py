@@ -47,3 +47,7 @@ QUICK = Sizes(
 ROBUSTNESS_SEED = 930_000  # first seed of ./wcb physics --robustness, beyond those of ./wcb physics
 ROBUSTNESS_EVENTS = 20  # of each of its conditions
 ROBUSTNESS_GROUPS = tuple("noise charge gain noisy drift few points lines ends heavy response".split())
+
+DETECTORS_SEED = 950_000  # first seed of ./wcb physics --detectors
+DETECTORS_EVENTS, DETECTORS_TRACKS = 20, 20  # events of each detector, muons of an event
+DETECTORS = tuple("pdhd pdhd_badAPA1 pdsp microboone sbnd pdvd_bottom pdvd_top".split())

@@ -45,18 +45,24 @@ class Anode:
     planes: dict[tuple[int, int], Plane]
 
 
-def load_anode(path: Path, index: int) -> Anode:
-    """Read an anode from a wire file (.json, .json.gz or .json.bz2) with wire ends in mm."""
+def load_anode(path: Path, *idents: int) -> Anode:
+    """Read an anode from a wire file (.json, .json.gz or .json.bz2) with wire ends in mm.
+
+    idents  of one anode, or of those that are the faces 0, 1, ... of one
+    """
     with OPENERS.get(path.suffix, open)(path, "rb") as stream:
         store = json.load(stream)["Store"]
     points = np.array([[entry["Point"]["z"], entry["Point"]["y"]] for entry in store["points"]])
+    by_ident = {entry["Anode"]["ident"]: entry["Anode"] for entry in store["anodes"]}
     planes: dict[tuple[int, int], Plane] = {}
-    for face_index in store["anodes"][index]["Anode"]["faces"]:
-        face = store["faces"][face_index]["Face"]
-        for plane_index in face["planes"]:
-            plane = store["planes"][plane_index]["Plane"]
-            wires = [store["wires"][wire_index]["Wire"] for wire_index in plane["wires"]]
-            planes[face["ident"], plane["ident"]] = _plane(wires, points)
+    for position, ident in enumerate(idents):
+        for face_index in by_ident[ident]["faces"]:
+            face = store["faces"][face_index]["Face"]
+            of_face = position if len(idents) > 1 else face["ident"]
+            for plane_index in face["planes"]:
+                plane = store["planes"][plane_index]["Plane"]
+                wires = [store["wires"][wire_index]["Wire"] for wire_index in plane["wires"]]
+                planes[of_face, plane["ident"]] = _plane(wires, points)
     channels = tuple(
         np.unique(np.concatenate([plane.channel for (_, view), plane in planes.items() if view == wanted]))
         for wanted in range(len(VIEWS))

@@ -13,6 +13,9 @@ namespace spng {
 /// Limit of the temporaries of a composition [bytes]. Much smaller chunks would leave a device idle.
 inline constexpr std::int64_t composition_bytes = std::int64_t{64} << 20;
 
+/// Limit on the CPU where the temporaries should stay in its caches [bytes].
+inline constexpr std::int64_t cached_composition_bytes = std::int64_t{4} << 20;
+
 /// Return the number of rows of which the temporaries fit into the limit, at least 1.
 inline std::int64_t rows_of_chunk(std::int64_t bytes_of_row, std::int64_t limit = composition_bytes) {
     return std::max<std::int64_t>(1, limit / std::max<std::int64_t>(1, bytes_of_row));

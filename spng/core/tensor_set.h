@@ -80,6 +80,9 @@ struct Axis {
     double period = 1;
 };
 
+/// Fault of a channel that was found from its waveform.
+enum class ChannelFault : std::uint8_t { none, dead, noisy };
+
 /// The channels of the rows of a (view, channel, ...) tensor.
 struct ChannelTable {
     std::vector<std::string> views; ///< names of the views, "U", "V", "W0", ...
@@ -87,6 +90,8 @@ struct ChannelTable {
     at::Tensor ids;                 ///< (view, channel) int32 on the host
     /// (view, channel) bool on the device: false for dead, absent or non-finite channels
     at::Tensor good;
+    /// optional (view, channel) uint8 on the device: the ChannelFault of channels that are not good because of it
+    at::Tensor fault;
 };
 
 enum class Domain { time, frequency };

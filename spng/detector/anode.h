@@ -20,7 +20,7 @@ struct ViewConfig {
 struct ChannelView {
     int plane = 0;
     std::vector<int> channels; ///< channel id of each row
-    bool wrapped = false;      ///< some channel has wires on both faces, so the axis of rows is cyclic
+    bool wrapped = false;      ///< some channel has wires on several faces
 };
 
 /// Return all channels with a wire on the anode, each once, ascending: the channel order of output frames.

@@ -3,6 +3,7 @@
 
 #include "spng/core/registry.h"
 #include "spng/detector/anode.h"
+#include "spng/detector/joined_anode.h"
 
 namespace spng {
 namespace {
@@ -20,7 +21,12 @@ void WireSchemaFile::prepare(Environment&) {
 
 void AnodePlane::prepare(Environment& environment) {
     const auto& file = environment.service<WireSchemaFile>(config().wire_schema, at_key("wire_schema"));
-    m_wires = &file.schema().anode(config().ident);
+    if (config().parts.empty()) {
+        m_wires = &file.schema().anode(config().ident);
+    } else {
+        m_joined = joined_anode(file.schema(), config().ident, config().parts);
+        m_wires = &m_joined;
+    }
     m_notes = notes_of(*file.data_file());
     m_channels = anode_channels(*m_wires);
 }

@@ -35,10 +35,13 @@ private:
 
 struct AnodePlaneConfig {
     int ident = 0;
+    std::vector<int> parts;
     std::string wire_schema = "WireSchemaFile";
     static constexpr auto fields() {
         return std::make_tuple(
             field(&AnodePlaneConfig::ident, "ident", "", at_least(0), "id of the anode in the wire file"),
+            field(&AnodePlaneConfig::parts, "parts", "", at_least(0),
+                  "ids of the anodes in the wire file that are the faces of this anode; empty: one, `ident`"),
             field(&AnodePlaneConfig::wire_schema, "wire_schema", "", not_empty(),
                   "name of the WireSchemaFile component"));
     }
@@ -46,7 +49,7 @@ struct AnodePlaneConfig {
 
 class AnodePlane : public ServiceWith<AnodePlaneConfig> {
 public:
-    /// @throws Error(Configuration) if the file has no such anode
+    /// @throws Error(Configuration) if the file has no such anode, or the parts cannot be joined (joined_anode.h)
     void prepare(Environment& environment) override;
     const WireAnode& wires() const { return *m_wires; }
     /// Return the channels, ascending: the order of rows in output frames.
@@ -56,6 +59,7 @@ public:
 
 private:
     const WireAnode* m_wires = nullptr;
+    WireAnode m_joined; ///< of the parts
     std::vector<int> m_channels;
     Notes m_notes;
 };

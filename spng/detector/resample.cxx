@@ -12,19 +12,41 @@
 
 namespace spng {
 
+namespace {
+
+Error unfit_periods(double from, double to) {
+    return {ErrorKind::Configuration,
+            {.what = "two sampling periods have no useful common multiple",
+             .seen = std::to_string(from) + " ns and " + std::to_string(to) + " ns",
+             .expected = "positive periods in the ratio of small integers"}};
+}
+
+} // namespace
+
+std::int64_t PeriodRatio::floor(std::int64_t index) const {
+    const std::int64_t product = index * from;
+    return product / to - (product % to < 0 ? 1 : 0);
+}
+
+std::int64_t PeriodRatio::ceil(std::int64_t index) const {
+    return -floor(-index);
+}
+
+PeriodRatio period_ratio(double from, double to) {
+    const auto from_ps = static_cast<std::int64_t>(std::llround(from * 1000));
+    const auto to_ps = static_cast<std::int64_t>(std::llround(to * 1000));
+    if (from_ps <= 0 || to_ps <= 0) {
+        throw unfit_periods(from, to);
+    }
+    const std::int64_t common = std::gcd(from_ps, to_ps);
+    return {from_ps / common, to_ps / common};
+}
+
 std::int64_t rational_length(std::int64_t length, double from, double to) {
-    const auto picoseconds = [](double period) {
-        return static_cast<std::int64_t>(std::llround(period * 1000));
-    };
-    const std::int64_t step = picoseconds(from) > 0 && picoseconds(to) > 0
-                                  ? picoseconds(to) / std::gcd(picoseconds(from), picoseconds(to))
-                                  : 0;
-    const std::int64_t result = step == 0 ? 0 : (length + step - 1) / step * step;
-    if (step == 0 || result > 64 * length + 65536) {
-        throw Error(ErrorKind::Configuration,
-                    {.what = "two sampling periods have no useful common multiple",
-                     .seen = std::to_string(from) + " ns and " + std::to_string(to) + " ns",
-                     .expected = "positive periods in the ratio of small integers"});
+    const std::int64_t step = period_ratio(from, to).to;
+    const std::int64_t result = (length + step - 1) / step * step;
+    if (result > 64 * length + 65536) {
+        throw unfit_periods(from, to);
     }
     return result;
 }

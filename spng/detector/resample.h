@@ -9,6 +9,23 @@
 
 namespace spng {
 
+/// Ratio of two sampling periods in lowest terms: `to` samples of the first period take as long as `from`
+/// samples of the second.
+struct PeriodRatio {
+    std::int64_t from = 1;
+    std::int64_t to = 1;
+    /// Return the index of the last sample of the second period that is not later than sample `index` of the
+    /// first, if both begin at the same time.
+    std::int64_t floor(std::int64_t index) const;
+    /// Return the index of the first sample of the second period that is not earlier than sample `index` of the
+    /// first: the length in the second period of `index` samples of the first.
+    std::int64_t ceil(std::int64_t index) const;
+};
+
+/// Return the ratio of two periods in ns, rounded to ps.
+/// @throws Error(Configuration) if a period is not positive
+PeriodRatio period_ratio(double from, double to);
+
 /// Return the smallest length >= `length`, in samples of period `from`, that is a multiple of the period
 /// `to`: 1499 samples of 100 ns with `to` = 500 ns give 1500. Periods are in ns and are rounded to ps.
 /// @throws Error(Configuration) if a period is not positive, or if the result exceeds 64 `length` + 65536:

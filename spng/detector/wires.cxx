@@ -149,6 +149,32 @@ const Part& find_ident(const std::vector<Part>& parts, int ident, const char* ki
 
 } // namespace
 
+double WireArea::distance(Point2 point) const {
+    return length({std::max({low.y - point.y, 0.0, point.y - high.y}),
+                   std::max({low.z - point.z, 0.0, point.z - high.z})});
+}
+
+WireArea area_of(const WirePlane& plane) {
+    WireArea area{plane.wires.front().tail, plane.wires.front().tail};
+    for (const Wire& wire : plane.wires) {
+        for (const Point2 end : {wire.tail, wire.head}) {
+            area.low = {std::min(area.low.y, end.y), std::min(area.low.z, end.z)};
+            area.high = {std::max(area.high.y, end.y), std::max(area.high.z, end.z)};
+        }
+    }
+    return area;
+}
+
+WireArea area_of(const WireFace& face) {
+    WireArea area = area_of(face.planes.front());
+    for (const WirePlane& plane : face.planes) {
+        const WireArea other = area_of(plane);
+        area.low = {std::min(area.low.y, other.low.y), std::min(area.low.z, other.low.z)};
+        area.high = {std::max(area.high.y, other.high.y), std::max(area.high.z, other.high.z)};
+    }
+    return area;
+}
+
 const WirePlane& WireFace::plane(int plane_ident) const {
     return find_ident(planes, plane_ident, "plane", "face " + std::to_string(ident));
 }

@@ -44,6 +44,18 @@ struct WirePlane {
     double wire_coordinate(Point2 point) const { return (dot(point, pitch_direction) - first) / pitch; }
 };
 
+/// Rectangle in y and z that contains wires [mm].
+struct WireArea {
+    Point2 low;
+    Point2 high;
+
+    /// Return the distance of a point, 0 inside.
+    double distance(Point2 point) const;
+};
+
+/// Return the smallest rectangle that contains all wires of a plane.
+WireArea area_of(const WirePlane& plane);
+
 /// The side of an anode towards one drift volume.
 struct WireFace {
     int ident = 0;
@@ -53,6 +65,9 @@ struct WireFace {
     /// @throws Error(Configuration) if there is none; names the existing ones
     const WirePlane& plane(int plane_ident) const;
 };
+
+/// Return the smallest rectangle that contains all wires of a face.
+WireArea area_of(const WireFace& face);
 
 struct WireAnode {
     int ident = 0;

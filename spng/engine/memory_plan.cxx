@@ -43,8 +43,9 @@ std::int64_t sample_bytes(const Environment& environment) {
 /// A walk over the graph with sizes instead of tensors.
 class Walk {
 public:
-    Walk(const Graph& graph, std::int64_t real, std::int64_t ticks)
-        : m_graph(graph), m_on_edge(graph.edges().size()), m_ticks(ticks), m_real(real) {}
+    Walk(const Graph& graph, const Environment& environment, std::int64_t ticks)
+        : m_graph(graph), m_environment(environment), m_on_edge(graph.edges().size()), m_ticks(ticks),
+          m_real(sample_bytes(environment)) {}
 
     MemoryPlan run() {
         for (std::size_t i = 0; i < m_graph.vertices().size(); ++i) {
@@ -69,6 +70,7 @@ private:
                             .outputs = vertex.output_edges.size(),
                             .real = m_real,
                             .ticks = m_ticks,
+                            .environment = &m_environment,
                             .groups = groups_behind(index)};
         for (const std::size_t edge : vertex.input_edges) {
             planned.inputs.push_back(std::move(m_on_edge[edge]));
@@ -135,6 +137,7 @@ private:
     }
 
     const Graph& m_graph;
+    const Environment& m_environment;
     MemoryLedger m_ledger; // outlives the blocks
     std::vector<PlannedSet> m_on_edge;
     std::vector<std::vector<PlannedSet>> m_kept;
@@ -150,7 +153,7 @@ std::string limit_text(std::int64_t bytes) {
 
 MemoryPlan plan_memory(const Graph& graph, const Environment& environment) {
     const std::int64_t ticks = first_ticks(environment, &MemoryRule::readout_ticks);
-    return Walk(graph, sample_bytes(environment), ticks > 0 ? ticks : assumed_ticks).run();
+    return Walk(graph, environment, ticks > 0 ? ticks : assumed_ticks).run();
 }
 
 std::optional<MemoryPlan> plan_window_memory(const Graph& graph, const Environment& environment) {
@@ -158,7 +161,7 @@ std::optional<MemoryPlan> plan_window_memory(const Graph& graph, const Environme
     if (ticks <= 0) {
         return std::nullopt;
     }
-    return Walk(graph, sample_bytes(environment), ticks).run();
+    return Walk(graph, environment, ticks).run();
 }
 
 MemoryChoice choose_within(const MemoryPlan& plan, std::int64_t budget, int events_in_flight, int graphs,

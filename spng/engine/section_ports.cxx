@@ -125,6 +125,7 @@ public:
         add(table.ids.defined() ? table.ids.const_data_ptr() : nullptr);
         add(table.ids, all);
         add(table.good, all);
+        add(table.fault, all);
     }
 
     std::string text() && { return std::move(m_text); }
@@ -214,6 +215,7 @@ Ports replaced(const Ports& sets, OnDevice by, const std::shared_ptr<const Event
     for (const auto& table : tables_of(sets)) {
         auto copy = std::make_shared<ChannelTable>(*table);
         copy->good = by.of(table->good);
+        copy->fault = by.of(table->fault);
         tables[table.get()] = std::move(copy);
     }
     const auto table_for = [&](const std::shared_ptr<const ChannelTable>& table) {
@@ -254,6 +256,7 @@ std::vector<at::Tensor> tensors_of(const Ports& ports) {
     }
     for (const auto& table : tables_of(ports)) {
         add(table->good);
+        add(table->fault);
     }
     return tensors;
 }
@@ -349,6 +352,7 @@ Ports OutputTemplate::fill(const Ports& inputs) const {
         if (!table) { // a node made it
             auto copy = std::make_shared<ChannelTable>(*old);
             copy->good = copies.of(old->good);
+            copy->fault = copies.of(old->fault);
             table = std::move(copy);
         }
         return table;

@@ -36,6 +36,8 @@ struct PlannedCall {
     std::size_t outputs = 0;        ///< number of output ports
     std::int64_t real = 4;          ///< bytes of a sample: 4 or 8
     std::int64_t ticks = 0;         ///< of the readout
+    /// The configured components, not prepared; not null.
+    const Environment* environment = nullptr;
     /// Groups of views into which the frame is split, without memory. A node that splits frames gets its own
     /// groups, by output port; a source gets those of all such nodes. Empty for other nodes.
     std::vector<PlannedTensor> groups;

@@ -35,7 +35,9 @@ GUIDE = ROOT / "docs" / "user-guide.md"
 CHAIN = ROOT / "spng" / "README.md"
 JOBS = sorted((ROOT / "cfg").glob("*.jsonnet"))
 DETECTORS = re.findall(
-    r"^    (\w+): import", (ROOT / "cfg/detectors/all.jsonnet").read_text(encoding="utf-8"), re.MULTILINE
+    r"^    '?([\w-]+)'?: import",
+    (ROOT / "cfg/detectors/all.jsonnet").read_text(encoding="utf-8"),
+    re.MULTILINE,
 )
 BENCHMARKS = "docs/benchmarks/"  # ./wcb bench writes the commands that it ran
 TICKS = 800  # of the event with all tags
@@ -228,9 +230,9 @@ def test_jobs_run_with_their_defaults(path: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "arguments",
     [
-        *(f"detname={name}" for name in DETECTORS if not in_a_command(f"detname={name}")),
+        *(f"detname={name} tpcid=all" for name in DETECTORS if not in_a_command(f"detname={name}")),
         "batch=false dump=adc,decon,gauss,loose,images,regions,coincidence,roi,signal",
-        "model=standin engine=TbbFlow tags=signal,gauss,wiener,loose,mp2,mp3,roi",
+        "model=standin engine=TbbFlow tags=signal,error,gauss,wiener,loose,mp2,mp3,roi",
         "filters=pdsp tags=roi",
     ],
 )
@@ -380,7 +382,7 @@ def test_all_code_of_the_page_is_built() -> None:
 @needs_program
 def test_every_tag_is_written_as_the_guide_says(tmp_path: Path) -> None:
     """One run with all tags has the types, sizes, summary of `wiener` and masks that the guide describes."""
-    tags = ("signal", "gauss", "wiener", "loose", "mp2", "mp3", "roi")
+    tags = ("signal", "error", "gauss", "wiener", "loose", "mp2", "mp3", "roi")
     site = Site.at(tmp_path)
     channels = len(site.anode.channels)
     written = site.job(site.busy_frames(1, TICKS), tags=",".join(tags), model="dnnroi.ts")

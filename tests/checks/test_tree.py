@@ -25,10 +25,12 @@ ORDER = (
     ("profiling/recorder/device", "spng/device", "spng/instrument", "spng/io"),
     ("spng/instrument/meter",),
     ("spng/instrument/report", "spng/instrument/control", "spng/instrument/user_timer"),
+    ("spng/detector/noise",),
     ("spng/detector", "spng/graph"),
     (
         "spng/nodes/coincidence",
         "spng/nodes/decon",
+        "spng/nodes/dnn/input",
         "spng/nodes/filter",
         "spng/nodes/noise",
         "spng/nodes/sim",
@@ -66,6 +68,7 @@ TABOOS = {
     },
     r"\bnonzero\b": {  # waits for the device
         "spng/nodes/dnn/model_probe.cxx": "the network is probed before the first event",
+        "spng/nodes/noise/sticky_codes.cxx": "only on the CPU, which repairs no other rows than those that stick",
     },
     r"std::cout": {},
     r"torch/torch\.h": {},

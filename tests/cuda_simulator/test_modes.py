@@ -22,7 +22,7 @@ pytestmark = cuda_simulator.needs_simulator
 
 TICKS, EVENTS = 800, 3
 NETWORK = wire_cell.DATA / "dnnroi.ts"
-TAGS = "signal,gauss,wiener,loose,mp2,mp3,roi"
+TAGS = "signal,error,gauss,wiener,loose,mp2,mp3,roi"
 
 
 @pytest.fixture(name="frames", scope="module")
@@ -115,6 +115,8 @@ def test_rounding(site: Site, frames: wire_cell.Arrays) -> None:
         {"cuda_graph": "on", "engine": "TbbFlow", "events_in_flight": 3},
         {"dtype": "float64"},
         {"noise_filter": "coherent"},
+        {"noise_filter": "sticky,tails"},
+        {"noise_filter": "lines,channels", "cuda_graph": "on"},
         {"batch": "false"},
         {"model": NETWORK},
         {"model": NETWORK, "cuda_graph": "on"},
@@ -127,6 +129,18 @@ def test_rounding(site: Site, frames: wire_cell.Arrays) -> None:
 def test_mode(site: Site, frames: wire_cell.Arrays, mode: dict[str, Any]) -> None:
     cpu, cuda, _ = on_both(site.folder, site.flags, frames, **mode)
     assert_equal(cuda, cpu, ROUNDING[mode.get("dtype", "float32")])
+
+
+def test_resampling(site: Site, frames: wire_cell.Arrays) -> None:
+    """Frames with ticks of 512 ns, node by node and as a CUDA graph. Masks that the device finds are converted too."""
+    raw = {name: array.copy() for name, array in frames.items()}
+    for ident in range(EVENTS):
+        raw[f"tickinfo_*_{ident}"][1:] = [512, ident]
+        raw[f"frame_*_{ident}"][40, 100:103] = 2**14 - 1
+    flags = site.raw_flags(512, TICKS)
+    cpu, cuda, _ = on_both(site.folder, flags, raw, cuda_graph="on")
+    assert cpu["frame_signal_0"].shape[1] == 820 and cpu["chanmask_saturated_0"].tolist() == [[40, 102, 106]]
+    assert_equal(cuda, cpu)
 
 
 @pytest.mark.parametrize("graph", ["off", "on"])

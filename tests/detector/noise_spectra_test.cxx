@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "spng/detector/noise_spectra.h"
+#include "spng/detector/noise/noise_spectra.h"
 
 #include "spng/core/error.h"
 #include "tests/detector/detector_files.h"

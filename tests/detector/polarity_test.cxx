@@ -96,6 +96,7 @@ TEST(Polarity, OnlyAnodeZeroOfTheBuiltProtoDuneHdCollectsOnV) {
     }
     EXPECT_EQ(collecting["pdhd"], (std::map<int, int>{{0, 2}, {1, 2}, {2, 2}, {3, 2}}));
     EXPECT_EQ(collecting["pdhd_badAPA1"], (std::map<int, int>{{0, 1}, {1, 2}, {2, 2}, {3, 2}}));
+    EXPECT_EQ(collecting["pdhd-data"], collecting["pdhd_badAPA1"]);
 }
 
 } // namespace

@@ -2,8 +2,9 @@
 """Run the program on every detector description: it is valid, its rows are neighbours in space, and charge that the
 reference puts on wires is found on the same channels at the same time, with the planes in coincidence.
 
-The C++ code contains no detector constants. MicroBooNE (one face, unwrapped, other response) and ProtoDUNE-SP (six anodes,
-12 bits) show that; their files are only in the shared data, and their cases are skipped without it.
+The C++ code contains no detector constants. MicroBooNE and SBND (one face, unwrapped, other responses), ProtoDUNE-SP (six
+anodes, 12 bits) and ProtoDUNE-VD (strips, two faces beside each other) show that; their files are only in the shared data, and
+their cases are skipped without it.
 """
 
 from __future__ import annotations
@@ -38,11 +39,13 @@ WEAK_PLANE = 2
 WEAK_WITHIN = 0.15
 
 CASES = (
-    [("microboone", 0), ("pdsp", 0), ("pdsp", 3), ("pdsp", 5)]
+    [("microboone", 0), ("pdsp", 0), ("pdsp", 3), ("pdsp", 5), ("sbnd", 0), ("sbnd", 1)]
+    + [("pdvd_bottom", 2), ("pdvd_top", 5)]
     + [("pdhd", anode) for anode in range(4)]
     + [("pdhd_badAPA1", anode) for anode in (0, 1)]
 )
-CHAIN_CASES = [case for case in CASES if case not in (("pdsp", 0), ("pdsp", 5), ("pdhd_badAPA1", 1))]
+ONLY_CHECKED = (("pdsp", 0), ("pdsp", 5), ("sbnd", 0), ("pdvd_bottom", 2), ("pdhd_badAPA1", 1))
+CHAIN_CASES = [case for case in CASES if case not in ONLY_CHECKED]
 CHECKED_CASES = [("microboone", 0), *(case for case in CASES if case not in CHAIN_CASES)]
 # Events of the job of a case, by index.
 CHARGE, ONE_PLANE = range(2)
@@ -62,7 +65,10 @@ def described(name: str, anode: int) -> Detector:
     data = shared_detector_files()
     if data is None:
         pytest.skip("the shared detector files are not here")
-    return synthetic.microboone(data) if name == "microboone" else synthetic.protodune_sp(data, anode)
+    if name == "microboone":
+        return synthetic.microboone(data)
+    make = {"pdsp": synthetic.protodune_sp, "sbnd": synthetic.sbnd}.get(name, synthetic.protodune_vd)
+    return make(data, anode)
 
 
 def search_flags(anode: Detector) -> list[str]:
@@ -113,8 +119,9 @@ def some_charge(anode: Detector) -> tuple[Charge, list[Charge]]:
 def alone(anode: Detector) -> Charge:
     """Return a point that only plane U sees."""
     planes = anode.planes()
-    cells = detector.face_cells(planes, 0)
-    return synthetic.at_cell(planes, 0, cells[len(cells) // 2], 300.0, POINT_ELECTRONS).of_plane(0)
+    face = min(face for face, _ in planes)
+    cells = detector.face_cells(planes, face)
+    return synthetic.at_cell(planes, face, cells[len(cells) // 2], 300.0, POINT_ELECTRONS).of_plane(0)
 
 
 @dataclass(frozen=True)

@@ -83,7 +83,9 @@ TEST_F(DNNROITest, RegionsOfAWeightedSum) {
     EXPECT_EQ(regions.unit, "");
     EXPECT_EQ(regions.axes.back().period, 2000);
     EXPECT_EQ(regions.notes,
-              (Notes{{"model", "network.ts"}, {"model_sha256", identify_data_file("model", file()).sha256}}));
+              (Notes{{"model", "network.ts"},
+                     {"model_sha256", identify_data_file("model", file()).sha256},
+                     {"network_not_compared", "features, scale, sampling, detector, tick, filters, noise"}}));
 }
 
 TEST_F(DNNROITest, FeaturesGoInTheOrderOfTheService) {
@@ -121,6 +123,22 @@ TEST_F(DNNROITest, NetworkForAnotherScale) {
     const auto error = test::error_of([&] { node(); });
     EXPECT_EQ(error.kind(), ErrorKind::Model);
     EXPECT_NE(error.text().where.find("SPNGDNNROI:induction, key input_scale"), std::string::npos);
+}
+
+TEST_F(DNNROITest, NetworkForAnotherDetector) {
+    test::save_weighted_sum(file(), 1, 1, 1, R"({"detector": "elsewhere"})");
+    const auto error = test::error_of([&] { node({{"input", {{"detectors", {"here"}}}}}); });
+    EXPECT_EQ(error.kind(), ErrorKind::Model);
+    EXPECT_EQ(error.text().where, "SPNGDNNROI:induction, key input; network.ts");
+}
+
+TEST_F(DNNROITest, ReportsItsInput) {
+    test::save_weighted_sum(file(), 1, 1, 1);
+    const auto report = node({{"input", {{"detectors", {"here"}}, {"tick", 500}}}}).input_report();
+    EXPECT_EQ(report.network_inputs.at("SPNGDNNROI:induction").at("detector"), "here");
+    ASSERT_EQ(report.warnings.size(), 1U);
+    EXPECT_EQ(report.warnings[0].find("network.ts has no metadata: the job does not compare features, "), 0U);
+    EXPECT_EQ(report.json().at("network_inputs").at("SPNGDNNROI:induction").at("tick"), 500);
 }
 
 TEST_F(DNNROITest, NetworkForAnotherSampling) {

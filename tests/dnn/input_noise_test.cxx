@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "spng/nodes/dnn/input_noise.h"
+#include "spng/nodes/dnn/input/input_noise.h"
 
 #include "spng/core/error.h"
 

@@ -20,6 +20,7 @@ TEST(ModelMetadata, AllKeysAreRead) {
     const auto metadata = parse_model_metadata(
         R"({"inputs": ["a", "b"], "scale": 0.5, "rebin": 4, "multiple": 8, "halo": 24, "transpose": true,
             "stand_in": true, "training_noise": {"loose": [313.5, 370], "tight": [180]}, "noise_range": [0.7, 2], "mask_threshold": 0.4,
+            "detector": "pdhd", "filter_set": "smooth", "tick": 512, "images": {"loose": ["narrow", ""]},
             "trained_on": "whatever"})",
         "net.ts");
     EXPECT_EQ(metadata.inputs, (std::vector<std::string>{"a", "b"}));
@@ -33,8 +34,21 @@ TEST(ModelMetadata, AllKeysAreRead) {
     EXPECT_EQ(metadata.noise->planes,
               (std::map<std::string, std::vector<double>>{{"loose", {313.5, 370}}, {"tight", {180}}}));
     EXPECT_EQ(metadata.mask_threshold, 0.4);
+    EXPECT_EQ(metadata.trained_input.detector, "pdhd");
+    EXPECT_EQ(metadata.trained_input.filter_set, "smooth");
+    EXPECT_EQ(metadata.trained_input.tick, 512);
+    EXPECT_EQ(metadata.trained_input.images,
+              (std::map<std::string, std::vector<std::string>>{{"loose", {"narrow", ""}}}));
     EXPECT_EQ(metadata.noise->low, 0.7);
     EXPECT_EQ(metadata.noise->high, 2.0);
+}
+
+TEST(ModelMetadata, MissingPropertiesAreListed) {
+    EXPECT_EQ(properties_not_given({}), (std::vector<std::string>{"features", "scale", "sampling", "detector",
+                                                                  "tick", "filters", "noise"}));
+    const auto metadata =
+        parse_model_metadata(R"({"inputs": ["a"], "scale": 1, "rebin": 4, "tick": 500})", "net.ts");
+    EXPECT_EQ(properties_not_given(metadata), (std::vector<std::string>{"detector", "filters", "noise"}));
 }
 
 TEST(ModelMetadata, NoiseWithoutItsRangeIsNamed) {
@@ -64,6 +78,9 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values("no json", "[1]", R"({"inputs": "loose"})", R"({"inputs": [1]})", R"({"scale": "1"})",
                     R"({"multiple": 0})", R"({"multiple": 1.5})", R"({"halo": -1})", R"({"transpose": 1})",
                     R"({"stand_in": "yes"})", R"({"noise_range": [0.7, 2]})", R"({"mask_threshold": "high"})",
+                    R"({"detector": ["pdhd"]})", R"({"tick": "500"})", R"({"tick": 0})",
+                    R"({"images": ["narrow"]})", R"({"images": {"loose": "narrow"}})",
+                    R"({"images": {"loose": [0.12]}})",
                     R"({"training_noise": [313], "noise_range": [0.7, 2]})",
                     R"({"training_noise": {"loose": 313}, "noise_range": [0.7, 2]})",
                     R"({"training_noise": {}, "noise_range": [0.7, 2]})",

@@ -34,7 +34,12 @@ def fixture_models(tmp_path_factory: pytest.TempPathFactory) -> tuple[DNNROINet,
         network,
         {},
         {},
-        {"training_noise": {"loose": [400.0, 450.0], "tight": [200.0, 220.0]}, "noise_range": [0.5, 2.0]},
+        {
+            "training_noise": {"loose": [400.0, 450.0], "tight": [200.0, 220.0]},
+            "noise_range": [0.5, 2.0],
+            "detector": "pdhd",
+            "tick": 500.0,
+        },
     )
     script, package = folder / "network.ts", folder / "network.pt2"
     export.write_torch_script(script, network, about)

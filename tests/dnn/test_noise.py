@@ -158,7 +158,8 @@ class TestReference:
 
     @pytest.mark.parametrize("event", [DOUBLE, HOT])
     def test_regions(self, noisy: Run, event: int) -> None:
-        training = export.read_metadata(MODEL.read_bytes())["training_noise"]
+        about = export.read_metadata(MODEL.read_bytes())
+        training, threshold = about["training_noise"], about["mask_threshold"]
         model = torch.jit.load(MODEL).eval()
         for view in range(len(INDUCTION)):
             masks = [noisy.dumped[f"{name}_{event}"][view] for name in ("mp2", "mp3")]
@@ -169,7 +170,7 @@ class TestReference:
             )
             with torch.no_grad():
                 probability = model(torch.from_numpy(features.astype(np.float32))[None])[0, 0].numpy()
-            sure = np.abs(probability - 0.5) > 1e-3
+            sure = np.abs(probability - threshold) > 1e-3
             found = noisy.dumped[f"roi_{event}"][view]
             assert found.any() and sure.mean() > 0.999
-            np.testing.assert_array_equal(found[sure], probability[sure] > 0.5)
+            np.testing.assert_array_equal(found[sure], probability[sure] > threshold)

@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 import torch
 
-from scripts.dnnroi import evaluation, export, figures, noise
+from scripts.dnnroi import calibration, command, evaluation, export, figures, noise
 from scripts.dnnroi.dataset import CropRule, EventSet, event_file, write_event
 from scripts.dnnroi.events import HIGH_MM, LOW_MM, PITCH_DIRECTIONS, Mixture, depositions
-from scripts.dnnroi.network import ELECTRONS, DNNROINet, Shape, operations_per_sample, parameters
+from scripts.dnnroi.network import ELECTRONS, INPUTS, DNNROINet, Shape, operations_per_sample, parameters
 from scripts.dnnroi.settings import SETTINGS
 from scripts.dnnroi.simulation import Event
 from scripts.dnnroi.target import TargetRule, largest_of_ticks, regions, target_and_weight
@@ -142,8 +142,9 @@ class TestEvents:
     def test_seeds_of_training_and_figures_are_apart(self) -> None:
         """Training uses no event of the figures."""
         for setting in SETTINGS.values():
-            training, held_out = set(setting.training_seeds()), set(setting.held_out_seeds())
-            assert not training & held_out and max(training | held_out) < FIGURE_SEEDS
+            seeds = (setting.training_seeds(), setting.held_out_seeds(), setting.calibration_seeds())
+            together = {seed for each in seeds for seed in each}
+            assert len(together) == sum(map(len, seeds)) and max(together) < FIGURE_SEEDS
 
     def test_depositions(self) -> None:
         """Events have the columns of WCT, lie in the volume and depend on the seed only; some are empty."""
@@ -273,18 +274,83 @@ class TestTraining:
         )
 
     def test_figures(self, whole: Training, events: EventSet, tmp_path: Path) -> None:
-        """Compare the counts with direct ones; write ROC and picture."""
-        network = whole.network
-        counts = evaluation.count(network, events)
-        found = np.concatenate([evaluation.probabilities(network, events, view) for view in (0, 2, 4)]) >= 0.5
-        true = np.concatenate(events.truth[::2]) > 500
+        """Compare the counts with direct ones; write ROC and pictures."""
+        model = export.Probability(whole.network)
+        counts = evaluation.count(model, events)
+        probability = np.stack([evaluation.probabilities(model, events, view) for view in (0, 2, 4)])
+        found, true = probability >= 0.5, events.truth[::2] > 500
         merit = evaluation.merits(counts)["U"]
         assert merit.efficiency == pytest.approx((found & true).sum() / true.sum())
         assert merit.purity == pytest.approx((found & true).sum() / found.sum())
         assert merit.false_rate == pytest.approx((found & ~true).sum() / (~true).sum())
         assert all(0.9 < area <= 1 for area in evaluation.area_under_roc(counts).values())
-        figures.draw(tmp_path / "figures.png", counts, [1.0, 0.5, 0.25])
-        assert (tmp_path / "figures.png").read_bytes().startswith(b"\x89PNG")
+        bins = [
+            (probability >= low) & ((probability < low + 0.05) | (low == 0.95)) for low in np.arange(20) / 20
+        ]
+        errors = [abs(events.target[::2][each].sum() - probability[each].sum()) for each in bins]
+        seen = evaluation.calibration_errors(counts)["U"]
+        assert seen["all"] == pytest.approx(sum(errors) / probability.size, rel=1e-5)
+        uncertain = sum(each.sum() for each in bins[1:-1])
+        assert seen["uncertain"] == pytest.approx(sum(errors[1:-1]) / uncertain, rel=1e-5)
+        figures.draw(tmp_path / "figures.png", counts, 0.5, [1.0, 0.5, 0.25])
+        figures.draw_reliability(tmp_path / "reliability.png", counts)
+        for name in ("figures.png", "reliability.png"):
+            assert (tmp_path / name).read_bytes().startswith(b"\x89PNG")
+
+
+class TestCalibration:
+    """The output of a network becomes the probability of its target."""
+
+    def test_fit_finds_a_known_line(self) -> None:
+        """Samples drawn with the probability of another logit."""
+        rng = np.random.default_rng(6)
+        logits = rng.normal(-1, 3, 200_000)
+        in_target = rng.random(logits.size) < 1 / (1 + np.exp(0.8 - 1.3 * logits))
+        line = calibration.fit_line(logits, np.ones_like(logits), in_target.astype(np.float64))
+        assert (line.slope, line.offset) == (pytest.approx(1.3, abs=0.03), pytest.approx(-0.8, abs=0.03))
+
+    @wire_cell.needs_program
+    def test_command_calibrates_a_file_and_keeps_its_rois(self, events: EventSet, tmp_path: Path) -> None:
+        """Outputs that are too high become shares of target samples; no ROI changes."""
+        small = SETTINGS["small"]
+        for seed in (*small.held_out_seeds(), *small.calibration_seeds()):
+            write_event(event_file(tmp_path, seed), toy_event(seed))
+        network = trained(events, tmp_path).network.eval()
+        calibration.apply_line(calibration.Line(1.0, 1.5), *network.head.parameters())
+        about = noise.metadata(events.training_noise) | {"inputs": list(INPUTS)}
+        export.write_torch_script(tmp_path / "toy.ts", network, about)
+        words = ["--setting", "small", "--data", str(tmp_path), "--work", str(tmp_path)]
+        errors = []
+        for given, output in (("toy.ts", "new.ts"), ("new.ts", None)):
+            task = ["--evaluate"] if output is None else ["--output", str(tmp_path / output), "--calibrate"]
+            assert command.main([*words, *task, str(tmp_path / given)], "") == 0
+            errors.append(json.loads((tmp_path / "figures.json").read_text())["calibration_error"])
+        assert errors[0] == errors[1]
+        assert (tmp_path / "reliability.png").read_bytes().startswith(b"\x89PNG")
+
+        about = export.read_metadata((tmp_path / "new.ts").read_bytes())
+        assert about["figures"]["calibration_error"] == errors[0]
+        before, after = (torch.jit.load(tmp_path / name) for name in ("toy.ts", "new.ts"))
+        for view in range(2):
+            old, new = (evaluation.probabilities(model, events, view) for model in (before, after))
+            np.testing.assert_array_equal(new > about["mask_threshold"], old > 0.5)
+        for view, error in evaluation.calibration_errors(evaluation.count(before, events)).items():
+            assert errors[0][view]["uncertain"] < 0.6 * error["uncertain"], view
+
+    @pytest.mark.parametrize("about", [{}, {"inputs": ["loose", "mp2", "mp3"]}])
+    def test_command_rejects_other_files(
+        self, about: dict, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        """The message names the file and what it has."""
+        path = tmp_path / "other.ts"
+        export.write_torch_script(path, DNNROINet(RULE.shape), about)
+        with pytest.raises(SystemExit):
+            command.main(["--work", str(tmp_path), "--evaluate", str(path)], "")
+        assert f"{path} has the inputs {about.get('inputs')}" in capsys.readouterr().err
+        path.write_bytes(b"no model")
+        with pytest.raises(SystemExit):
+            command.main(["--work", str(tmp_path), "--evaluate", str(path)], "")
+        assert f"{path} is no TorchScript file" in capsys.readouterr().err
 
 
 class TestExport:
@@ -294,7 +360,9 @@ class TestExport:
     def fixture_file(self, events: EventSet, tmp_path: Path) -> tuple[Path, DNNROINet]:
         """An exported file and its network."""
         network = trained(events, tmp_path, steps=10).network.eval()
-        about = export.metadata(network, {"commit": "abc"}, {}, noise.metadata(events.training_noise))
+        about = export.metadata(
+            network, {"commit": "abc"}, {}, noise.metadata(events.training_noise) | {"detector": "pdhd"}
+        )
         export.write_torch_script(tmp_path / "toy.ts", network, about)
         return tmp_path / "toy.ts", network
 
@@ -319,6 +387,7 @@ class TestExport:
         )
         assert about["multiple"] == 32 and about["halo"] == file[1].halo() and about["transpose"] is False
         assert about["training"]["commit"] == "abc" and about["parameters"] == parameters(file[1])
+        assert about["detector"] == "pdhd"
         assert about["training_noise"]["loose"] == pytest.approx([500, 500], rel=0.15), (
             "that of the toy events"
         )

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spng/nodes/dnn/torch_script_model.h"
 
+#include "spng/nodes/dnn/model_archive.h"
 #include "tests/dnn/script_model.h"
 #include "tests/support/components.h"
 #include "tests/support/paths.h"
@@ -84,6 +85,17 @@ TEST_F(TorchScriptModelTest, ReadsItsMetadata) {
     EXPECT_EQ(model->metadata().halo, 7);
     EXPECT_TRUE(model->metadata().stand_in);
     EXPECT_EQ(model->file(), file().string());
+}
+
+TEST_F(TorchScriptModelTest, MetadataAreReadWithoutLoading) {
+    const std::string text = R"({"inputs": ["x", "y", "z"]})";
+    test::save_weighted_sum(file(), 1, 1, 1, text);
+    EXPECT_EQ(torch_script_metadata(file()), text);
+    std::filesystem::resize_file(file(), 40);
+    EXPECT_EQ(torch_script_metadata(file()), "");
+    test::save_weighted_sum(file(), 1, 1, 1);
+    EXPECT_EQ(torch_script_metadata(file()), "");
+    EXPECT_EQ(torch_script_metadata(file().parent_path()), "");
 }
 
 TEST_F(TorchScriptModelTest, MissingFile) {

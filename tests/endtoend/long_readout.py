@@ -8,7 +8,7 @@ import numpy as np
 from tests.support import wire_cell
 from tests.support.small_site import START_NS, TICK_NS
 
-REGION_TAGS = ("signal", "wiener", "roi")
+REGION_TAGS = ("signal", "error", "wiener", "roi")
 
 
 def idents(arrays: wire_cell.Arrays) -> list[int]:

@@ -28,7 +28,7 @@ DEAD = {anode: CHANNELS * anode + 30 + anode for anode in ANODES}
 SATURATED = 2 * CHANNELS + 120  # of the collection wires
 INDUCTION = 114  # channels of U and V of an anode, the first ones
 MASKS = ("mp2", "mp3", "roi")
-WAVEFORMS = ("signal", "gauss", "wiener", "loose")
+WAVEFORMS = ("signal", "error", "gauss", "wiener", "loose")
 TAGS = ",".join(WAVEFORMS + MASKS)
 # Of the largest value: four steps of float32. Transforms of another count of rows may add in another order, which depends
 # on the processor.

@@ -26,7 +26,7 @@ TRANSFORM_LIMIT = 2e-5  # the same, of steps with Fourier transforms in float32
 SMALL_IDENT, SMALL_START_NS = 4, 450_000.0
 NOISE_COUNTS = 12.0  # as in the default event
 MASKS = ("mp2", "mp3", "roi")
-WAVEFORMS = ("signal", "gauss", "wiener", "loose")
+WAVEFORMS = ("signal", "error", "gauss", "wiener", "loose")
 
 
 def cut(first: int) -> tuple[np.ndarray, np.ndarray]:

@@ -7,6 +7,7 @@ import fcntl
 import itertools
 import json
 import os
+import re
 import resource
 import signal
 import subprocess
@@ -69,7 +70,7 @@ class TestPlan:
             {"model": "default"},
             {"model": "none", "batch": "false"},
             {"model": "default", "batch": "false"},
-            {"model": "none", "tags": "signal,gauss,wiener"},
+            {"model": "none", "tags": "signal,error,gauss,wiener"},
         ],
     )
     def test_one_event_at_a_time(self, adc: Path, tmp_path: Path, arguments: dict[str, str]) -> None:
@@ -117,6 +118,14 @@ class TestPlan:
             memory["total_bytes"] / 1e6,
             measured / 1e6,
         )
+
+    def test_features_are_those_of_the_network(self, tmp_path: Path) -> None:
+        """The stand-in takes three features and the default network four, of 2 x 800 x 1500 samples of 4 bytes."""
+        planned = {}
+        for model in ("standin", "default"):
+            done = wire_cell.run("--check", "-c", wire_cell.PIPELINE, "-A", f"model={model}", folder=tmp_path)
+            planned[model] = float(re.search(r"network ([0-9.]+) MB", done.stdout)[1])
+        assert planned["default"] - planned["standin"] == pytest.approx(9.6, abs=1.0), planned
 
     def test_check_tells_without_running(self, tmp_path: Path) -> None:
         done = wire_cell.run(

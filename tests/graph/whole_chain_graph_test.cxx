@@ -57,7 +57,7 @@ protected:
                                    {Kind::argument_text, "output", output.string()},
                                    {Kind::argument_text, "device", "cpu"},
                                    {Kind::argument_text, "threads", "1"},
-                                   {Kind::argument_text, "tags", "signal,wiener,roi"},
+                                   {Kind::argument_text, "tags", "signal,error,wiener,roi"},
                                    {Kind::argument_text, "model", model},
                                    {Kind::argument_text, "engine", GetParam()},
                                    {Kind::argument_text, "window", window},

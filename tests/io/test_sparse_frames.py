@@ -20,7 +20,7 @@ from tests.support.wire_cell import Arrays, read_arrays
 pytestmark = wire_cell.needs_program
 
 CONVERT = "cfg/convert.jsonnet"
-TAGS = "signal,roi"
+TAGS = "signal,error,roi"
 PAGE = wire_cell.ROOT / "docs" / "sparse-frames.md"
 
 

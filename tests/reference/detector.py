@@ -6,7 +6,7 @@ Source of the conventions: wire file format of the Wire-Cell Toolkit; docs/physi
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 
@@ -69,10 +69,11 @@ def _store(path: str) -> dict:
 
 @lru_cache(maxsize=16)
 def load_planes(path: str | Path, anode: int) -> dict[tuple[int, int], WirePlane]:
-    """Return the planes of one anode by (face, plane), the same object for every call.  The file's x coordinate (drift) is
-    not needed here.
+    """Return the planes of one anode (its id) by (face, plane), the same object for every call.  The file's x coordinate (drift)
+    is not needed here.
     """
     store = _store(str(path))
+    anode = [entry["Anode"]["ident"] for entry in store["anodes"]].index(anode)
     points = np.array([[entry["Point"]["z"], entry["Point"]["y"]] for entry in store["points"]])
     planes: dict[tuple[int, int], WirePlane] = {}
     for face_index in store["anodes"][anode]["Anode"]["faces"]:
@@ -82,6 +83,38 @@ def load_planes(path: str | Path, anode: int) -> dict[tuple[int, int], WirePlane
             wires = [store["wires"][index]["Wire"] for index in plane["wires"]]
             planes[face["ident"], plane["ident"]] = _plane(wires, points)
     return planes
+
+
+def joined_planes(path: str | Path, parts: tuple[int, ...]) -> dict[tuple[int, int], WirePlane]:
+    """Return the planes of one-faced anodes (their ids) as the faces 0, 1, ... of one anode. Wires end where the collection
+    wires of their part end, and outer ones of these have half a pitch beside them.
+    """
+    joined = {}
+    for face, part in enumerate(parts):
+        planes = {plane: wires for (_, plane), wires in load_planes(path, part).items()}
+        ends = np.concatenate([planes[W].tail, planes[W].head])
+        beside = np.array([planes[W].pitch / 2, 0])
+        for plane, wires in planes.items():
+            joined[face, plane] = _clipped(wires, ends.min(axis=0) - beside, ends.max(axis=0) + beside)
+    return joined
+
+
+def _clipped(plane: WirePlane, low: np.ndarray, high: np.ndarray) -> WirePlane:
+    """Return the parts of the wires within a rectangle with corners (z, y)."""
+    span = plane.head - plane.tail
+    with np.errstate(divide="ignore"):
+        cuts = np.sort([(low - plane.tail) / span, (high - plane.tail) / span], axis=0)
+    first, last = cuts[0].max(axis=1).clip(min=0), cuts[1].min(axis=1).clip(max=1)
+    kept = np.flatnonzero(first < last)
+    assert (np.diff(kept) == 1).all(), "neighbouring wires"
+    return replace(
+        plane,
+        tail=(plane.tail + first[:, None] * span)[kept],
+        head=(plane.tail + last[:, None] * span)[kept],
+        channel=plane.channel[kept],
+        segment=plane.segment[kept],
+        first=plane.first + plane.pitch * kept[0],
+    )
 
 
 def pdhd_channel_order(anode: int) -> list[np.ndarray]:

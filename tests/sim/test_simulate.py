@@ -254,7 +254,7 @@ def test_with_the_pipeline_in_one_job(noisy_folder: Path, tmp_path: Path) -> Non
 def test_wrong_arguments(tmp_path: Path) -> None:
     assert "takes a number" in rejected("-c", JOB, "-A", "coherent=loud", folder=tmp_path, status=2)
     assert "lacks what the simulation needs" in rejected(
-        "-c", JOB, "-A", "detname=microboone", folder=tmp_path, status=2
+        "-c", JOB, "--tla-code", "detname={ name: 'bare' }", folder=tmp_path, status=2
     )
     assert "SPNGDepoFileSource" in rejected("-c", JOB, "-A", "depos=absent.npz", folder=tmp_path, status=2)
 

@@ -29,6 +29,7 @@ DESCRIPTION = """// A face of 154 channels, with everything else as in ProtoDUNE
     name: 'small',
     anodes: [0],
     wires: '%(wires)s',
+    rc_tails: { constant: 1.1e6, layers: 1 },
     groups(anode):: [
         {
             name: 'induction', kind: 'induction', cyclic: false, channels: %(induction)d, board_channels: %(induction)d,

@@ -30,6 +30,11 @@ class Site:
         """Write the files."""
         return cls(folder, small_detector.write_description(folder), small_detector.small_detector(folder))
 
+    def raw_flags(self, tick_ns: float, ticks: int) -> list[str]:
+        """Return the flags with which jobs find the detector with frames of other ticks than those of its chain."""
+        changes = f"{{ name: 'small-data', raw_readout: {{ tick: {tick_ns}, nticks: {ticks} }} }}"
+        return ["-P", str(self.folder), "--tla-code", f"detname=(import 'small.jsonnet') + {changes}"]
+
     def job(self, arrays: wire_cell.Arrays, *flags: str, **arguments: object) -> wire_cell.Arrays:
         """Write the input and run the job."""
         wire_cell.write_arrays(self.folder / "adc.npz", arrays)

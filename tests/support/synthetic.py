@@ -39,6 +39,7 @@ class Detector:
     volts_per_count  of the digitiser
     postgain         factor behind the preamplifier (14 mV/fC, 2.2 us for all of them)
     drift_us         from the response plane, where charge is put, to the wires, where the output shows it
+    parts            ids of the anodes in the wire file that are the faces of this one, if there are several
     """
 
     name: str
@@ -50,9 +51,12 @@ class Detector:
     bits: int
     postgain: float
     drift_us: float
+    parts: tuple[int, ...] = ()
 
     def planes(self) -> dict[tuple[int, int], WirePlane]:
         """Return the wires by (face, plane)."""
+        if self.parts:
+            return detector.joined_planes(self.wires, self.parts)
         return detector.load_planes(self.wires, self.anode)
 
     def kernel(self, plane: int) -> np.ndarray:
@@ -133,6 +137,61 @@ def microboone(data: Path) -> Detector:
         12,
         1.2,
         100 / 1.114,
+    )
+
+
+def sbnd(data: Path, anode: int) -> Detector:
+    """Return an anode of SBND. data: folder of the public detector files."""
+    first = 5638 * anode
+    ids = [
+        np.arange(first, first + 1984),
+        np.arange(first + 1984, first + 3968),
+        np.arange(first + 3968, first + 5638),
+    ]
+    views = tuple(
+        View(name, plane, ids[plane][::-1] if anode else ids[plane], False)
+        for plane, name in enumerate("UVW")
+    )
+    return Detector(
+        "sbnd",
+        anode,
+        data / "sbnd-wires-geometry-v0202.json.bz2",
+        data / "garfield-sbnd-v1.json.bz2",
+        views,
+        1.8 / 2**12,
+        12,
+        1.0,
+        100 / 1.59,
+    )
+
+
+def protodune_vd(data: Path, anode: int) -> Detector:
+    """Return an anode of ProtoDUNE-VD: bottom (0 to 3) or top. data: folder of the public detector files."""
+    wires = data / "protodunevd-wires-larsoft-v1.json.bz2"
+    parts = (110 + anode, 120 + anode)
+    # All induction strips are in each part of the file.
+    whole = [
+        {plane: each.channel for (_, plane), each in detector.load_planes(wires, part).items()}
+        for part in parts
+    ]
+    views = (
+        View("U", 0, whole[0][0], False),
+        View("V", 1, whole[0][1], False),
+        View("W0", 2, whole[0][2], False),
+        View("W1", 2, whole[1][2], False),
+    )
+    is_top = anode > 3
+    return Detector(
+        "pdvd_top" if is_top else "pdvd_bottom",
+        anode,
+        wires,
+        data / "dunevd-resp-isoc3views-18d92.json.bz2",
+        views,
+        (2.0 if is_top else 1.4) / 2**14,
+        14,
+        11 / 14 if is_top else 1.0,
+        189.2 / 1.6,
+        parts,
     )
 
 

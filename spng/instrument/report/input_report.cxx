@@ -92,6 +92,7 @@ void InputReport::merge(const InputReport& other) {
         }
     }
     warnings.insert(warnings.end(), other.warnings.begin(), other.warnings.end());
+    network_inputs.insert(other.network_inputs.begin(), other.network_inputs.end());
     for (const NetworkNoise& from : other.network_noise) {
         const auto own = std::find_if(network_noise.begin(), network_noise.end(), [&](const auto& each) {
             return each.node == from.node && each.view == from.view;
@@ -180,7 +181,8 @@ nlohmann::json InputReport::json() const {
     return {{"events", events},
             {"planes", std::move(list)},
             {"warnings", warnings},
-            {"network_noise", std::move(noise)}};
+            {"network_noise", std::move(noise)},
+            {"network_inputs", network_inputs}};
 }
 
 } // namespace spng::instrument

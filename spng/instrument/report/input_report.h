@@ -69,9 +69,10 @@ struct InputReport {
     std::map<Plane, PlaneReport> planes;
     std::vector<std::string> warnings; ///< as they were logged
     std::vector<NetworkNoise> network_noise;
+    std::map<std::string, nlohmann::json> network_inputs; ///< input of each network, by node (NetworkInput)
 
-    /// Add the counts of another report. Keep existing fits, take missing ones from the other report. Join the noise of
-    /// equal nodes and views.
+    /// Add the counts of another report. Keep existing fits and inputs of networks, take missing ones from the other report.
+    /// Join the noise of equal nodes and views.
     void merge(const InputReport& other);
 
     /// Return a table with a row per plane, channels as the mean per event, without empty columns.

@@ -40,6 +40,16 @@ ChannelMasks masks_within(const ChannelMasks& masks, std::int64_t begin, std::in
     return within;
 }
 
+ChannelMasks resampled(ChannelMasks masks, const PeriodRatio& ratio) {
+    for (auto& [name, ranges] : masks) {
+        for (ChannelRange& range : ranges) {
+            range.begin = ratio.floor(range.begin);
+            range.end = ratio.ceil(range.end);
+        }
+    }
+    return masks;
+}
+
 void note_saturation(Notes& notes, const ChannelMasks& masks, std::int64_t ticks) {
     const auto found = masks.find("saturated");
     if (found == masks.end()) {

@@ -4,6 +4,7 @@
 
 #include "spng/core/notes.h"
 #include "spng/core/tensor_set.h"
+#include "spng/detector/resample.h"
 
 #include <cstdint>
 #include <map>
@@ -18,6 +19,9 @@ std::map<int, std::vector<ChannelRange>> merged_by_channel(std::vector<ChannelRa
 /// touching ranges are merged, so the result does not depend on how the ranges were cut before. Masks that
 /// become empty are dropped.
 ChannelMasks masks_within(const ChannelMasks& masks, std::int64_t begin, std::int64_t end);
+
+/// Convert masks to ticks of another sampling period: each range becomes the smallest one that covers its time.
+ChannelMasks resampled(ChannelMasks masks, const PeriodRatio& ratio);
 
 /// Write the note "saturated" with the counts of samples and channels in the mask "saturated". Channels that are in it
 /// for the whole readout are dead at a rail and not counted. Write nothing if no other channel is in the mask.

@@ -3,6 +3,7 @@
 
 #include "WireCellSpng/TorchnvTools.h"
 #include "spng/core/error.h"
+#include "spng/nodes/channels/channel_ranges.h"
 
 #include <utility>
 #include <vector>
@@ -83,7 +84,7 @@ ChannelMasks LateFindings::masks() const {
     const std::lock_guard lock(m_mutex);
     if (!m_masks) {
         try {
-            m_masks = find();
+            m_masks = resampled(find(), m_input.ratio);
         } catch (Error& error) {
             error.add_where(m_input.node + ", event " + std::to_string(m_input.event));
             throw;

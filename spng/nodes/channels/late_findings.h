@@ -3,6 +3,7 @@
 // Findings about channels that a device has checked (docs/decisions/streams.md).
 
 #include "spng/core/tensor_set.h"
+#include "spng/detector/resample.h"
 #include "spng/nodes/channels/channel_selection.h"
 #include "spng/nodes/input_check/input_tally.h"
 
@@ -35,6 +36,7 @@ public:
         std::vector<ChannelRange> bad; ///< as for select_channels()
         std::optional<Rails> rails;
         double largest = 0;
+        PeriodRatio ratio; ///< of the ticks of the frame and those of the masks
         std::shared_ptr<InputTally> tally;
     };
 

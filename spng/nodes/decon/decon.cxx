@@ -142,9 +142,9 @@ Ports Decon::process(const Ports& inputs) {
     const EventInfo& event = inputs[0]->event();
     const NamedTensor& adc = inputs[0]->only();
     const double period = m_responses.front()->config().readout_period;
-    if (std::abs(event.tick - period) > 1e-6 * period) {
-        throw Error(ErrorKind::Input, {.what = "the sampling periods of frame and response differ",
-                                       .seen = std::to_string(event.tick) + " ns",
+    if (std::abs(adc.axes[2].period - period) > 1e-6 * period) {
+        throw Error(ErrorKind::Input, {.what = "the sampling periods of waveforms and response differ",
+                                       .seen = std::to_string(adc.axes[2].period) + " ns",
                                        .expected = std::to_string(period) + " ns",
                                        .hint = "resample the frame, or set the detector's tick"});
     }

@@ -2,6 +2,7 @@
 #include "spng/nodes/dnn/dnnroi.h"
 
 #include "WireCellSpng/TorchnvTools.h"
+#include "spng/core/log/log.h"
 #include "spng/core/notes.h"
 #include "spng/core/tensor_checks.h"
 #include "spng/device/context.h"
@@ -22,13 +23,20 @@ namespace {
 /// Memory of a forward of the shipped network [bytes per sample of one view]: its widest feature layers at
 /// the resolution of the input. Other networks need more or less; SPNGTorchService measures the loaded one.
 constexpr std::int64_t forward_bytes_per_sample = 64;
-constexpr std::int64_t network_features = 4;
 
-std::vector<PlannedSet> plan_memory(const DNNROIConfig&, PlannedCall& call) {
+/// Return the number of features: that of the network if it is known before the start, else all inputs.
+std::int64_t planned_features(const DNNROIConfig& config, const PlannedCall& call) {
+    const auto* service = dynamic_cast<const TorchService*>(call.environment->find(config.forward));
+    const std::size_t known = service == nullptr ? 0 : service->known_features().size();
+    return static_cast<std::int64_t>(known > 0 ? known : call.inputs.at(0).size() + call.inputs.at(1).size());
+}
+
+std::vector<PlannedSet> plan_memory(const DNNROIConfig& config, PlannedCall& call) {
     const PlannedTensor& image = call.inputs.at(0).at(0);
     const std::int64_t forward = forward_bytes_per_sample * image.samples();
     call.ledger.network = std::max(call.ledger.network, forward);
-    const auto features = call.scratch(MemoryUse::network, network_features * 4 * image.samples());
+    const auto features =
+        call.scratch(MemoryUse::network, planned_features(config, call) * 4 * image.samples());
     { const auto layers = call.scratch(MemoryUse::network, forward); }
     const auto probability = call.scratch(MemoryUse::network, 4 * image.samples());
     return {{planned_mask(call, image)}};
@@ -48,11 +56,15 @@ void DNNROI::prepare_node(Environment& environment) {
     const auto scale = m_service->metadata().scale;
     if (scale && std::abs(*scale - config().input_scale) > 1e-6 * *scale) {
         throw Error(ErrorKind::Model, {.what = "the network was trained with another scale of the charge",
-                                       .where = at_key("input_scale"),
+                                       .where = "key input_scale; " + m_service->notes().at("model"),
                                        .seen = std::to_string(config().input_scale),
                                        .expected = std::to_string(*scale),
                                        .hint = "set input_scale to the expected value"});
     }
+    require_trained_input(config().input, m_service->features(), m_service->metadata().trained_input,
+                          "key input; " + m_service->notes().at("model"));
+    m_notes = m_service->notes();
+    warn_of_missing_properties();
     if (const auto& noise = m_service->metadata().noise) {
         const std::string& first = m_service->features().front();
         noise_of_planes(first);
@@ -60,6 +72,21 @@ void DNNROI::prepare_node(Environment& environment) {
     }
     m_mask_threshold = config().mask_threshold >= 0 ? config().mask_threshold
                                                     : m_service->metadata().mask_threshold.value_or(0.5);
+}
+
+void DNNROI::warn_of_missing_properties() {
+    const ModelMetadata& metadata = m_service->metadata();
+    const auto missing = properties_not_given(metadata);
+    if (missing.empty() || metadata.stand_in) {
+        return;
+    }
+    m_notes["network_not_compared"] = joined(missing);
+    m_warnings.push_back(
+        m_notes.at("model") + (metadata.text.empty() ? " has no metadata" : " lacks metadata") +
+        ": the job does not compare " + joined(missing) + " with the training of the network" +
+        (metadata.inputs.empty() ? ", and takes " + joined(m_service->features()) + " as its features" : "") +
+        ". Write its input into the file: python -m scripts.dnnroi.job_input");
+    log::warn(name().text(), m_warnings.back());
 }
 
 const std::vector<double>& DNNROI::noise_of_planes(const std::string& image) const {
@@ -153,6 +180,8 @@ void DNNROI::finish() {
 
 instrument::InputReport DNNROI::input_report() const {
     instrument::InputReport report;
+    report.warnings = m_warnings;
+    report.network_inputs[name().text()] = json_of(config().input);
     if (m_watch) {
         report.network_noise = m_watch->network_noise();
     }
@@ -177,7 +206,7 @@ Ports DNNROI::process(const Ports& inputs) {
     const NamedTensor& image = both->at(features.front());
     check_sampling(*both, image);
     at::Tensor stacked;
-    Notes notes = m_service->notes();
+    Notes notes = m_notes;
     {
         NVTX_SCOPED_RANGE("DNNROI::stack");
         std::vector<at::Tensor> tensors;

@@ -7,7 +7,8 @@
 #include "spng/graph/node.h"
 #include "spng/graph/node_mixins.h"
 #include "spng/instrument/report/input_report.h"
-#include "spng/nodes/dnn/input_noise.h"
+#include "spng/nodes/dnn/input/input_noise.h"
+#include "spng/nodes/dnn/input/network_input.h"
 #include "spng/nodes/dnn/noise_watch.h"
 #include "spng/nodes/dnn/torch_service.h"
 
@@ -25,6 +26,7 @@ struct DNNROIConfig {
     double mask_threshold = -1;
     std::string output = "roi";
     std::string probability;
+    NetworkInput input;
     static constexpr auto fields() {
         using C = DNNROIConfig;
         return std::make_tuple(
@@ -42,13 +44,18 @@ struct DNNROIConfig {
                 "the file of the network, or 0.5"),
             field(&C::output, "output", "", not_empty(), "name of the output tensor"),
             field(&C::probability, "probability", "", any(),
-                  "name of a second output tensor with the output of the network; empty: none"));
+                  "name of a second output tensor with the output of the network; empty: none"),
+            field(&C::input, "input", "", any(),
+                  "the input of this job, which is compared with that of the network's training"));
     }
 };
 
 /// In: the features of the service, in either set, each (view, channel, tick) at the sampling of the network,
 /// masks packed or not. Out: ROIs, a packed mask (view, channel, tick): the samples of good channels with an output above the threshold.
 /// Notes identify the model.
+///
+/// The input of the job is compared with that of the network's training before the first event (network_input.h). If the
+/// model file lacks properties of its training, they are named in one warning and in the note "network_not_compared".
 ///
 /// If the model file gives the noise of its training, the charge images must have their RMS as summary
 /// (SPNGChannelRMS). Each image with a larger noise is divided by the ratio (input_noise.h). Noise of the first
@@ -62,7 +69,7 @@ public:
     instrument::InputReport input_report() const override;
 
 protected:
-    /// @throws Error(Model) if the network was trained with another scale
+    /// @throws Error(Model) if the network was trained with another scale or for another input
     void prepare_node(Environment& environment) override;
     Ports process(const Ports& inputs) override;
 
@@ -78,7 +85,12 @@ private:
     /// Return the noise of the training (image and view, 1) in the type and on the device of the images' RMS.
     at::Tensor training_noise(const std::vector<const NamedTensor*>& images);
 
+    /// Warn about properties of the training that the file of the network does not give.
+    void warn_of_missing_properties();
+
     const TorchService* m_service = nullptr;
+    Notes m_notes; ///< of each event: the model, and the properties that were not compared
+    std::vector<std::string> m_warnings;
     double m_mask_threshold = 0.5;
     TensorsByLength m_training_noise; ///< by number of views
     std::shared_ptr<NoiseWatch> m_watch;

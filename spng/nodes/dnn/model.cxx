@@ -24,7 +24,7 @@ namespace {
 
 template <class T>
 std::optional<T> value_of(const nlohmann::json& metadata, const char* key,
-                          bool (nlohmann::json::*fits)() const, const char* expected,
+                          bool (nlohmann::json::*fits)() const, const std::string& expected,
                           const std::string& file) {
     const auto found = metadata.find(key);
     if (found == metadata.end()) {
@@ -36,17 +36,31 @@ std::optional<T> value_of(const nlohmann::json& metadata, const char* key,
     return found->get<T>();
 }
 
-std::vector<std::string> names_of(const nlohmann::json& metadata, const char* key, const std::string& file) {
-    const auto list =
-        value_of<nlohmann::json>(metadata, key, &nlohmann::json::is_array, "a list of names", file);
+std::vector<std::string> names_of(const nlohmann::json& metadata, const char* key,
+                                  const std::string& expected, const std::string& file) {
+    const auto list = value_of<nlohmann::json>(metadata, key, &nlohmann::json::is_array, expected, file);
     std::vector<std::string> names;
     for (const auto& entry : list.value_or(nlohmann::json::array())) {
         if (!entry.is_string()) {
-            bad_metadata(file, std::string(key) + " = " + list->dump(), "a list of names");
+            bad_metadata(file, std::string(key) + " = " + list->dump(), expected);
         }
         names.push_back(entry.get<std::string>());
     }
     return names;
+}
+
+/// Read the filters of the training's images.
+std::map<std::string, std::vector<std::string>> images_of(const nlohmann::json& metadata,
+                                                          const std::string& file) {
+    const std::string expected = "{image: the filters of each plane as text}";
+    const nlohmann::json images =
+        value_of<nlohmann::json>(metadata, "images", &nlohmann::json::is_object, expected, file)
+            .value_or(nlohmann::json::object());
+    std::map<std::string, std::vector<std::string>> filters;
+    for (const auto& [image, planes] : images.items()) {
+        filters[image] = names_of(images, image.c_str(), expected, file);
+    }
+    return filters;
 }
 
 std::vector<double> numbers_of(const nlohmann::json& metadata, const char* key, const std::string& expected,
@@ -121,7 +135,7 @@ ModelMetadata parse_model_metadata(const std::string& text, const std::string& f
         return value;
     };
     ModelMetadata out;
-    out.inputs = names_of(metadata, "inputs", file);
+    out.inputs = names_of(metadata, "inputs", "a list of names", file);
     out.scale = value_of<double>(metadata, "scale", &json::is_number, "a number", file);
     out.rebin = count("rebin", 1);
     out.multiple = count("multiple", 1);
@@ -129,10 +143,37 @@ ModelMetadata parse_model_metadata(const std::string& text, const std::string& f
     out.transpose = value_of<bool>(metadata, "transpose", &json::is_boolean, "true or false", file);
     out.noise = noise_of(metadata, file);
     out.mask_threshold = value_of<double>(metadata, "mask_threshold", &json::is_number, "a number", file);
+    out.trained_input.detector =
+        value_of<std::string>(metadata, "detector", &json::is_string, "the name of a detector", file);
+    out.trained_input.filter_set =
+        value_of<std::string>(metadata, "filter_set", &json::is_string, "the name of a filter set", file)
+            .value_or("");
+    out.trained_input.tick = value_of<double>(metadata, "tick", &json::is_number, "a time in ns", file);
+    if (out.trained_input.tick && !(*out.trained_input.tick > 0)) {
+        bad_metadata(file, "tick = " + metadata["tick"].dump(), "a time in ns, above 0");
+    }
+    out.trained_input.images = images_of(metadata, file);
     out.stand_in =
         value_of<bool>(metadata, "stand_in", &json::is_boolean, "true or false", file).value_or(false);
     out.text = metadata.dump();
     return out;
+}
+
+std::vector<std::string> properties_not_given(const ModelMetadata& network) {
+    std::vector<std::string> names;
+    const auto add_if = [&](bool is_absent, const char* name) {
+        if (is_absent) {
+            names.emplace_back(name);
+        }
+    };
+    add_if(network.inputs.empty(), "features");
+    add_if(!network.scale, "scale");
+    add_if(!network.rebin, "sampling");
+    add_if(!network.trained_input.detector, "detector");
+    add_if(!network.trained_input.tick, "tick");
+    add_if(network.trained_input.images.empty(), "filters");
+    add_if(!network.noise, "noise");
+    return names;
 }
 
 } // namespace spng

@@ -3,6 +3,8 @@
 // Interface of trained networks. Implementations: torch_script_model.cxx for TorchScript files,
 // aot_inductor_model.cxx for compiled packages.
 
+#include "spng/nodes/dnn/input/network_input.h"
+
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
@@ -34,8 +36,9 @@ struct ModelMetadata {
     std::optional<bool> transpose;        ///< the last two axes are (tick, channel)
     std::optional<TrainingNoise> noise;   ///< empty: do not scale the charge images by their noise
     std::optional<double> mask_threshold; ///< output above which a sample is in an ROI
-    bool stand_in = false;                ///< made by hand for tests, not trained
-    std::string text;                     ///< all metadata as JSON on one line, including unknown keys
+    TrainedInput trained_input;
+    bool stand_in = false; ///< made by hand for tests, not trained
+    std::string text;      ///< all metadata as JSON on one line, including unknown keys
 };
 
 /// Parse the metadata of a model file.
@@ -44,6 +47,9 @@ struct ModelMetadata {
 /// @param file  name for error messages
 /// @throws Error(Model) if the text is not a JSON object or a known key has another type
 ModelMetadata parse_model_metadata(const std::string& text, const std::string& file);
+
+/// Return the properties of its training that a network's file does not give, in words.
+std::vector<std::string> properties_not_given(const ModelMetadata& network);
 
 /// Thrown if the device or the host runs out of memory in a forward; a smaller input may fit.
 class ModelOutOfMemory : public std::runtime_error {

@@ -87,6 +87,28 @@ void compare_with_loader(const std::filesystem::path& file, std::map<std::string
 
 } // namespace
 
+std::string torch_script_metadata(const std::filesystem::path& file) {
+    if (!std::filesystem::is_regular_file(file)) {
+        return {}; // a pipe can be read only once
+    }
+    try {
+        ArchiveReader reader(file);
+        while (reader.next_member()) {
+            if (reader.member_path().ends_with("/extra/metadata.json")) {
+                std::string text;
+                std::array<char, 1 << 12> block;
+                while (const std::size_t count = reader.read(block.data(), block.size())) {
+                    text.append(block.data(), count);
+                }
+                return text;
+            }
+        }
+    } catch (const Error&) {
+        return {};
+    }
+    return {};
+}
+
 void require_whole_archive(const std::filesystem::path& file, std::uintmax_t bytes,
                            const std::string& expected) {
     try {

@@ -17,4 +17,8 @@ namespace spng {
 void require_whole_archive(const std::filesystem::path& file, std::uintmax_t bytes,
                            const std::string& expected);
 
+/// Return the metadata.json of a TorchScript file without loading the network. Return "" if there is none, for a damaged
+/// file, and for any other file.
+std::string torch_script_metadata(const std::filesystem::path& file);
+
 } // namespace spng

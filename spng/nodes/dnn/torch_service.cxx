@@ -9,6 +9,7 @@
 #include "spng/instrument/start_up.h"
 #include "spng/nodes/dnn/aot_inductor_model.h"
 #include "spng/nodes/dnn/bfloat16.h"
+#include "spng/nodes/dnn/model_archive.h"
 #include "spng/nodes/dnn/model_probe.h"
 #include "spng/nodes/dnn/network_choice.h"
 
@@ -150,6 +151,20 @@ std::vector<std::string> TorchService::features_of(const Model& model) const {
                                        .hint = "set features to the expected list"});
     }
     return given;
+}
+
+std::vector<std::string> TorchService::known_features() const {
+    if (!config().features.empty()) {
+        return config().features;
+    }
+    const auto files = files_read();
+    try {
+        return files.empty()
+                   ? std::vector<std::string>{}
+                   : parse_model_metadata(torch_script_metadata(files.front()), config().model).inputs;
+    } catch (const Error&) {
+        return {}; // prepare() reports it
+    }
 }
 
 at::Tensor TorchService::forward(const at::Tensor& features) const {

@@ -74,6 +74,9 @@ public:
     /// Names of the features, in the order of the network.
     const std::vector<std::string>& features() const { return m_features; }
     const ModelMetadata& metadata() const { return m_runner->model().metadata(); }
+    /// Return the features before prepare(): those of the configuration, or else of a TorchScript file. Empty if neither
+    /// gives them.
+    std::vector<std::string> known_features() const;
     /// Return why forwards on a device cannot be captured in a graph (Uncapturable); empty if they can.
     std::string capture_rejection() const;
     /// Provenance for the output: name, checksum and metadata of the file, and a note if it is a stand-in.

@@ -3,12 +3,14 @@
 
 #include "WireCellSpng/TorchnvTools.h"
 #include "spng/core/notes.h"
+#include "spng/detector/channel_list.h"
 #include "spng/detector/view_groups.h"
 #include "spng/device/context.h"
 #include "spng/device/event_stream.h"
 #include "spng/device/host_copy.h"
 #include "spng/device/memory/page_locked.h"
 #include "spng/graph/memory_rule.h"
+#include "spng/nodes/channels/channel_ranges.h"
 #include "spng/nodes/channels/late_findings.h"
 
 #include <ATen/ops/cat.h>
@@ -20,6 +22,8 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
+#include <iterator>
 
 namespace spng {
 namespace {
@@ -55,6 +59,18 @@ std::string idents_of(const std::vector<const AnodePlane*>& anodes) {
 
 } // namespace
 
+void FrameToTorchSetFanout::configured() {
+    if (config().chain_period > 0) {
+        constexpr std::int64_t max_term = 8192; // transforms have a multiple of it
+        m_ratio = period_ratio(config().readout_period, config().chain_period);
+        if (std::max(m_ratio.from, m_ratio.to) > max_term) {
+            reject("chain_period", std::to_string(config().chain_period) + " ns",
+                   "a period whose ratio to the " + std::to_string(config().readout_period) +
+                       " ns of readout_period is one of integers up to " + std::to_string(max_term));
+        }
+    }
+}
+
 void FrameToTorchSetFanout::prepare_node(Environment& environment) {
     m_view_groups = &environment.service<ViewGroups>(config().groups, at_key("groups"));
     for (const auto& wanted : config().output_groups) {
@@ -63,6 +79,12 @@ void FrameToTorchSetFanout::prepare_node(Environment& environment) {
     const InputCheck* check =
         config().check.empty() ? nullptr : &environment.service<InputCheck>(config().check, at_key("check"));
     m_tally = std::make_shared<InputTally>(name().text(), config().max_bad_share, config().adc_bits, check);
+    if (!config().channel_list.empty()) {
+        const auto& list = environment.service<ChannelList>(config().channel_list, at_key("channel_list"));
+        const auto& own = m_view_groups->channels();
+        std::set_intersection(list.bad().begin(), list.bad().end(), own.begin(), own.end(),
+                              std::back_inserter(m_bad_channels));
+    }
     std::vector<at::Tensor> ids;
     std::int64_t rows = 0;
     for (const auto* group : m_groups) {
@@ -91,6 +113,34 @@ const NamedTensor& FrameToTorchSetFanout::select_input(const TensorSet& frame) c
                      .hint = "-A intag=TAG"});
     }
     return *tensor;
+}
+
+void FrameToTorchSetFanout::require_period(double period) const {
+    const double expected = config().readout_period;
+    if (std::abs(period - expected) > 1e-6 * expected) {
+        throw Error(ErrorKind::Input,
+                    {.what = "the sampling period of the frame is not that of the detector",
+                     .seen = std::to_string(period) + " ns",
+                     .expected = std::to_string(expected) + " ns",
+                     .hint = config().period_hint.empty() ? "resample the frame, or set the detector's tick"
+                                                          : config().period_hint});
+    }
+}
+
+void FrameToTorchSetFanout::resample_event(EventInfo& event) const {
+    if (m_ratio.from == m_ratio.to) {
+        return;
+    }
+    event.start += event.first_tick * event.tick;
+    event.first_tick = 0;
+    event.tick = config().chain_period;
+    event.ticks = m_ratio.ceil(event.ticks);
+    event.masks = resampled(std::move(event.masks), m_ratio);
+    if (event.window) {
+        // FrameFileSource begins and cuts readout windows where ticks of both periods begin.
+        event.window->core_begin = m_ratio.floor(event.window->core_begin);
+        event.window->core_end = m_ratio.ceil(event.window->core_end);
+    }
 }
 
 void FrameToTorchSetFanout::reject_other_channels(const std::map<int, std::int64_t>& row_of_channel) const {
@@ -287,19 +337,20 @@ std::vector<TensorSetPtr> FrameToTorchSetFanout::example() const {
     event->tick = config().readout_period;
     event->ticks = config().default_nticks;
     const Axis ticks{"tick", "ns", event->start, event->tick};
+    resample_event(*event);
     const c10::Device device = context().device();
     if (m_selects_on_device) {
         // Most frames have the channels of all anodes in ascending order.
         const at::Tensor channels = at::tensor(m_view_groups->channels(), at::kInt);
         const at::Tensor frame =
-            host_tensor({channels.numel(), event->ticks}, at::kShort, device.is_cuda()).zero_();
+            host_tensor({channels.numel(), config().default_nticks}, at::kShort, device.is_cuda()).zero_();
         return outputs_for(to_upload(event, frame, table_for({rows_for(channels), {}, 0})->rows, ticks));
     }
     std::vector<TensorSetPtr> outputs;
     for (const auto* group : m_groups) {
         auto shape = group->ids.sizes().vec();
         const at::Tensor good = at::ones(shape, at::TensorOptions(at::kBool).device(device));
-        shape.push_back(event->ticks);
+        shape.push_back(config().default_nticks);
         NamedTensor tensor =
             tensor_of(*group, at::zeros(shape, at::TensorOptions(at::kShort).device(device)), good, ticks);
         outputs.push_back(std::make_shared<const TensorSet>(event, std::vector{std::move(tensor)}));
@@ -309,9 +360,17 @@ std::vector<TensorSetPtr> FrameToTorchSetFanout::example() const {
 
 Ports FrameToTorchSetFanout::process(const Ports& inputs) {
     const NamedTensor& frame = select_input(*inputs[0]);
+    require_period(frame.axes[1].period);
     const Rows rows = rows_for(frame.channels->ids);
     auto event = std::make_shared<EventInfo>(inputs[0]->event());
     event->ticks = frame.data.size(1);
+    for (const int channel : m_bad_channels) {
+        const ChannelRange whole{channel, 0, event->ticks};
+        auto& mask = event->masks["bad"];
+        if (std::find(mask.begin(), mask.end(), whole) == mask.end()) {
+            mask.push_back(whole);
+        }
+    }
     std::vector<ChannelRange> bad;
     for (const auto& mask : config().bad_masks) {
         const auto found = event->masks.find(mask);
@@ -331,7 +390,8 @@ Ports FrameToTorchSetFanout::process(const Ports& inputs) {
         }
         event->findings = std::make_shared<const LateFindings>(
             LateFindings::Input{name().text(), event->index, frame.data, *rows, table->is_masked,
-                                std::move(groups), std::move(bad), rails, largest, m_tally});
+                                std::move(groups), std::move(bad), rails, largest, m_ratio, m_tally});
+        resample_event(*event);
         return outputs_for(to_upload(event, frame.data, table->rows, ticks));
     }
     std::vector<NamedTensor> tensors;
@@ -357,6 +417,7 @@ Ports FrameToTorchSetFanout::process(const Ports& inputs) {
         found.push_back({m_groups[group], waveforms, std::move(selected.findings.counts)});
     }
     m_tally->add(event->index, found);
+    resample_event(*event);
     Ports outputs;
     for (auto& tensor : tensors) {
         outputs.push_back(std::make_shared<const TensorSet>(event, std::vector{std::move(tensor)}));

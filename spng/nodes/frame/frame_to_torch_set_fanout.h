@@ -2,6 +2,7 @@
 #pragma once
 // SPNGFrameToTorchSetFanout: split a frame into one tensor per view group, cleaned and on the device.
 
+#include "spng/detector/resample.h"
 #include "spng/graph/node.h"
 #include "spng/graph/node_mixins.h"
 #include "spng/nodes/channels/channel_selection.h"
@@ -27,7 +28,10 @@ struct FrameToTorchSetFanoutConfig {
     std::string other_channels = "reject";
     std::int64_t default_nticks = 0;
     double readout_period = 500;
+    double chain_period = 0;
+    std::string period_hint;
     std::string check;
+    std::string channel_list;
     double max_bad_share = 0.05;
     static constexpr auto fields() {
         using C = FrameToTorchSetFanoutConfig;
@@ -46,10 +50,19 @@ struct FrameToTorchSetFanoutConfig {
             field(&C::default_nticks, "default_nticks", "ticks", at_least(0),
                   "expected readout length; a device is warmed up with readouts of this length before the "
                   "first event; 0: no warm-up"),
-            field(&C::readout_period, "readout_period", "ns", above(0), "expected sampling period"),
+            field(&C::readout_period, "readout_period", "ns", above(0), "sampling period of the frames"),
+            field(&C::chain_period, "chain_period", "ns", at_least(0),
+                  "sampling period behind the SPNGResampler nodes, to which times, length and masks of the "
+                  "event "
+                  "are converted; 0: that of the frames"),
+            field(&C::period_hint, "period_hint", "", any(),
+                  "hint of the error about frames with another sampling period"),
             field(&C::check, "check", "", any(),
                   "name of the SPNGInputCheck component; empty: do not check noise, polarity and pulse shape "
                   "of the input"),
+            field(&C::channel_list, "channel_list", "", any(),
+                  "name of the SPNGChannelList component whose bad channels are added to the channel mask "
+                  "\"bad\" of each event; empty: none"),
             field(
                 &C::max_bad_share, "max_bad_share", "", between(0, 1),
                 "warn if a larger share of an anode's channels is unusable (absent, NaN, out of range, dead "
@@ -61,7 +74,12 @@ struct FrameToTorchSetFanoutConfig {
 /// group: (view, channel, tick) [ADC]. int16 input stays int16 and is converted to real numbers on the
 /// device. The masks "nan", "missing", "outofrange" and "saturated" are added to the event. The counts of
 /// such channels go to the run report. The groups may belong to several anodes; the frame then holds the
-/// channels of all of them. An anode without any channel in the frame is an error of the event.
+/// channels of all of them. An anode without any channel in the frame is an error of the event, as is another
+/// sampling period than the configured one.
+///
+/// With chain_period the tensors keep the sampling of the frame until SPNGResampler, while the event has that of
+/// the chain from here on: a captured graph changes tensors only. Nodes in between take period and length from
+/// the tensor.
 ///
 /// A device gets the frame as it was read: one asynchronous copy from page-locked memory, and one launch that makes
 /// the tensors of all groups (select_rows). Those four masks and the counts then come with the result, as
@@ -79,10 +97,14 @@ public:
     instrument::InputReport input_report() const override { return m_tally->report(); }
 
 protected:
+    void configured() override;
     void prepare_node(Environment& environment) override;
     Ports process(const Ports& inputs) override;
 
 private:
+    void require_period(double period) const;
+    /// Convert times, length, masks and readout window of an event to the sampling of the chain.
+    void resample_event(EventInfo& event) const;
     /// Return the tensor with the tag `intag`, or the only one.
     const NamedTensor& select_input(const TensorSet& frame) const;
     /// Rows of one frame for the channels of all groups, one group after the other, (row) int64 on the host.
@@ -123,7 +145,9 @@ private:
     const ViewGroups* m_view_groups = nullptr;
     std::vector<const ViewGroup*> m_groups;
     std::vector<std::int64_t> m_first_rows; ///< of each group, in tensors with the rows of all groups
-    at::Tensor m_ids; ///< (row) int32 on the host: channel ids of the rows of all groups
+    std::vector<int> m_bad_channels;        ///< of the channel list, in the anodes of the job
+    at::Tensor m_ids;    ///< (row) int32 on the host: channel ids of the rows of all groups
+    PeriodRatio m_ratio; ///< of the frames' sampling period and that of the chain
     bool m_selects_on_device = false;
     bool m_leaves_device_work = false;
     mutable KeptValues<std::vector<int>, at::Tensor> m_rows; ///< by channels of the frame

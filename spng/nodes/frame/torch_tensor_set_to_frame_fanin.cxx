@@ -5,8 +5,10 @@
 #include "spng/core/log/log.h"
 #include "spng/core/notes.h"
 #include "spng/detector/view_groups.h"
+#include "spng/device/context.h"
 #include "spng/device/host_copy.h"
 #include "spng/graph/memory_rule.h"
+#include "spng/nodes/channels/channel_faults.h"
 #include "spng/nodes/channels/channel_ranges.h"
 #include "spng/nodes/roi/compacted_rows.h"
 
@@ -88,10 +90,50 @@ std::optional<CompactTag> compact_tag(const std::vector<NamedTensor>& parts, con
     return tag;
 }
 
+/// Faults of the channels of a group.
+struct Faults {
+    at::Tensor ids;   ///< (view, channel) on the host
+    at::Tensor fault; ///< (view, channel) on the host; may still arrive
+};
+
+/// Queue the copies of the faults in the channel tables of the inputs, each once.
+std::vector<Faults> copied_faults(const Ports& inputs) {
+    std::vector<Faults> copied;
+    std::vector<at::Tensor> known;
+    for (const auto& set : inputs) {
+        for (const NamedTensor& tensor : set->tensors()) {
+            const at::Tensor fault = tensor.channels ? tensor.channels->fault : at::Tensor();
+            const bool is_new =
+                fault.defined() && std::none_of(known.begin(), known.end(),
+                                                [&](const auto& other) { return other.is_same(fault); });
+            if (is_new) {
+                known.push_back(fault);
+                copied.push_back({tensor.channels->ids, begin_copy_to_host(fault)});
+            }
+        }
+    }
+    return copied;
+}
+
+/// Return the event with the faults of a frame's channels in its masks.
+std::shared_ptr<const EventInfo> with_faults(const std::shared_ptr<const EventInfo>& event,
+                                             const std::vector<Faults>& faults,
+                                             const std::vector<int>& channels) {
+    if (faults.empty()) {
+        return event;
+    }
+    auto own = std::make_shared<EventInfo>(*event);
+    for (const Faults& each : faults) {
+        add_faults(own->masks, each.ids, each.fault, channels, event->ticks);
+    }
+    return own;
+}
+
 /// Work for arrived(). Deletes the set as the deleter of its pointer, and lives and moves with it.
 struct Arriving {
-    std::shared_ptr<CompactFrame> frame;
-    std::vector<std::size_t> tensors; ///< the indices of its tags in the set
+    std::shared_ptr<CompactFrame> frame; ///< null if no tag is compact
+    std::vector<std::size_t> tensors;    ///< the indices of its tags in the set
+    std::vector<Faults> faults;
     void operator()(const TensorSet* set) const { delete set; }
 };
 
@@ -262,18 +304,26 @@ TensorSetPtr TorchTensorSetToFrameFanin::frame(const std::vector<std::string>& t
         tensors.push_back(std::move(gathered.tensor));
     }
     auto event = event_for(rows, inputs[0]->event_ptr());
+    auto faults = copied_faults(inputs);
+    if (context().device().is_cpu()) {
+        event = with_faults(event, faults, rows.channels);
+        faults.clear();
+    }
     if (!event->findings) {
         add_notes(tensors, *event);
     }
-    if (compact.empty()) {
+    if (compact.empty() && faults.empty()) {
         return std::make_shared<const TensorSet>(std::move(event), std::move(tensors));
     }
-    arriving.frame =
-        std::make_shared<CompactFrame>(compact, *rows.positions, inputs[0]->event().ticks, *rows.share);
-    // Until arrived(), the first tag has the whole copy, for the sizes in reports, and the others nothing.
-    const at::Tensor& copied = arriving.frame->copied();
-    for (const std::size_t tensor : arriving.tensors) {
-        tensors[tensor].data = tensor == arriving.tensors.front() ? copied : copied.narrow(0, 0, 0);
+    arriving.faults = std::move(faults);
+    if (!compact.empty()) {
+        arriving.frame =
+            std::make_shared<CompactFrame>(compact, *rows.positions, inputs[0]->event().ticks, *rows.share);
+        // Until arrived(), the first tag has the whole copy, for the sizes in reports, and the others nothing.
+        const at::Tensor& copied = arriving.frame->copied();
+        for (const std::size_t tensor : arriving.tensors) {
+            tensors[tensor].data = tensor == arriving.tensors.front() ? copied : copied.narrow(0, 0, 0);
+        }
     }
     return {new TensorSet(std::move(event), std::move(tensors)), std::move(arriving)};
 }
@@ -299,7 +349,7 @@ TensorSetPtr TorchTensorSetToFrameFanin::arrived(const TensorSetPtr& output, std
     }
     NVTX_SCOPED_RANGE("TorchTensorSetToFrameFanin::arrived");
     std::vector<NamedTensor> tensors = output->tensors();
-    if (arriving != nullptr) {
+    if (arriving != nullptr && arriving->frame) {
         auto results = arriving->frame->results();
         for (std::size_t i = 0; i < results.size(); ++i) {
             NamedTensor& tensor = tensors[arriving->tensors[i]];
@@ -315,6 +365,9 @@ TensorSetPtr TorchTensorSetToFrameFanin::arrived(const TensorSetPtr& output, std
             }
         }
     }
+    const auto* ids = tensors.front().channels.get();
+    const Rows& rows = *std::find_if(m_frames.begin(), m_frames.end(),
+                                     [&](const Rows& each) { return each.table.get() == ids; });
     if (event->findings) {
         auto own = std::make_shared<EventInfo>(*event);
         for (const auto& [mask, ranges] : event->findings->masks()) {
@@ -324,11 +377,11 @@ TensorSetPtr TorchTensorSetToFrameFanin::arrived(const TensorSetPtr& output, std
         }
         merge_notes(tensors.front().notes, event->findings->notes());
         own->findings = nullptr;
-        const auto* ids = tensors.front().channels.get();
-        const auto rows = std::find_if(m_frames.begin(), m_frames.end(),
-                                       [&](const Rows& each) { return each.table.get() == ids; });
-        event = event_for(*rows, own);
+        event = event_for(rows, own);
         add_notes(tensors, *event);
+    }
+    if (arriving != nullptr) {
+        event = with_faults(event, arriving->faults, rows.channels);
     }
     return std::make_shared<const TensorSet>(std::move(event), std::move(tensors));
 }

@@ -42,7 +42,7 @@ struct TorchTensorSetToFrameFaninConfig {
 /// host with all channels of the anodes, in ascending channel id. Rows of channels that no input has are
 /// zero. Samples at a coarser period are repeated to ticks. Masks become int16 0 and 1, all other tensors
 /// float32. Summaries are gathered in the same way. With `anodes`, each frame has the channel masks and notes
-/// of its anode only.
+/// of its anode only. Faults of channels (ChannelTable::fault) become channel masks (add_faults).
 ///
 /// On a device, frames are assembled there and copied back asynchronously. Tags whose rows are compacted
 /// (CompactedRows) come back as the samples inside ROIs only, and become NamedTensor::sparse; in readout windows, which

@@ -3,8 +3,8 @@
 
 #include "spng/core/log/log.h"
 #include "spng/core/registry.h"
-#include "spng/detector/noise_amplitude.h"
 #include "spng/detector/response_components.h"
+#include "spng/detector/wire_noise.h"
 #include "spng/nodes/decon/torch_frer_spectrum.h"
 
 #include <ATen/TensorOperators.h>
@@ -22,40 +22,14 @@ const Registration<InputCheck> registration{{.type = "SPNGInputCheck",
 
 constexpr std::int64_t noise_ticks = 2000; // the RMS hardly depends on this length
 
-/// Return the total wire length of each channel of a plane [mm].
-std::map<int, double> wire_lengths(const WireAnode& anode, int plane) {
-    std::map<int, double> lengths;
-    for (const WireFace& face : anode.faces) {
-        for (const WirePlane& wires : face.planes) {
-            for (const Wire& wire : wires.wires) {
-                if (wires.ident == plane) {
-                    lengths[wire.channel] += std::hypot(wire.head.y - wire.tail.y, wire.head.z - wire.tail.z);
-                }
-            }
-        }
+/// Return the channels of a view that are measured.
+std::vector<int> measured_channels(const ChannelView& view) {
+    std::vector<int> channels;
+    const std::size_t stride = measured_stride(static_cast<std::int64_t>(view.channels.size()));
+    for (std::size_t row = 0; row < view.channels.size(); row += stride) {
+        channels.push_back(view.channels[row]);
     }
-    return lengths;
-}
-
-/// Add the expected RMS of the measured channels of a view to `noise`.
-void add_noise(std::map<int, double>& noise, const ChannelView& view, const WireAnode& anode,
-               const std::vector<NoiseSpectrum>& spectra, const TorchFRERSpectrumConfig& response) {
-    const auto lengths = wire_lengths(anode, view.plane);
-    // By length in steps of 50 mm, which change the RMS by less than 1 %.
-    std::map<std::int64_t, double> rms_of_length;
-    const auto channels = static_cast<std::int64_t>(view.channels.size());
-    for (std::int64_t row = 0; row < channels; row += measured_stride(channels)) {
-        const int channel = view.channels[static_cast<std::size_t>(row)];
-        const auto steps = std::llround(lengths.at(channel) / 50);
-        auto& rms = rms_of_length[steps];
-        if (rms == 0) {
-            rms = response.adc_per_voltage *
-                  rms_of_amplitude(mean_amplitude(spectra, view.plane, 50.0 * static_cast<double>(steps),
-                                                  noise_ticks, response.readout_period),
-                                   noise_ticks);
-        }
-        noise[channel] = rms;
-    }
+    return channels;
 }
 
 } // namespace
@@ -128,9 +102,11 @@ void InputCheck::prepare(Environment& environment) {
             }
             const auto& own = group.views[view];
             auto& expected = m_expectations.emplace(plane_of(group, view), found->second).first->second;
-            if (std::any_of(spectra.begin(), spectra.end(),
-                            [&](const auto& spectrum) { return spectrum.plane == own.plane; })) {
-                add_noise(expected.noise, own, group.anodes[view]->wires(), spectra, response.config());
+            if (has_plane(spectra, own.plane)) {
+                const auto& sampling = response.config();
+                expected.noise.merge(
+                    expected_noise(measured_channels(own), group.anodes[view]->wires(), own.plane, spectra,
+                                   {sampling.adc_per_voltage, sampling.readout_period, noise_ticks}));
             }
         }
     }

@@ -3,6 +3,7 @@
 
 #include "spng/core/row_chunks.h"
 #include "spng/nodes/noise/coherent_noise.h"
+#include "spng/nodes/noise/robust_spread.h"
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/arange.h>
@@ -13,7 +14,6 @@
 #include <ATen/ops/gather.h>
 #include <ATen/ops/max_pool1d.h>
 #include <ATen/ops/nanmedian.h>
-#include <ATen/ops/sort.h>
 #include <ATen/ops/where.h>
 #include <torch/library.h>
 
@@ -26,12 +26,7 @@ namespace {
 constexpr std::int64_t sampling = 4; // as in coherent_noise.cxx
 
 at::Tensor spread(const at::Tensor& values) {
-    const auto sorted = std::get<0>(at::sort(values.slice(-1, 0, std::nullopt, sampling), -1));
-    const auto last = static_cast<double>(sorted.size(-1) - 1);
-    const auto at_fraction = [&](double fraction) {
-        return sorted.narrow(-1, static_cast<std::int64_t>(fraction * last), 1);
-    };
-    return (at_fraction(0.84) - at_fraction(0.16)) / 2;
+    return robust_spread(values.slice(-1, 0, std::nullopt, sampling));
 }
 
 at::Tensor is_signal(const at::Tensor& values, double threshold, std::int64_t half) {

@@ -10,11 +10,10 @@
 #include "spng/nodes/coincidence/bit_ticks.h"
 #include "spng/nodes/roi/level_window.h"
 #include "spng/nodes/roi/region_growth.h"
+#include "spng/nodes/roi/run_limits.h"
 
 #include <ATen/Parallel.h>
 #include <ATen/ops/arange.h>
-#include <ATen/ops/constant_pad_nd.h>
-#include <ATen/ops/cummax.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/where.h>
 #include <torch/library.h>
@@ -195,21 +194,6 @@ at::Tensor mask_of_ticks(const at::Tensor& signal, const at::Tensor& mask, std::
     return upsample_mask(unpack_ticks(mask, slices_of(ticks, factor)), factor).narrow(-1, 0, ticks);
 }
 
-/// Return for every tick inside an ROI the first tick of the ROI.
-at::Tensor first_of_run(const at::Tensor& inside, const at::Tensor& tick) {
-    const auto before = at::constant_pad_nd(inside.narrow(-1, 0, inside.size(-1) - 1), {1, 0});
-    const auto starts = inside.logical_and(before.logical_not());
-    return std::get<0>(at::cummax(at::where(starts, tick, 0), -1));
-}
-
-/// Return for every tick inside an ROI, with the first tick of the ROI, the distance of the level before it.
-at::Tensor distance_before(const at::Tensor& inside, const at::Tensor& tick, const at::Tensor& first) {
-    constexpr std::int64_t none = -2 * level_distance;
-    const auto past = std::get<0>(at::cummax(at::where(inside, tick.add(1), none), -1));
-    const auto previous = at::where(first.gt(0), past.gather(-1, first.sub(1).clamp_min(0)), none);
-    return first.sub(previous).div(2, "floor").clamp_max(level_distance);
-}
-
 /// Return the means over level_ticks from every tick on that has so many ticks after it.
 at::Tensor levels(const at::Tensor& signal) {
     const std::int64_t count = signal.size(-1) - level_ticks + 1;
@@ -247,12 +231,9 @@ at::Tensor linear_rows(const at::Tensor& signal, const at::Tensor& mask, std::in
         return at::where(inside, signal, 0);
     }
     const auto tick = at::arange(ticks, signal.options().dtype(at::kLong));
-    const auto first = first_of_run(inside, tick);
-    const auto flipped = inside.flip(-1);
-    const auto first_of_flipped = first_of_run(flipped, tick);
-    const auto end = first_of_flipped.flip(-1).neg().add(ticks);
-    const auto before = distance_before(inside, tick, first);
-    const auto after = distance_before(flipped, tick, first_of_flipped).flip(-1);
+    const auto [first, end, gap_before, gap_after] = run_limits(inside, 2 * level_distance);
+    const auto before = gap_before.div(2, "floor").clamp_max(level_distance);
+    const auto after = gap_after.div(2, "floor").clamp_max(level_distance);
     const auto means = levels(signal);
     const auto level_from = [&](const at::Tensor& start) {
         return means.gather(-1, start.clamp(0, ticks - level_ticks));

@@ -4,31 +4,18 @@
 #include "spng/core/error.h"
 
 #include <algorithm>
-#include <limits>
 
 namespace spng {
 namespace {
 
-void cover(DriftVolume& volume, Point2 point) {
-    volume.low = {std::min(volume.low.y, point.y), std::min(volume.low.z, point.z)};
-    volume.high = {std::max(volume.high.y, point.y), std::max(volume.high.z, point.z)};
-}
-
 DriftVolume volume_from(const WireFace& face, const DriftVolumeConfig& config) {
-    constexpr double infinity = std::numeric_limits<double>::infinity();
-    DriftVolume volume{.face = config.face,
-                       .anode = config.anode,
-                       .response = config.response,
-                       .cathode = config.cathode,
-                       .low = {infinity, infinity},
-                       .high = {-infinity, -infinity}};
-    for (const WirePlane& plane : face.planes) {
-        for (const Wire& wire : plane.wires) {
-            cover(volume, wire.tail);
-            cover(volume, wire.head);
-        }
-    }
-    return volume;
+    const WireArea area = area_of(face);
+    return {.face = config.face,
+            .anode = config.anode,
+            .response = config.response,
+            .cathode = config.cathode,
+            .low = area.low,
+            .high = area.high};
 }
 
 [[noreturn]] void reject(const std::string& where, const std::string& seen, const std::string& expected) {

@@ -7,6 +7,7 @@
 #include <ATen/ops/tensor.h>
 
 #include <cmath>
+#include <limits>
 
 namespace spng {
 namespace {
@@ -26,15 +27,22 @@ struct DepositionRows {
     const double *t, *q, *x, *y, *z, *sigma_l, *sigma_t;
 };
 
-/// Return the index of the face with its response plane at x, or -1.
-int face_at(const std::vector<ResponsePlaneConfig>& faces, double x) {
+/// Return the index of the face with its response plane at x, the nearest of several, or -1.
+int face_at(const std::vector<FaceAt>& faces, double x, Point2 position) {
     constexpr double tolerance = 1; // mm; positions may have been stored as float32
+    int found = -1;
+    double least = std::numeric_limits<double>::infinity();
     for (std::size_t index = 0; index < faces.size(); ++index) {
-        if (std::abs(x - faces[index].x) < tolerance) {
-            return static_cast<int>(index);
+        if (std::abs(x - faces[index].x) >= tolerance) {
+            continue;
+        }
+        const double distance = faces[index].area.distance(position);
+        if (found < 0 || distance < least) {
+            found = static_cast<int>(index);
+            least = distance;
         }
     }
-    return -1;
+    return found;
 }
 
 } // namespace
@@ -45,6 +53,7 @@ void DepoReadout::prepare(const DepoReadoutConfig& config, const AnodePlane& ano
     std::vector<int> faces;
     for (const ResponsePlaneConfig& face : config.faces) {
         faces.push_back(face.face);
+        m_faces.push_back({face.x, area_of(anode.wires().face(face.face))});
     }
     for (int plane = 0; plane < 3; ++plane) {
         m_planes.push_back(make_readout_plane(anode.wires(), faces, plane, anode.channels(), gap));
@@ -60,7 +69,7 @@ ChargeSpots DepoReadout::spots(const at::Tensor& depositions, const ReadoutPlane
     const DepositionRows rows(contiguous);
     ChargeSpots spots;
     for (std::int64_t i = 0; i < rows.count; ++i) {
-        const int face = face_at(m_config->faces, rows.x[i]);
+        const int face = face_at(m_faces, rows.x[i], {rows.y[i], rows.z[i]});
         if (face < 0 || !rows.usable(i)) {
             continue;
         }
@@ -86,7 +95,7 @@ std::int64_t DepoReadout::count_dropped(const at::Tensor& depositions) const {
     const DepositionRows rows(contiguous);
     std::int64_t count = 0;
     for (std::int64_t i = 0; i < rows.count; ++i) {
-        count += face_at(m_config->faces, rows.x[i]) < 0 || !rows.usable(i) ? 1 : 0;
+        count += face_at(m_faces, rows.x[i], {rows.y[i], rows.z[i]}) < 0 || !rows.usable(i) ? 1 : 0;
     }
     return count;
 }

@@ -50,6 +50,12 @@ struct DepoReadoutConfig {
     }
 };
 
+/// A face to which charge drifts: x of its response plane [mm], and the area of its wires.
+struct FaceAt {
+    double x = 0;
+    WireArea area;
+};
+
 /// Readout of the depositions of one event: tensor "depo_data", float64 (7, deposition), with t [ns], q
 /// [electrons; the sign is ignored], x, y, z [mm], sigma_L, sigma_T [mm].
 class DepoReadout {
@@ -61,7 +67,8 @@ public:
     const std::vector<int>& channels() const { return m_anode->channels(); }
     const std::vector<ReadoutPlane>& planes() const { return m_planes; }
 
-    /// Return the charges of all faces on the axes of one plane. Depositions farther than 1 mm from every
+    /// Return the charges of all faces on the axes of one plane. Of faces with the same response plane, charge is read by the
+    /// nearest. Depositions farther than 1 mm from every
     /// response plane, with a value that is not finite, or with a negative spread are dropped.
     ChargeSpots spots(const at::Tensor& depositions, const ReadoutPlane& plane) const;
 
@@ -78,6 +85,7 @@ private:
     const DepoReadoutConfig* m_config = nullptr;
     const AnodePlane* m_anode = nullptr;
     std::vector<ReadoutPlane> m_planes;
+    std::vector<FaceAt> m_faces;
     std::shared_ptr<const ChannelTable> m_channels;
 };
 

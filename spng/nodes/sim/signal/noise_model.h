@@ -2,7 +2,7 @@
 #pragma once
 // Random noise with measured spectra.
 
-#include "spng/detector/noise_amplitude.h"
+#include "spng/detector/noise/noise_amplitude.h"
 
 #include <ATen/core/Tensor.h>
 

@@ -2,7 +2,7 @@
 #pragma once
 // Predict the noise of a wire from measured spectra.
 
-#include "spng/detector/noise_spectra.h"
+#include "spng/detector/noise/noise_spectra.h"
 
 #include <ATen/core/Tensor.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "spng/detector/noise_amplitude.h"
+#include "spng/detector/noise/noise_amplitude.h"
 
 #include "spng/core/error.h"
 

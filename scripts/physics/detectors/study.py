@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The measurement: simulate events of each detector, process them with its variants and compare the output with the truth."""
+
+from __future__ import annotations
+
+import shutil
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+
+from scripts.frames import FrameFile
+
+from .. import study
+from ..program import Processed, Program
+from ..settings import Sample, Variant
+from ..study import Measured
+from ..wires import VIEWS, Anode
+from .cases import Detector, Frames, variants_of
+
+OUTPUT_TAG, TRUTH_TAGS = "signal", ("truth", "*")
+
+
+@dataclass
+class Results:
+    """Measurements by name of the sample, and the timing report of one job."""
+
+    measured: dict[str, list[Measured]] = field(default_factory=dict)
+    timing: dict = field(default_factory=dict)
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def add(self, name: str, measured: list[Measured], done: Processed) -> None:
+        """Add the measurements of one job."""
+        with self.lock:
+            self.measured.setdefault(name, []).extend(measured)
+            self.timing = done.timing
+
+
+def measure(
+    sample: Sample, variant: Variant, output: Path, truth: Path, anode: Anode, seed: int
+) -> list[Measured]:
+    """Measure all events of a file; event i has the seed `seed` + i."""
+    found = []
+    with FrameFile(output) as outputs, FrameFile(truth) as truths:
+        tag = next(tag for tag in TRUTH_TAGS if tag in truths.tags())
+        for index, idents in enumerate(zip(outputs.idents(OUTPUT_TAG), truths.idents(tag), strict=True)):
+            seen, true = outputs.frame(OUTPUT_TAG, idents[0]), truths.frame(tag, idents[1])
+            for view in range(len(VIEWS)):
+                channels = anode.channels[view]
+                found.append(
+                    study.measure_view(
+                        sample, variant, view, seed + index, seen.rows(channels), true.rows(channels)
+                    )
+                )
+    return found
+
+
+@dataclass(frozen=True)
+class Study:
+    """Detectors with their samples, and frames of other simulations. anodes: by label."""
+
+    samples: list[tuple[Detector, Sample]]
+    frames: list[Frames]
+    anodes: dict[str, Anode]
+
+    def run(self, program: Program, workers: int, folder: Path, say: Callable[[str], None]) -> Results:
+        """Run all jobs. After a failure start no further one and raise its program.JobFailed."""
+        results = Results()
+        work = [partial(self._process_frames, program, given, folder, results, say) for given in self.frames]
+        work += [
+            partial(self._simulate, program, detector, sample, first, folder, results, say)
+            for detector, sample in self.samples
+            for first in range(0, sample.events, sample.batch)
+        ]
+        pool = ThreadPoolExecutor(workers)
+        try:
+            list(pool.map(lambda task: task(), work))
+        finally:
+            pool.shutdown(cancel_futures=True)
+        return results
+
+    def _simulate(
+        self,
+        program: Program,
+        detector: Detector,
+        sample: Sample,
+        first: int,
+        folder: Path,
+        results: Results,
+        say: Callable[[str], None],
+    ) -> None:
+        """Simulate and measure the events from index `first` of a sample that one job makes."""
+        seed = sample.seed + first
+        own = folder / str(seed)
+        own.mkdir()
+        count = min(sample.batch, sample.events - first)
+        adc, truth = own / "adc.tar", own / "truth.tar"
+        arguments = {"output": adc, "truth": truth, "frames": "sparse", "seed": seed, "nevents": count}
+        program.simulate_changed(own, {}, detector.changes, **sample.arguments, **arguments)
+        self._process(program, detector, sample, own, adc, truth, seed, results)
+        say(f"  {detector.label}, {count} events with seed {seed}")
+
+    def _process_frames(
+        self, program: Program, given: Frames, folder: Path, results: Results, say: Callable[[str], None]
+    ) -> None:
+        own = folder / given.adc.stem
+        own.mkdir()
+        sample = Sample(given.label, given.label, "muons", {}, 1, 0, 1, tuple(variants_of(given.detector)))
+        self._process(program, given.detector, sample, own, given.adc, given.truth, 0, results)
+        say(f"  {given.label}")
+
+    def _process(
+        self,
+        program: Program,
+        detector: Detector,
+        sample: Sample,
+        own: Path,
+        adc: Path,
+        truth: Path,
+        seed: int,
+        results: Results,
+    ) -> None:
+        """Process and measure a file by all variants; delete the folder."""
+        try:
+            for variant in sample.variants:
+                done = program.process(own, variant, adc)
+                measured = measure(sample, variant, done.output, truth, self.anodes[detector.label], seed)
+                results.add(sample.name, measured, done)
+        finally:
+            shutil.rmtree(own, ignore_errors=True)

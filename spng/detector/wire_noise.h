@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// Expected noise of the channels of a plane, from measured spectra and the lengths of their wires.
+
+#include "spng/detector/noise/noise_spectra.h"
+#include "spng/detector/wires.h"
+
+#include <cstdint>
+#include <map>
+#include <vector>
+
+namespace spng {
+
+struct NoiseSampling {
+    double adc_per_voltage = 0; ///< [1/MV]
+    double tick = 0;            ///< [ns]
+    std::int64_t ticks = 0;     ///< of the waveforms whose RMS is expected
+};
+
+/// Return the expected RMS of channels [ADC] by channel id. Lengths are rounded to 50 mm, which changes the RMS by
+/// less than 1 %.
+/// @param channels  of this plane of the anode
+/// @throws Error(Configuration) if there is no spectrum of the plane
+std::map<int, double> expected_noise(const std::vector<int>& channels, const WireAnode& anode, int plane,
+                                     const std::vector<NoiseSpectrum>& spectra,
+                                     const NoiseSampling& sampling);
+
+/// Return whether there is a spectrum of the plane.
+bool has_plane(const std::vector<NoiseSpectrum>& spectra, int plane);
+
+} // namespace spng
