@@ -107,7 +107,9 @@ def some_charge(anode: Detector) -> tuple[Charge, list[Charge]]:
     points, tracks = [], []
     for face in sorted({face for face, _ in planes}):
         cells = detector.face_cells(planes, face)
-        for part, tick in ((0.3, 150.0), (0.62, 400.0)):
+        # Away from the track, on all views.
+        parts = (0.2, 0.85) if anode.name.startswith(("sbnd", "pdvd")) else (0.3, 0.62)
+        for part, tick in zip(parts, (150.0, 400.0)):
             cell = cells[int(part * len(cells))]
             points.append(synthetic.at_cell(planes, face, cell, tick + 60 * face, POINT_ELECTRONS))
         middle = np.mean([planes[face, 2].tail, planes[face, 2].head], axis=(0, 1))

@@ -148,10 +148,7 @@ def sbnd(data: Path, anode: int) -> Detector:
         np.arange(first + 1984, first + 3968),
         np.arange(first + 3968, first + 5638),
     ]
-    views = tuple(
-        View(name, plane, ids[plane][::-1] if anode else ids[plane], False)
-        for plane, name in enumerate("UVW")
-    )
+    views = tuple(View(name, plane, ids[plane], False) for plane, name in enumerate("UVW"))
     return Detector(
         "sbnd",
         anode,
