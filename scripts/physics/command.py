@@ -4,8 +4,6 @@
 from __future__ import annotations
 
 import argparse
-import shlex
-import sys
 import tempfile
 from dataclasses import replace
 from pathlib import Path
@@ -20,6 +18,7 @@ from scripts.output import write
 from scripts.wcb.checkout import ROOT, fail, say
 
 from . import bars, compare, page, settings, study, summary, tables
+from .about import about_run
 from .detectors import command as detectors
 from .linescan import LinesMissing
 from .program import JobFailed, Processed, Program
@@ -134,17 +133,7 @@ def run_study(
         for files in comparisons:
             say(f"  comparison with {files.output}")
         extra["comparisons"] = [measured.comparison(files) for files in comparisons]
-    end, load = machine_load.now(), machine_load.since(start)
-    about = {
-        "command": shlex.join(["./wcb", "physics", *sys.argv[1:]]),
-        "cores": cores,
-        "chain_seconds": seconds,
-        "precision": timing["run"]["precision"],
-        "wall_seconds": end.wall - start.wall,
-        "cpu_seconds": end.own - start.own,
-        "load_text": load.text(),
-        **{key: timing[key] for key in ("time", "program", "versions", "machine")},
-    }
+    about = {**about_run(timing, cores, start), "chain_seconds": seconds}
     names = {
         variant.name: variant.label for variant in (*settings.rule_variants(), *settings.model_variants(""))
     }

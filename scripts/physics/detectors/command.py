@@ -5,8 +5,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import shlex
-import sys
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -19,6 +17,7 @@ from scripts.output import Table, write
 from scripts.wcb.checkout import ROOT, fail, say
 
 from .. import page, summary
+from ..about import about_run
 from ..program import JobFailed, Program
 from ..sections import Section
 from ..tables import CHARGE_HEADS, charge_row
@@ -139,16 +138,7 @@ def main(options: argparse.Namespace) -> int:
         fail(f"{problem}\nGive the folder of the public wire-cell-data with --data.")
     except JobFailed as problem:
         fail(str(problem), 1)
-    end, load = machine_load.now(), machine_load.since(start)
-    about = {
-        "command": shlex.join(["./wcb", "physics", *sys.argv[1:]]),
-        "cores": cores,
-        "precision": results.timing["run"]["precision"],
-        "wall_seconds": end.wall - start.wall,
-        "cpu_seconds": end.own - start.own,
-        "load_text": load.text(),
-        **{key: results.timing[key] for key in ("time", "program", "versions", "machine")},
-    }
+    about = about_run(results.timing, cores, start)
     result = result_of(study, results, about)
     sections = sections_of(result)
     for section in sections:

@@ -4,8 +4,6 @@
 from __future__ import annotations
 
 import argparse
-import shlex
-import sys
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -18,6 +16,7 @@ from scripts.output import write
 from scripts.wcb.checkout import ROOT, fail, say
 
 from .. import page
+from ..about import about_run
 from ..program import JobFailed, Program
 from ..wires import load_anode
 from . import measurement, pages, promises, study, tables
@@ -73,16 +72,7 @@ def run_study(path: Path, wires: Path, plan: Plan, cores: int) -> dict[str, Any]
         events = sum(task.events for task in tasks)
         say(f"\nRobustness: {len(plan.conditions)} conditions, {events} events on {cores} cores")
         results = study.run(Program(path, 1), load_anode(wires, 0), plan, cores, Path(name), say)
-    end, load = machine_load.now(), machine_load.since(start)
-    about = {
-        "command": shlex.join(["./wcb", "physics", *sys.argv[1:]]),
-        "cores": cores,
-        "precision": results.timing["run"]["precision"],
-        "wall_seconds": end.wall - start.wall,
-        "cpu_seconds": end.own - start.own,
-        "load_text": load.text(),
-        **{key: results.timing[key] for key in ("time", "program", "versions", "machine")},
-    }
+    about = about_run(results.timing, cores, start)
     return result_of(plan, results, about)
 
 
