@@ -10,7 +10,7 @@
 #include "spng/device/host_copy.h"
 #include "spng/device/memory/page_locked.h"
 #include "spng/graph/memory_rule.h"
-#include "spng/nodes/channels/channel_ranges.h"
+#include "spng/nodes/channels/event_times.h"
 #include "spng/nodes/channels/late_findings.h"
 
 #include <ATen/ops/cat.h>
@@ -124,22 +124,6 @@ void FrameToTorchSetFanout::require_period(double period) const {
                      .expected = std::to_string(expected) + " ns",
                      .hint = config().period_hint.empty() ? "resample the frame, or set the detector's tick"
                                                           : config().period_hint});
-    }
-}
-
-void FrameToTorchSetFanout::resample_event(EventInfo& event) const {
-    if (m_ratio.from == m_ratio.to) {
-        return;
-    }
-    event.start += event.first_tick * event.tick;
-    event.first_tick = 0;
-    event.tick = config().chain_period;
-    event.ticks = m_ratio.ceil(event.ticks);
-    event.masks = resampled(std::move(event.masks), m_ratio);
-    if (event.window) {
-        // FrameFileSource begins and cuts readout windows where ticks of both periods begin.
-        event.window->core_begin = m_ratio.floor(event.window->core_begin);
-        event.window->core_end = m_ratio.ceil(event.window->core_end);
     }
 }
 
@@ -337,7 +321,7 @@ std::vector<TensorSetPtr> FrameToTorchSetFanout::example() const {
     event->tick = config().readout_period;
     event->ticks = config().default_nticks;
     const Axis ticks{"tick", "ns", event->start, event->tick};
-    resample_event(*event);
+    resample(*event, m_ratio, config().chain_period);
     const c10::Device device = context().device();
     if (m_selects_on_device) {
         // Most frames have the channels of all anodes in ascending order.
@@ -391,7 +375,7 @@ Ports FrameToTorchSetFanout::process(const Ports& inputs) {
         event->findings = std::make_shared<const LateFindings>(
             LateFindings::Input{name().text(), event->index, frame.data, *rows, table->is_masked,
                                 std::move(groups), std::move(bad), rails, largest, m_ratio, m_tally});
-        resample_event(*event);
+        resample(*event, m_ratio, config().chain_period);
         return outputs_for(to_upload(event, frame.data, table->rows, ticks));
     }
     std::vector<NamedTensor> tensors;
@@ -417,7 +401,7 @@ Ports FrameToTorchSetFanout::process(const Ports& inputs) {
         found.push_back({m_groups[group], waveforms, std::move(selected.findings.counts)});
     }
     m_tally->add(event->index, found);
-    resample_event(*event);
+    resample(*event, m_ratio, config().chain_period);
     Ports outputs;
     for (auto& tensor : tensors) {
         outputs.push_back(std::make_shared<const TensorSet>(event, std::vector{std::move(tensor)}));

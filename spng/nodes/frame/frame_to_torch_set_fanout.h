@@ -103,8 +103,6 @@ protected:
 
 private:
     void require_period(double period) const;
-    /// Convert times, length, masks and readout window of an event to the sampling of the chain.
-    void resample_event(EventInfo& event) const;
     /// Return the tensor with the tag `intag`, or the only one.
     const NamedTensor& select_input(const TensorSet& frame) const;
     /// Rows of one frame for the channels of all groups, one group after the other, (row) int64 on the host.

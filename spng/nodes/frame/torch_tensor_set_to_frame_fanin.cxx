@@ -8,8 +8,8 @@
 #include "spng/device/context.h"
 #include "spng/device/host_copy.h"
 #include "spng/graph/memory_rule.h"
-#include "spng/nodes/channels/channel_faults.h"
 #include "spng/nodes/channels/channel_ranges.h"
+#include "spng/nodes/channels/fault_copies.h"
 #include "spng/nodes/roi/compacted_rows.h"
 
 #include <ATen/ops/ones.h>
@@ -90,50 +90,11 @@ std::optional<CompactTag> compact_tag(const std::vector<NamedTensor>& parts, con
     return tag;
 }
 
-/// Faults of the channels of a group.
-struct Faults {
-    at::Tensor ids;   ///< (view, channel) on the host
-    at::Tensor fault; ///< (view, channel) on the host; may still arrive
-};
-
-/// Queue the copies of the faults in the channel tables of the inputs, each once.
-std::vector<Faults> copied_faults(const Ports& inputs) {
-    std::vector<Faults> copied;
-    std::vector<at::Tensor> known;
-    for (const auto& set : inputs) {
-        for (const NamedTensor& tensor : set->tensors()) {
-            const at::Tensor fault = tensor.channels ? tensor.channels->fault : at::Tensor();
-            const bool is_new =
-                fault.defined() && std::none_of(known.begin(), known.end(),
-                                                [&](const auto& other) { return other.is_same(fault); });
-            if (is_new) {
-                known.push_back(fault);
-                copied.push_back({tensor.channels->ids, begin_copy_to_host(fault)});
-            }
-        }
-    }
-    return copied;
-}
-
-/// Return the event with the faults of a frame's channels in its masks.
-std::shared_ptr<const EventInfo> with_faults(const std::shared_ptr<const EventInfo>& event,
-                                             const std::vector<Faults>& faults,
-                                             const std::vector<int>& channels) {
-    if (faults.empty()) {
-        return event;
-    }
-    auto own = std::make_shared<EventInfo>(*event);
-    for (const Faults& each : faults) {
-        add_faults(own->masks, each.ids, each.fault, channels, event->ticks);
-    }
-    return own;
-}
-
 /// Work for arrived(). Deletes the set as the deleter of its pointer, and lives and moves with it.
 struct Arriving {
     std::shared_ptr<CompactFrame> frame; ///< null if no tag is compact
     std::vector<std::size_t> tensors;    ///< the indices of its tags in the set
-    std::vector<Faults> faults;
+    std::vector<FaultCopy> faults;
     void operator()(const TensorSet* set) const { delete set; }
 };
 
