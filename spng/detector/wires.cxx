@@ -21,6 +21,11 @@ double length(Point2 vector) {
     return std::hypot(vector.y, vector.z);
 }
 
+void cover(WireArea& area, const WireArea& other) {
+    area.low = {std::min(area.low.y, other.low.y), std::min(area.low.z, other.low.z)};
+    area.high = {std::max(area.high.y, other.high.y), std::max(area.high.z, other.high.z)};
+}
+
 /// The lists of the file, with their location for errors.
 struct Store {
     explicit Store(const json& content, const JsonLocation& file)
@@ -155,22 +160,18 @@ double WireArea::distance(Point2 point) const {
 }
 
 WireArea area_of(const WirePlane& plane) {
-    WireArea area{plane.wires.front().tail, plane.wires.front().tail};
+    WireArea area;
     for (const Wire& wire : plane.wires) {
-        for (const Point2 end : {wire.tail, wire.head}) {
-            area.low = {std::min(area.low.y, end.y), std::min(area.low.z, end.z)};
-            area.high = {std::max(area.high.y, end.y), std::max(area.high.z, end.z)};
-        }
+        cover(area, {wire.tail, wire.tail});
+        cover(area, {wire.head, wire.head});
     }
     return area;
 }
 
 WireArea area_of(const WireFace& face) {
-    WireArea area = area_of(face.planes.front());
+    WireArea area;
     for (const WirePlane& plane : face.planes) {
-        const WireArea other = area_of(plane);
-        area.low = {std::min(area.low.y, other.low.y), std::min(area.low.z, other.low.z)};
-        area.high = {std::max(area.high.y, other.high.y), std::max(area.high.z, other.high.z)};
+        cover(area, area_of(plane));
     }
     return area;
 }

@@ -4,6 +4,7 @@
 // Toolkit. Drift is along x. Wires are in planes of constant x, so positions are (y, z).
 
 #include <array>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -44,10 +45,10 @@ struct WirePlane {
     double wire_coordinate(Point2 point) const { return (dot(point, pitch_direction) - first) / pitch; }
 };
 
-/// Rectangle in y and z that contains wires [mm].
+/// Rectangle in y and z that contains wires [mm]. Without any wire, `low` is infinite and `high` minus infinite.
 struct WireArea {
-    Point2 low;
-    Point2 high;
+    Point2 low{std::numeric_limits<double>::infinity(), std::numeric_limits<double>::infinity()};
+    Point2 high{-std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity()};
 
     /// Return the distance of a point, 0 inside.
     double distance(Point2 point) const;

@@ -176,7 +176,7 @@ TEST(RCTails, WrongArgumentsAreRejected) {
               "SPNGRCTails:test, key layers");
 }
 
-TEST(RCTails, NodeTakesThePeriodOfTheEvent) {
+TEST(RCTails, NodeTakesThePeriodOfItsInput) {
     Components components;
     auto& node = dynamic_cast<Node&>(components.add("SPNGRCTails:test", {{"constant", 1.1e6}}));
     node.prepare(components.environment());
@@ -184,9 +184,10 @@ TEST(RCTails, NodeTakesThePeriodOfTheEvent) {
     waveforms.name = "collection";
     waveforms.data = (coupled(impulse()) + baseline).view({1, 1, ticks});
     const auto call = [&](double tick) {
-        auto event = std::make_shared<EventInfo>();
-        event->tick = tick;
-        return node.call(0, {std::make_shared<const TensorSet>(event, std::vector{waveforms})}, {});
+        waveforms.axes = {{"view", "", 0, 1}, {"channel", "", 0, 1}, {"tick", "ns", 0, tick}};
+        return node.call(
+            0, {std::make_shared<const TensorSet>(std::make_shared<EventInfo>(), std::vector{waveforms})},
+            {});
     };
     EXPECT_LT(largest(call(500)[0]->only().data.view({-1}) - impulse() - baseline), 0.1);
     EXPECT_EQ(error_of([&] { call(0); }).text().what, "the sampling period does not suit the RC constant");
