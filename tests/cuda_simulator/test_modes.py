@@ -59,14 +59,16 @@ def on_both(
 # float64 the difference, below 1e-12, is lost in files of float32.
 ROUNDING = {"float32": 1e-6, "float64": 1e-14}
 # A summary is the noise of an image with larger values, whose rounding it has (test_rounding): float32 on the CPU is up
-# to 3e-6 of the largest summary off float64, as CUDA is.
-OF_SUMMARIES = 10
+# to 3e-6 of the largest summary off float64, as CUDA is. So has the error of the charge, which is up to 1.2e-6 off float64 on
+# the CPU and 2.1e-6 over the simulator (test_resampling).
+OF_NOISE = 10
+NOISE = ("summary", "frame_error")
 
 
 def assert_equal(
     cuda: wire_cell.Arrays, cpu: wire_cell.Arrays, tolerance: float = ROUNDING["float32"]
 ) -> None:
-    """ROIs are equal; values differ by at most `tolerance`, summaries by OF_SUMMARIES times as much."""
+    """ROIs are equal; values differ by at most `tolerance`, values of NOISE by OF_NOISE times as much."""
     assert list(cuda) == list(cpu)
     for tag in {name.rsplit("_", 1)[0] for name in cpu if name.startswith("frame_")}:
         assert any(array.any() for name, array in cpu.items() if name.startswith(tag)), tag
@@ -79,7 +81,7 @@ def assert_equal(
         if name.startswith("frame_"):
             np.testing.assert_array_equal(seen != 0, expected != 0, err_msg=name)
         limit = tolerance * np.abs(expected).max(initial=0)
-        limit *= OF_SUMMARIES if name.startswith("summary") else 1
+        limit *= OF_NOISE if name.startswith(NOISE) else 1
         np.testing.assert_allclose(seen, expected, rtol=0, atol=limit, err_msg=name)
 
 
@@ -100,7 +102,7 @@ def test_rounding(site: Site, frames: wire_cell.Arrays) -> None:
             assert error == 0, name  # a mask
             continue
         assert error <= 1.5 * rms(cpu[name] - reference), name
-        limit = 3e-7 * (OF_SUMMARIES if name.startswith("summary") else 1)
+        limit = 3e-7 * (OF_NOISE if name.startswith(NOISE) else 1)
         assert 0 < error <= limit * rms(reference), name
 
 
