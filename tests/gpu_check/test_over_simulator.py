@@ -29,6 +29,7 @@ RUN = {
         "events of two lengths",
         "long readout",
         "coherent filter",
+        "steps on raw data",
         "float64",
         "simulation",
         "recording",
