@@ -111,7 +111,11 @@ class TestFile:
         features = torch.zeros(1, 4, *size)
         model = torch.jit.load(MODEL)
         probability = model(features)
-        assert probability.shape == (1, 1, *size) and probability.min() >= 0 and probability.max() < about["mask_threshold"]
+        assert (
+            probability.shape == (1, 1, *size)
+            and probability.min() >= 0
+            and probability.max() < about["mask_threshold"]
+        )
         features[0, :2, 10:20, 40:46] = 3000 / 4000
         features[0, 3, 10:20, 40:46] = 1
         assert (model(features)[0, 0, 11:19, 41:45] > about["mask_threshold"]).all()
