@@ -102,6 +102,7 @@ local chain(spng, job, group, batch) =
 /// dump       edges to write to files beside the output: adc, decon, gauss, loose and tight (input of the network, with coincidence), images,
 ///            regions, coincidence, roi, signal
 /// batch      false: one node for each view instead of one for views of equal shape
+/// results_on_device  true: results of a CUDA device stay in its memory, for programs that take them from there; not for output files
 /// dead_is_hit  true: dead channels count as hit in the coincidence of the other views
 /// noise_filter  steps on the raw waveforms, with commas, in the fixed order of the chain: sticky, which interpolates samples whose
 ///            low bits stick; tails, which removes the tails of the RC coupling; lines, which subtracts harmonics of power
@@ -142,6 +143,7 @@ function(
     tags='signal',
     dump='',
     batch=true,
+    results_on_device=false,
     dead_is_hit=false,
     noise_filter='default',
     bad_channels='',
@@ -179,6 +181,7 @@ function(
         tags: tags,
         dump: dump,
         batch: batch,
+        results_on_device: results_on_device,
         dead_is_hit: dead_is_hit,
         noise_filter: noise_filter,
         bad_channels: bad_channels,

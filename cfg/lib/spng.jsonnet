@@ -390,7 +390,7 @@ function(det, anodes, filters='', bad_channels='') {
 
     /// split: one frame and one port for each anode, instead of one frame for all
     /// window_tags: additional tags for the readout windows of long readouts
-    TorchTensorSetToFrameFanin(groups, multiplicity, tags, split=false, window_tags=[])::
+    TorchTensorSetToFrameFanin(groups, multiplicity, tags, split=false, window_tags=[], on_device=false)::
         local views = spng.ViewGroups(groups);
         node('SPNGTorchTensorSetToFrameFanin', label, {
             groups: wc.tn(views),
@@ -398,6 +398,7 @@ function(det, anodes, filters='', bad_channels='') {
             tags: tags,
             window_tags: window_tags,
             [if split then 'anodes']: names(planes),
+            [if on_device then 'results_on_device']: true,
         }, multiplicity, if split then std.length(planes) else 1, [views]),
 
     /// region_tags: the tags that are zero outside the ROIs

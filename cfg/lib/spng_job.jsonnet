@@ -12,7 +12,8 @@ local link(tail, head, hp=0, tp=0) = { tail: tail, head: head, tp: tp, hp: hp };
 /// chain  function of the node builders (spng.jsonnet), the job, a group of views and the groups of its batch of anodes; returns
 ///        { links, outputs: [[tags, node]...], signal: the last node of the chain }
 /// detectors  descriptions by name (detectors/all.jsonnet)
-/// given  the arguments of cfg/pipeline.jsonnet by name; input may also be a part of a graph that makes frames
+/// given  the arguments of cfg/pipeline.jsonnet by name; input may also be a part of a graph that makes frames, and output one that
+///        takes the frame of all anodes
 function(chain, detectors, given)
     local options = make_options(detectors, given);
     local anodes = options.anodes;
@@ -34,8 +35,9 @@ function(chain, detectors, given)
     // In file names, %d is replaced by the index of the anode.
     local of_each_anode(name) = [std.strReplace(name, '%d', std.toString(anode)) for anode in anodes];
     local has_each(name) = std.findSubstr('%d', name) != [];
-    local is_split = has_each(given.output);
-    local taps = make_taps(spng, given.output, options.dumped, is_split);
+    local has_output_file = !std.isObject(given.output);
+    local is_split = has_output_file && has_each(given.output);
+    local taps = make_taps(spng, if has_output_file then given.output else 'spng.npz', options.dumped, is_split);
 
     // Frames from a part of a graph are not divided into readout windows.
     local overlap = options.overlaps_files;
@@ -86,10 +88,12 @@ function(chain, detectors, given)
                                                  std.length(results),
                                                  out_tags,
                                                  split_frames,
-                                                 if is_cut && region_tags != [] && !wants('roi') then ['roi'] else []);
-    local out_files = of_each_anode(given.output);
+                                                 if is_cut && region_tags != [] && !wants('roi') then ['roi'] else [],
+                                                 options.results_on_device);
+    local out_files = if has_output_file then of_each_anode(given.output) else [];
     local sinks =
-        if !split_frames then [spng.FrameFileSink(out_files[0], behind=overlap, frames=options.frames)]
+        if !has_output_file then [given.output]
+        else if !split_frames then [spng.FrameFileSink(out_files[0], behind=overlap, frames=options.frames)]
         else [spng.FrameFileSink(out_files[i], 'anode' + anodes[i], overlap, options.frames) for i in indices(anodes)];
     local label(i) = if split_frames then 'anode' + anodes[i] else '';
     local ends =

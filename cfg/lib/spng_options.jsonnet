@@ -33,7 +33,7 @@ function(detectors, given)
     local other_anodes = checked('choice for other_anodes', [given.other_anodes], ['reject', 'ignore'])[0];
     local frames = checked('form of frames', [given.frames], ['dense', 'sparse'])[0];
     local batch_anodes = if given.batch_anodes == 'auto' then 'auto' else args.boolean('batch_anodes', given.batch_anodes);
-    // A function of wire-cell (spng/app/load_job.cxx); null in other programs, which do not batch anodes by themselves.
+    // A function of wire-cell (spng/job/load_job.cxx); null in other programs, which do not batch anodes by themselves.
     local batches_anodes = std.native('spng_batches_anodes');
     local whole(name) = args.whole(name, given[name]);
     local boolean(name) = args.boolean(name, given[name]);
@@ -55,6 +55,7 @@ function(detectors, given)
         /// Whether views of equal shape share tensors.
         joins_views: boolean('batch'),
         dead_is_hit: boolean('dead_is_hit'),
+        results_on_device: boolean('results_on_device'),
         checks_input: boolean('check_input'),
         max_bad_share: args.number('max_bad_share', given.max_bad_share),
         overlaps_files: overlaps_files,

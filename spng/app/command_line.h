@@ -2,7 +2,7 @@
 #pragma once
 // The command line of wire-cell, checked as far as possible without reading a file.
 
-#include "spng/app/jsonnet.h"
+#include "spng/job/jsonnet.h"
 #include "spng/instrument/control/control_address.h"
 #include "spng/instrument/recording.h"
 

@@ -2,9 +2,6 @@
 #include "spng/app/run_job.h"
 
 #include "profiling/recorder/recorder_abi.h"
-#include "spng/app/configuration.h"
-#include "spng/app/job_report.h"
-#include "spng/app/job_reservations.h"
 #include "spng/app/print.h"
 #include "spng/app/profiled_run.h"
 #include "spng/app/signals.h"
@@ -18,10 +15,14 @@
 #include "spng/instrument/report/memory_snapshot.h"
 #include "spng/instrument/report/state_trace.h"
 #include "spng/instrument/start_up.h"
+#include "spng/job/job_session.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <optional>
 #include <set>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 namespace spng::app {
 namespace {
@@ -72,18 +73,26 @@ void require_separate_files(const CommandLine& line, const Configuration& config
     }
 }
 
-RunOptions run_options(const CommandLine& line, const Job& job) {
+RunOptions run_options(const CommandLine& line) {
     RunOptions options;
     options.graph_threads = line.graph_threads;
     options.skip_failed = line.skip_failed;
     options.stop_signal = &stop_signal();
     options.meter_mode.synchronise = line.synchronised_timing;
-    // If several nodes run at the same time, the clock of the process would charge each with the work of all.
-    const auto settings = job.settings(options);
-    options.meter_mode.cpu_clock = settings.at("engine") == "TbbFlow" && settings.at("graph_threads") > 1
-                                       ? instrument::CpuClock::Thread
-                                       : instrument::CpuClock::Process;
     return options;
+}
+
+constexpr std::size_t columns_of_a_file = 100;
+constexpr std::size_t min_columns = 60;
+
+/// Return the width of the timing table: that of the terminal, 100 characters in a file, unlimited with --table wide.
+std::size_t report_columns(const CommandLine& line) {
+    if (line.wide_table) {
+        return instrument::unlimited_width;
+    }
+    winsize terminal{};
+    const bool is_known = ioctl(STDOUT_FILENO, TIOCGWINSZ, &terminal) == 0 && terminal.ws_col > 0;
+    return is_known ? std::max<std::size_t>(terminal.ws_col, min_columns) : columns_of_a_file;
 }
 
 int outcome(const RunSummary& summary) {
@@ -106,37 +115,33 @@ int outcome(const RunSummary& summary) {
     return !summary.skipped.empty() && summary.events_done == 0 ? 1 : 0;
 }
 
-int run(const CommandLine& line, const Configuration& configuration, Job& job,
-        instrument::Recording& recording) {
+int run(const CommandLine& line, JobSession& session, instrument::Recording& recording) {
     install_signal_handlers();
     std::optional<instrument::StateTrace> trace;
     if (!line.states_file.empty()) {
         trace.emplace();
     }
-    const RunOptions options = run_options(line, job);
-    // Keep the reservations until the process ends: the job still has its memory when this function returns.
-    static const JobReservations reservations = [&] {
-        const instrument::StartUpPhase phase("reserve memory");
-        return take_reservations(job, job.settings(options), configuration.file.string(), stop_signal());
-    }();
-    if (reservations.was_stopped) {
+    if (!session.reserve(run_options(line))) {
         RunSummary nothing_done;
         nothing_done.stopped_by = stop_signal();
         return outcome(nothing_done);
     }
+    const Job& job = session.job();
     const instrument::Stopwatch preparation;
     instrument::MemorySnapshot snapshot(line.memory_snapshot_file);
-    job.prepare(options);
+    session.prepare();
     snapshot.require_history(job.devices());
     log::info("wire-cell", [&] { return "prepared in " + std::to_string(preparation.seconds()) + " s"; });
-    describe_job(recording, line, configuration, job, options);
-    const auto profiler = make_torch_profiler(line, job.settings(options), job.devices());
+    session.describe(recording);
+    const auto profiler = make_torch_profiler(line, job.settings(session.options()), job.devices());
     recording.run_begins();
     const auto control = make_capture_control(line, recording);
     const instrument::Stopwatch running;
-    const RunSummary summary = run_in_range(job, options, line.recording.window, profiler.get());
+    const RunSummary summary = session.run([&](Job& the_job, const RunOptions& options) {
+        return run_in_range(the_job, options, line.recording.window, profiler.get());
+    });
     const double seconds = running.seconds();
-    const auto measured = run_report(line, configuration, job, options, reservations, seconds);
+    const auto measured = session.report(!line.timing_file.empty());
     print(stdout, measured.table(report_columns(line)));
     if (!line.timing_file.empty()) {
         measured.write_json(line.timing_file);
@@ -163,9 +168,9 @@ int run(const CommandLine& line, const Configuration& configuration, Job& job,
 } // namespace
 
 int run_job(const CommandLine& line, instrument::Recording& recording) {
-    const LoadedJob loaded = load_job(line);
-    const Configuration& configuration = loaded.configuration;
-    Job& job = *loaded.job;
+    JobSession session({line.configuration, line.bindings, line.app});
+    const Configuration& configuration = session.configuration();
+    const Job& job = session.job();
     require_separate_files(line, configuration, job, recording);
     log::open_held_files();
     switch (line.action) {
@@ -175,11 +180,11 @@ int run_job(const CommandLine& line, instrument::Recording& recording) {
     case Action::check:
         print(stdout, configuration.file.string() + ": " + std::to_string(job.graph().vertices().size()) +
                           " nodes, " + std::to_string(job.graph().edges().size()) + " edges, valid\n" +
-                          (loaded.anodes.empty() ? "" : "anodes: " + loaded.anodes + "\n") +
+                          (session.anodes().empty() ? "" : "anodes: " + session.anodes() + "\n") +
                           job.memory_text());
         return 0;
     default:
-        return run(line, configuration, job, recording);
+        return run(line, session, recording);
     }
 }
 

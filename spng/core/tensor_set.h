@@ -3,6 +3,7 @@
 // The data on an edge of the graph: an immutable, shared set of named tensors with axes, units and channels.
 // Nothing is copied at a node boundary, and no node writes into an input tensor.
 
+#include "WireCellSpng/ChannelMasks.h"
 #include "spng/core/notes.h"
 #include "spng/core/sparse_samples.h"
 
@@ -10,24 +11,12 @@
 
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace spng {
-
-/// Ticks [begin, end) of a channel that carry a mark ("bad", "nan", "saturated", ...).
-struct ChannelRange {
-    int channel = 0;
-    std::int64_t begin = 0;
-    std::int64_t end = 0;
-    bool operator==(const ChannelRange&) const = default;
-};
-
-/// The channel masks of an event, by name.
-using ChannelMasks = std::map<std::string, std::vector<ChannelRange>>;
 
 /// An event that is one of several overlapping readout windows (docs/decisions/long-readouts.md). The output
 /// uses only its core, ticks [core_begin, core_end) counted from its first sample. The cores of one readout

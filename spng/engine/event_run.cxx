@@ -13,20 +13,27 @@
 
 namespace spng {
 
-void RunState::failed(std::uint64_t event, const Error& error) {
-    const std::lock_guard lock(m_mutex);
-    m_errors.emplace(event, error);
-    if (!m_options.skip_failed) {
-        m_first_failed = std::min(m_first_failed.load(), event);
+void RunState::keep(std::uint64_t event, const Error& error, bool ends_run) {
+    {
+        const std::lock_guard lock(m_mutex);
+        if (ends_run) {
+            m_first_failed = std::min(m_first_failed.load(), event);
+        }
+        if (!m_options.on_failed) {
+            m_errors.emplace(event, error);
+            return;
+        }
     }
+    m_options.on_failed(event, error);
+}
+
+void RunState::failed(std::uint64_t event, const Error& error) {
+    keep(event, error, !m_options.skip_failed);
 }
 
 void RunState::lost_device(std::uint64_t event, const Error& error, bool was_last) {
+    keep(event, error, was_last || !m_options.skip_failed);
     const std::lock_guard lock(m_mutex);
-    m_errors.emplace(event, error);
-    if (was_last || !m_options.skip_failed) {
-        m_first_failed = std::min(m_first_failed.load(), event);
-    }
     if (was_last && !m_device_error) {
         m_device_error = error;
     }
@@ -48,6 +55,13 @@ bool is_at_end(const Graph& graph) {
     return std::any_of(graph.vertices().begin(), graph.vertices().end(), [](const auto& vertex) {
         const auto* source = dynamic_cast<const EndAwareSource*>(vertex.node);
         return source != nullptr && source->at_end();
+    });
+}
+
+bool must_wait(const Graph& graph) {
+    return std::any_of(graph.vertices().begin(), graph.vertices().end(), [](const auto& vertex) {
+        const auto* source = dynamic_cast<const WaitingSource*>(vertex.node);
+        return source != nullptr && source->must_wait();
     });
 }
 

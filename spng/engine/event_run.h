@@ -51,6 +51,8 @@ public:
     RunSummary finish() const;
 
 private:
+    void keep(std::uint64_t event, const Error& error, bool ends_run);
+
     static constexpr std::uint64_t none = std::numeric_limits<std::uint64_t>::max();
     RunOptions m_options;
     std::string m_memory_plan;
@@ -61,8 +63,11 @@ private:
     std::optional<Error> m_device_error; ///< of the first event that lost its device
 };
 
-/// Whether a source of the graph reports the end of the stream (source.h).
+/// Whether a source of the graph reports the end of the stream (node_mixins.h).
 bool is_at_end(const Graph& graph);
+
+/// Whether a source of the graph would wait for its next event (WaitingSource).
+bool must_wait(const Graph& graph);
 
 /// @return the first vertex after a node with AsynchronousOutput; the number of vertices if there is none
 std::size_t first_that_waits(const Graph& graph);

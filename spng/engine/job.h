@@ -16,6 +16,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -35,6 +36,9 @@ struct RunOptions {
     instrument::MeterMode meter_mode{};
     /// The signal that a handler received, or 0. Engines stop between node calls when it is not 0.
     const std::atomic<int>* stop_signal = nullptr;
+    /// With skip_failed: receives the index of each event that failed, and its error, on any thread. The summary of the
+    /// run does not list these events, so that a job without end does not keep their errors.
+    std::function<void(std::uint64_t event, const Error& error)> on_failed{};
 };
 
 struct SkippedEvent {

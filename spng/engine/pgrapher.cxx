@@ -21,6 +21,10 @@ public:
     void run() {
         std::unique_ptr<InFlight> waiting;
         for (std::uint64_t index = 0; !m_state.ending() && !is_at_end(*m_replicas.front().graph); ++index) {
+            if (waiting && must_wait(*m_replicas.front().graph)) {
+                finish(*waiting);
+                waiting.reset();
+            }
             const auto replica = m_queues.take();
             if (!replica) {
                 break;

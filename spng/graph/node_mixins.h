@@ -20,6 +20,16 @@ public:
     virtual bool at_end() const = 0;
 };
 
+/// Mix-in for sources whose next event may come late, from the program that owns the job. Engines finish the events in
+/// flight before they wait for it.
+class WaitingSource {
+public:
+    virtual ~WaitingSource() = default;
+
+    /// @return true if the next call would have to wait
+    virtual bool must_wait() const = 0;
+};
+
 /// Mix-in for the node that uploads events to the device. All later nodes work there.
 ///
 /// Its work on the device can be left to an engine, which captures it with that of the later nodes. Its calls then

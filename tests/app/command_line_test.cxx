@@ -11,7 +11,7 @@ namespace {
 
 using spng::app::Action;
 using spng::app::CommandLine;
-using spng::app::JsonnetBinding;
+using spng::JsonnetBinding;
 using Kind = JsonnetBinding::Kind;
 
 CommandLine parse(std::vector<const char*> arguments) {

@@ -2,7 +2,7 @@
 #pragma once
 // Evaluates a piece of Jsonnet that may import the project's libraries.
 
-#include "spng/app/jsonnet.h"
+#include "spng/job/jsonnet.h"
 #include "spng/io/data_path.h"
 
 #include <filesystem>
@@ -32,10 +32,10 @@ private:
 };
 
 inline nlohmann::json evaluate(const std::string& text,
-                               const std::vector<app::JsonnetBinding>& bindings = {}) {
+                               const std::vector<JsonnetBinding>& bindings = {}) {
     const SnippetFile file("local wc = import 'wirecell.jsonnet'; local pg = import 'pgraph.jsonnet';\n" +
                            text);
-    return app::evaluate_jsonnet(file.path(), bindings, {own_folder("cfg") / "lib"});
+    return evaluate_jsonnet(file.path(), bindings, {own_folder("cfg") / "lib"});
 }
 
 } // namespace spng::test

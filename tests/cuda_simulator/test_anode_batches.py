@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Jobs of several anodes batch them on a device by themselves, as far as its memory allows (spng/app/load_job.cxx)."""
+"""Jobs of several anodes batch them on a device by themselves, as far as its memory allows (spng/job/load_job.cxx)."""
 
 from __future__ import annotations
 

@@ -3,7 +3,7 @@
 
 #include "spng/engine/memory_plan.h"
 
-#include "spng/app/jsonnet.h"
+#include "spng/job/jsonnet.h"
 #include "spng/core/unit_text.h"
 #include "spng/engine/job.h"
 #include "spng/graph/memory_rule.h"
@@ -134,7 +134,7 @@ TEST(MemoryPlan, GraphsThatNobodyAskedForGiveWayFirst) {
 TEST(MemoryPlan, OfTheMainJob) {
     const auto root = test::repo_root();
     const auto components =
-        app::evaluate_jsonnet(root / "cfg/pipeline.jsonnet", {}, {root / "cfg", root / "cfg/lib"});
+        evaluate_jsonnet(root / "cfg/pipeline.jsonnet", {}, {root / "cfg", root / "cfg/lib"});
     const Job job(components, "pipeline.jsonnet");
     const MemoryPlan& plan = job.memory_plan();
     constexpr std::int64_t induction = 2 * 800, collection = 2 * 480, ticks = 6000, frequencies = 3151;

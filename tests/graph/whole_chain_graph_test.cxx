@@ -2,7 +2,7 @@
 // The whole chain as one graph, on a stand-in for a device's graphs: the same files as node by node, for
 // events of other lengths, times and bad channels by turns.
 
-#include "spng/app/jsonnet.h"
+#include "spng/job/jsonnet.h"
 #include "spng/engine/job.h"
 #include "spng/io/frame_reader.h"
 #include "spng/io/frame_writer.h"
@@ -17,7 +17,7 @@ namespace spng {
 namespace {
 
 namespace fs = std::filesystem;
-using Kind = app::JsonnetBinding::Kind;
+using Kind = JsonnetBinding::Kind;
 
 const fs::path root = test::repo_root();
 
@@ -52,7 +52,7 @@ protected:
                                   const RunOptions& options = {}, const std::string& window = "-1") {
         const fs::path output = folder() / (graph + ".tar");
         const auto components =
-            app::evaluate_jsonnet(root / "cfg/pipeline.jsonnet",
+            evaluate_jsonnet(root / "cfg/pipeline.jsonnet",
                                   {{Kind::argument_text, "input", (folder() / "adc.tar").string()},
                                    {Kind::argument_text, "output", output.string()},
                                    {Kind::argument_text, "device", "cpu"},

@@ -67,7 +67,7 @@ inline std::string command() {
 
 /// The options that switch NVTX on; empty when its headers are not there.
 inline std::string nvtx_options() {
-    const fs::path include = spng::build_info::cuda_include;
+    const fs::path include = spng::generated::cuda_include;
     return fs::exists(include / "nvtx3/nvtx3.hpp") ? " -DSPNG_NVTX=1 -isystem " + quoted(include) : "";
 }
 

@@ -59,6 +59,9 @@ struct State {
     std::map<std::string, Level, std::less<>> levels;
     bool level_was_set = false;
     bool holds_files = false;
+    bool is_silent = false; ///< without a sink
+    Handler handler;
+    Level handler_level = Level::off;
     Sink fallback{"stderr", nullptr, Level::warn};
     std::atomic<Level> lowest{Level::warn}; ///< lines below this level are written nowhere
 
@@ -70,7 +73,7 @@ struct State {
     /// Call `visit` with each sink in use.
     template <class Visit>
     void each_sink(Visit visit) {
-        if (sinks.empty()) {
+        if (sinks.empty() && !is_silent) {
             visit(fallback);
         }
         for (Sink& sink : sinks) {
@@ -85,7 +88,7 @@ struct State {
         for (const auto& [logger, level] : levels) {
             loggers = std::min(loggers, level);
         }
-        Level outputs = Level::off;
+        Level outputs = handler ? handler_level : Level::off;
         each_sink([&](const Sink& sink) { outputs = std::min(outputs, sink.level); });
         lowest = std::max(loggers, outputs);
     }
@@ -215,6 +218,21 @@ void set_level(const std::string& logger_and_level) {
     s.changed();
 }
 
+void set_handler(Handler handler, Level level) {
+    State& s = state();
+    const std::unique_lock lock(s.mutex);
+    s.handler = std::move(handler);
+    s.handler_level = level;
+    s.changed();
+}
+
+void silence_stderr() {
+    State& s = state();
+    const std::unique_lock lock(s.mutex);
+    s.is_silent = true;
+    s.changed();
+}
+
 void reset() {
     State& s = state();
     const std::unique_lock lock(s.mutex);
@@ -223,6 +241,8 @@ void reset() {
     s.default_level = Level::info;
     s.level_was_set = false;
     s.holds_files = false;
+    s.is_silent = false;
+    s.handler = {};
     s.changed();
 }
 
@@ -290,8 +310,12 @@ void write(std::string_view logger, Level level, std::string_view text) {
     const spdlog::details::log_msg message(spdlog::string_view_t(logger.data(), logger.size()),
                                            as_spdlog(level), spdlog::string_view_t(text.data(), text.size()));
     std::vector<std::string> broken;
+    Handler handler;
     {
         const std::shared_lock lock(s.mutex);
+        if (s.handler && level >= s.handler_level) {
+            handler = s.handler;
+        }
         s.each_sink([&](const Sink& sink) {
             if (level < sink.level) {
                 return;
@@ -304,6 +328,9 @@ void write(std::string_view logger, Level level, std::string_view text) {
                 std::fprintf(stderr, "log: %s; no more lines go to %s\n", problem.what(), sink.name.c_str());
             }
         });
+    }
+    if (handler) {
+        handler(level, logger, text); // without the lock: it may log
     }
     if (!broken.empty()) {
         const std::unique_lock lock(s.mutex);

@@ -6,6 +6,7 @@
 //     log::debug("SPNGDecon:induction", [&] { return "spectrum of " + std::to_string(rows) + " rows"; });
 
 #include <concepts>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -33,6 +34,16 @@ void add_sink(const std::string& sink_and_level);
 /// "SPNGDecon:induction" too.
 /// @throws Error(Usage) for an unknown level
 void set_level(const std::string& logger_and_level);
+
+/// Receives lines. Called on any thread.
+using Handler = std::function<void(Level level, std::string_view logger, std::string_view text)>;
+
+/// Send lines of this level and worse to a handler, in addition to the sinks. Replaces the present handler; an empty one
+/// removes it.
+void set_handler(Handler handler, Level level);
+
+/// Write nothing to stderr without a sink. For a library in a program of others.
+void silence_stderr();
 
 /// Remove all sinks and levels.
 void reset();

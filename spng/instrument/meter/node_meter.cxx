@@ -26,6 +26,7 @@ std::unique_ptr<DeviceSpan> NodeMeter::State::take_span(c10::Device device) {
 
 void NodeMeter::State::store(Call::State& call) {
     const std::lock_guard lock(mutex);
+    drop_oldest(call.mode.kept_calls);
     if (call.span) {
         pending.push_back({records.size(), call.recorded_call, std::move(call.span)});
     }
@@ -33,6 +34,17 @@ void NodeMeter::State::store(Call::State& call) {
     totals->add(call.record);
     for (const auto& [traits, times] : call.operators.counts()) {
         operations[traits] += times;
+    }
+}
+
+void NodeMeter::State::drop_oldest(std::size_t kept) {
+    const bool may_drop = kept > 0 && records.size() >= 2 * kept;
+    if (!may_drop || (!pending.empty() && pending.front().record < kept)) {
+        return;
+    }
+    records.erase(records.begin(), records.begin() + static_cast<std::ptrdiff_t>(kept));
+    for (Pending& each : pending) {
+        each.record -= kept;
     }
 }
 

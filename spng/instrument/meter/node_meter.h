@@ -36,6 +36,8 @@ struct MeterMode {
     bool synchronise = false;
     /// False while a stream is captured into a CUDA graph, where timing events must not be recorded.
     bool device_events = true;
+    /// Keep the records of the latest calls only, at least this many of each node; 0: of all. For jobs without end.
+    std::size_t kept_calls = 0;
 };
 
 /// One call. Times in nanoseconds.

@@ -33,6 +33,8 @@ struct NodeMeter::State {
     std::unique_ptr<DeviceSpan> take_span(c10::Device device);
     /// Add a finished call. Its device time follows when the device has finished it.
     void store(Call::State& call);
+    /// Drop the oldest `kept` records when there are twice as many, unless the device has not finished one of them.
+    void drop_oldest(std::size_t kept);
     /// Put the device time of the oldest pending call, whose end the device has passed, into its record.
     void settle_first();
 

@@ -95,6 +95,8 @@ public:
     DeviceWork device_work(const TensorSetPtr& uploaded) const override;
     void collect(const TensorSet& set, const at::Tensor& findings) const override;
     instrument::InputReport input_report() const override { return m_tally->report(); }
+    /// The groups of the frames' channels. Call after prepare().
+    const ViewGroups& view_groups() const { return *m_view_groups; }
 
 protected:
     void configured() override;

@@ -184,15 +184,16 @@ TorchTensorSetToFrameFanin::event_for(const Rows& rows, const std::shared_ptr<co
 }
 
 at::Tensor TorchTensorSetToFrameFanin::frame_of(const std::vector<RowBlock>& blocks, const Rows& rows,
-                                                std::int64_t ticks) {
+                                                std::int64_t ticks) const {
     if (blocks.empty() || blocks.front().data.is_cpu()) {
         return scatter_rows(blocks, rows.channels, ticks);
     }
     const bool masks = std::all_of(blocks.begin(), blocks.end(), [](const RowBlock& block) {
         return block.data.scalar_type() == at::kBool;
     });
-    return begin_copy_to_host(
-        scatter_rows_on_device(blocks, *rows.positions, ticks, masks ? at::kShort : at::kFloat));
+    const at::Tensor frame =
+        scatter_rows_on_device(blocks, *rows.positions, ticks, masks ? at::kShort : at::kFloat);
+    return config().results_on_device ? frame : begin_copy_to_host(frame);
 }
 
 at::Tensor TorchTensorSetToFrameFanin::summary_of(const std::vector<RowBlock>& blocks, const Rows& rows) {
@@ -230,7 +231,8 @@ TorchTensorSetToFrameFanin::gather(const std::string& tag, const Ports& inputs, 
                                           .expected = "a tensor named '" + tag + "' in one of them",
                                           .hint = "connect the node that makes it, or remove the tag"});
     }
-    std::optional<CompactTag> compact = compact_tag(parts, event);
+    std::optional<CompactTag> compact =
+        config().results_on_device ? std::nullopt : compact_tag(parts, event);
     std::vector<RowBlock> blocks, summaries;
     for (const auto& part : parts) {
         merge_notes(out.notes, part.notes);

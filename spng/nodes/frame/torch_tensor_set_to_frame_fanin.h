@@ -23,6 +23,7 @@ struct TorchTensorSetToFrameFaninConfig {
     std::vector<std::string> tags = {"signal"};
     std::vector<std::string> window_tags;
     std::vector<std::string> anodes;
+    bool results_on_device = false;
     static constexpr auto fields() {
         using C = TorchTensorSetToFrameFaninConfig;
         return std::make_tuple(
@@ -34,7 +35,9 @@ struct TorchTensorSetToFrameFaninConfig {
                   "additional tags for the readout windows of a long readout"),
             field(&C::anodes, "anodes", "", any(),
                   "names of AnodePlane components: one frame and one output port for each; empty: one frame "
-                  "with the channels of all anodes of the groups"));
+                  "with the channels of all anodes of the groups"),
+            field(&C::results_on_device, "results_on_device", "", any(),
+                  "leave the frames of a device there, dense, for a sink that takes them from its memory"));
     }
 };
 
@@ -47,6 +50,9 @@ struct TorchTensorSetToFrameFaninConfig {
 /// On a device, frames are assembled there and copied back asynchronously. Tags whose rows are compacted
 /// (CompactedRows) come back as the samples inside ROIs only, and become NamedTensor::sparse; in readout windows, which
 /// SPNGStitchWindows cuts, they are dense. Packed masks are expanded on the host.
+///
+/// With results_on_device all tags are dense tensors of the device, complete when the event's stream has reached the end of
+/// the call. Summaries and findings are copied to the host as always.
 class TorchTensorSetToFrameFanin : public NodeWith<TorchTensorSetToFrameFaninConfig>,
                                    public AsynchronousOutput {
 public:
@@ -78,8 +84,8 @@ private:
         NamedTensor tensor;
         std::optional<CompactTag> compact;
     };
-    /// @return on the host; from a device the copy may still be running
-    static at::Tensor frame_of(const std::vector<RowBlock>& blocks, const Rows& rows, std::int64_t ticks);
+    /// @return on the host, where the copy from a device may still be running; or on the device
+    at::Tensor frame_of(const std::vector<RowBlock>& blocks, const Rows& rows, std::int64_t ticks) const;
     /// Gather one value per channel; undefined without blocks.
     static at::Tensor summary_of(const std::vector<RowBlock>& blocks, const Rows& rows);
     bool is_split() const { return !config().anodes.empty(); }

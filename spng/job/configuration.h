@@ -2,7 +2,7 @@
 #pragma once
 // Load a configuration: from the name of the file to the array of components.
 
-#include "spng/app/jsonnet.h"
+#include "spng/job/jsonnet.h"
 
 #include <nlohmann/json.hpp>
 
@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace spng::app {
+namespace spng {
 
 struct Configuration {
     std::filesystem::path file;       ///< as found
@@ -26,4 +26,4 @@ struct Configuration {
 Configuration load_configuration(const std::string& name, const std::vector<JsonnetBinding>& bindings,
                                  const std::vector<JsonnetQuestion>& questions);
 
-} // namespace spng::app
+} // namespace spng

@@ -4,7 +4,7 @@
 
 #include <string>
 
-namespace spng::app {
+namespace spng {
 
 /// Load the library of a plugin for the lifetime of the program.
 /// @param plugin  NAME (library libNAME.so), NAME:LIBRARY, or a library file. Names of the Wire-Cell Toolkit for
@@ -12,4 +12,4 @@ namespace spng::app {
 /// @throws Error(Usage) if there is no such library, naming the nearest known name
 void load_plugin(const std::string& plugin);
 
-} // namespace spng::app
+} // namespace spng

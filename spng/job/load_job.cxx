@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "spng/app/run_job.h"
+#include "spng/job/load_job.h"
 
-#include "spng/app/plugins.h"
+#include "spng/job/plugins.h"
 #include "spng/core/log/log.h"
 #include "spng/core/unit_text.h"
 #include "spng/device/cuda_plugin.h"
@@ -9,7 +9,7 @@
 #include "spng/instrument/clock.h"
 #include "spng/instrument/start_up.h"
 
-namespace spng::app {
+namespace spng {
 namespace {
 
 bool is_on_cuda(const std::string& device) {
@@ -20,7 +20,7 @@ bool is_on_cuda(const std::string& device) {
 /// Evaluate the configuration and build its job.
 /// @param may_batch  whether anodes may share tensors
 /// @param batches    set to true if the configuration asked for it and may
-LoadedJob evaluate(const CommandLine& line, bool may_batch, bool& batches) {
+LoadedJob evaluate(const JobRequest& request, bool may_batch, bool& batches) {
     const JsonnetQuestion question{"spng_batches_anodes", [&](const std::string& device) {
                                        batches = may_batch && is_on_cuda(device);
                                        return batches;
@@ -29,7 +29,7 @@ LoadedJob evaluate(const CommandLine& line, bool may_batch, bool& batches) {
     LoadedJob loaded;
     {
         const instrument::StartUpPhase phase("read configuration");
-        loaded.configuration = load_configuration(line.configuration, line.bindings, {question});
+        loaded.configuration = load_configuration(request.configuration, request.bindings, {question});
     }
     const std::string file = loaded.configuration.file.string();
     log::info("wire-cell",
@@ -38,15 +38,15 @@ LoadedJob evaluate(const CommandLine& line, bool may_batch, bool& batches) {
         load_plugin(plugin);
     }
     const instrument::StartUpPhase phase("make components");
-    loaded.job = std::make_unique<Job>(loaded.configuration.components, file, line.app);
+    loaded.job = std::make_unique<Job>(loaded.configuration.components, file, request.app);
     return loaded;
 }
 
 } // namespace
 
-LoadedJob load_job(const CommandLine& line) {
+LoadedJob load_job(const JobRequest& request) {
     bool batches = false;
-    LoadedJob loaded = evaluate(line, true, batches);
+    LoadedJob loaded = evaluate(request, true, batches);
     if (!batches) {
         return loaded;
     }
@@ -54,7 +54,7 @@ LoadedJob load_job(const CommandLine& line) {
         loaded.anodes = "alike ones in one batch";
     } else {
         const std::string bytes = format_bytes(loaded.job->bytes_with_one_event());
-        loaded = evaluate(line, false, batches);
+        loaded = evaluate(request, false, batches);
         loaded.anodes =
             "one after the other; alike ones in one batch take " + bytes + ", more than the memory budget";
     }
@@ -62,4 +62,4 @@ LoadedJob load_job(const CommandLine& line) {
     return loaded;
 }
 
-} // namespace spng::app
+} // namespace spng

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "spng/app/configuration.h"
+#include "spng/job/configuration.h"
 
 #include "spng/core/error.h"
 #include "spng/io/data_path.h"
 #include "spng/io/json_file.h"
 
-namespace spng::app {
+namespace spng {
 namespace {
 
 namespace fs = std::filesystem;
@@ -78,4 +78,4 @@ Configuration load_configuration(const std::string& name, const std::vector<Json
     return configuration;
 }
 
-} // namespace spng::app
+} // namespace spng

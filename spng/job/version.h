@@ -5,7 +5,7 @@
 
 #include <string>
 
-namespace spng::app {
+namespace spng {
 
 struct BuildInfo {
     std::string version, commit;
@@ -17,4 +17,4 @@ const BuildInfo& build_info();
 /// "wire-cell (SPNG) 0.1.0 ..." and the versions of the parts, several lines.
 std::string version_text();
 
-} // namespace spng::app
+} // namespace spng

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Jsonnet files from the user's side: arguments, imports, and errors that name the position.
 
-#include "spng/app/jsonnet.h"
+#include "spng/job/jsonnet.h"
 
 #include "spng/core/error.h"
 #include "tests/cfg/jsonnet_snippet.h"
@@ -12,10 +12,10 @@
 
 namespace {
 
-using spng::app::evaluate_jsonnet;
-using spng::app::is_surely_function;
-using spng::app::job_arguments;
-using spng::app::JsonnetBinding;
+using spng::evaluate_jsonnet;
+using spng::is_surely_function;
+using spng::job_arguments;
+using spng::JsonnetBinding;
 using spng::test::SnippetFile;
 using Kind = JsonnetBinding::Kind;
 

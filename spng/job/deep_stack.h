@@ -6,7 +6,7 @@
 #include <functional>
 #include <string>
 
-namespace spng::app {
+namespace spng {
 
 /// Run `work` on a thread with a stack of 128 MB, of which only the touched part takes memory. An exception
 /// of `work` is rethrown here. If that stack overflows too, write `overflow_message` to standard error and
@@ -14,4 +14,4 @@ namespace spng::app {
 /// @throws std::bad_alloc if the address space for the stack cannot be reserved
 void run_on_deep_stack(const std::function<void()>& work, const std::string& overflow_message);
 
-} // namespace spng::app
+} // namespace spng

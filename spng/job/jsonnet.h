@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace spng::app {
+namespace spng {
 
 /// A value from outside: an argument of the top-level function or an external variable, as text or code.
 struct JsonnetBinding {
@@ -50,4 +50,4 @@ std::vector<std::string> job_arguments(const std::filesystem::path& file);
 /// the same positions.
 std::string jsonnet_structure(std::string text);
 
-} // namespace spng::app
+} // namespace spng

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "spng/app/plugins.h"
+#include "spng/job/plugins.h"
 
 #include "spng/core/error.h"
 #include "spng/core/log/log.h"
@@ -10,7 +10,7 @@
 #include <algorithm>
 #include <vector>
 
-namespace spng::app {
+namespace spng {
 namespace {
 
 /// Plugins of the Wire-Cell Toolkit (WCT) whose part in a signal processing job is built into this program. WCT job
@@ -49,4 +49,4 @@ void load_plugin(const std::string& plugin) {
     log::info("wire-cell", [&] { return "plugin " + plugin + " loaded from " + file; });
 }
 
-} // namespace spng::app
+} // namespace spng

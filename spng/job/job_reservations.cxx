@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "spng/app/job_reservations.h"
+#include "spng/job/job_reservations.h"
 
 #include "spng/core/log/log.h"
 #include "spng/core/unit_text.h"
@@ -9,7 +9,7 @@
 #include <map>
 #include <utility>
 
-namespace spng::app {
+namespace spng {
 
 std::filesystem::path reservation_root(const std::string& share) {
     return share == "auto" ? ReservationFolder::default_root() : std::filesystem::path(share);
@@ -62,4 +62,4 @@ nlohmann::json json_of(const JobReservations& reservations) {
     return {{"held", std::move(held)}, {"waited_seconds", reservations.waited_seconds}};
 }
 
-} // namespace spng::app
+} // namespace spng

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "spng/app/deep_stack.h"
+#include "spng/job/deep_stack.h"
 
 #include <csignal>
 #include <cstdint>
@@ -10,7 +10,7 @@
 #include <unistd.h>
 #include <vector>
 
-namespace spng::app {
+namespace spng {
 namespace {
 
 constexpr std::size_t stack_bytes = std::size_t{128} << 20;
@@ -124,4 +124,4 @@ void run_on_deep_stack(const std::function<void()>& work, const std::string& ove
     }
 }
 
-} // namespace spng::app
+} // namespace spng

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "spng/app/jsonnet.h"
+#include "spng/job/jsonnet.h"
 
 #include <algorithm>
 #include <cctype>
@@ -10,7 +10,7 @@
 // Jsonnet cannot list the names of a function's parameters, so this file reads them from the text. It recognises
 // comments, strings and brackets, which suffices to find `function(...)` outside of all brackets.
 
-namespace spng::app {
+namespace spng {
 namespace {
 
 bool is_word(char c) {
@@ -129,4 +129,4 @@ std::vector<std::string> job_arguments(const std::filesystem::path& file) {
     return names;
 }
 
-} // namespace spng::app
+} // namespace spng

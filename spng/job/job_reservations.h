@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-namespace spng::app {
+namespace spng {
 
 /// Reservations that are held while the object lives.
 struct JobReservations {
@@ -35,4 +35,4 @@ JobReservations take_reservations(const Job& job, const nlohmann::json& settings
 
 nlohmann::json json_of(const JobReservations& reservations);
 
-} // namespace spng::app
+} // namespace spng

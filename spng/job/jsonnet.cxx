@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "spng/app/jsonnet.h"
+#include "spng/job/jsonnet.h"
 
-#include "spng/app/deep_stack.h"
+#include "spng/job/deep_stack.h"
 #include "spng/core/error.h"
 #include "spng/core/nearest.h"
 #include "spng/io/data_path.h"
@@ -21,7 +21,7 @@ extern "C" { // libjsonnet.h lacks the linkage specification
 #include <regex>
 #include <sstream>
 
-namespace spng::app {
+namespace spng {
 namespace {
 
 using Bindings = std::vector<JsonnetBinding>;
@@ -316,4 +316,4 @@ nlohmann::json evaluate_jsonnet(const std::filesystem::path& file, const Binding
     return nlohmann::json::parse(text);
 }
 
-} // namespace spng::app
+} // namespace spng

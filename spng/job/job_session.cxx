@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "spng/job/job_session.h"
+
+#include "spng/core/files/sha256.h"
+#include "spng/instrument/start_up.h"
+#include "spng/job/version.h"
+
+#include <atomic>
+#include <iomanip>
+#include <list>
+#include <mutex>
+#include <sstream>
+#include <utility>
+
+namespace spng {
+namespace {
+
+/// Return paths and checksums of the configuration and the data files. The checksum of a configuration covers the
+/// evaluated JSON, hence also imports and arguments.
+nlohmann::json provenance(const Configuration& configuration, const Job& job) {
+    using json = nlohmann::json;
+    const std::string evaluated =
+        configuration.components.dump(-1, ' ', false, json::error_handler_t::replace);
+    json files = json::array();
+    for (const DataFile& file : job.data_files()) {
+        files.push_back(json_of(file));
+    }
+    return {
+        {"configuration",
+         {{"path", std::filesystem::absolute(configuration.file).string()}, {"sha256", sha256(evaluated)}}},
+        {"files", std::move(files)}};
+}
+
+/// Return the 64-bit FNV-1a hash as hexadecimal digits, to distinguish configurations; not cryptographic.
+std::string hash_of(const std::string& text) {
+    std::uint64_t hash = 0xcbf29ce484222325;
+    for (const unsigned char byte : text) {
+        hash = (hash ^ byte) * 0x100000001b3;
+    }
+    std::ostringstream digits;
+    digits << std::hex << std::setw(16) << std::setfill('0') << hash;
+    return digits.str();
+}
+
+} // namespace
+
+bool JobSession::reserve(RunOptions options) {
+    m_options = std::move(options);
+    const nlohmann::json settings = job().settings(m_options);
+    // If several nodes run at the same time, the clock of the process would charge each with the work of all.
+    m_options.meter_mode.cpu_clock = settings.at("engine") == "TbbFlow" && settings.at("graph_threads") > 1
+                                         ? instrument::CpuClock::Thread
+                                         : instrument::CpuClock::Process;
+    const instrument::StartUpPhase phase("reserve memory");
+    static const std::atomic<int> no_signal{0};
+    static std::list<JobReservations> held; // of all jobs of the process, until it ends
+    static std::mutex mutex;
+    JobReservations reservations =
+        take_reservations(job(), settings, configuration().file.string(),
+                          m_options.stop_signal == nullptr ? no_signal : *m_options.stop_signal);
+    m_reservations = json_of(reservations);
+    const bool was_stopped = reservations.was_stopped;
+    if (!reservations.held.empty()) {
+        const std::lock_guard lock(mutex);
+        held.push_back(std::move(reservations));
+    }
+    return !was_stopped;
+}
+
+RunSummary JobSession::run(const std::function<RunSummary(Job&, const RunOptions&)>& call) {
+    m_running.emplace();
+    RunSummary summary = call(job(), m_options);
+    m_seconds = m_running->seconds();
+    return summary;
+}
+
+nlohmann::json JobSession::given_arguments() const {
+    nlohmann::json given = nlohmann::json::object();
+    for (const auto& binding : m_request.bindings) {
+        given[binding.name] = binding.value;
+    }
+    return given;
+}
+
+instrument::RunReport JobSession::report(bool with_provenance) const {
+    const BuildInfo& build = build_info();
+    nlohmann::json settings = job().settings(m_options);
+    instrument::RunDescription description;
+    description.version = build.version;
+    description.commit = build.commit;
+    description.build = build.build;
+    description.torch_version = build.torch_version;
+    description.devices = job().devices();
+    description.engine = settings.at("engine");
+    description.precision =
+        settings.at("precision").get<std::string>() + " " + settings.at("dtype").get<std::string>();
+    description.graph_threads = settings.at("graph_threads");
+    description.intra_op_threads = settings.at("threads");
+    description.mode = m_options.meter_mode;
+    description.wall_seconds = m_seconds > 0 || !m_running ? m_seconds : m_running->seconds();
+    description.start_up = instrument::start_up_rows();
+    settings["arguments"] = given_arguments();
+    settings["reservations"] = m_reservations;
+    description.input = job().input_report();
+    description.settings = std::move(settings);
+    if (with_provenance) {
+        description.provenance = provenance(configuration(), job());
+    }
+    return {std::move(description), job().meters()};
+}
+
+void JobSession::describe(instrument::Recording& recording) const {
+    if (!recording.active()) {
+        return;
+    }
+    const BuildInfo& build = build_info();
+    const std::string text = configuration().components.dump();
+    nlohmann::json settings = job().settings(m_options);
+    settings["arguments"] = given_arguments();
+    recording.note("version", build.version);
+    recording.note("commit", build.commit);
+    recording.note("build", build.build);
+    recording.note("torch_version", build.torch_version);
+    recording.note("configuration_file", configuration().file.string());
+    recording.note("configuration", text);
+    recording.note("configuration_hash", hash_of(text));
+    recording.note("settings", settings.dump());
+    for (const char* const key : {"engine", "device", "precision", "dtype", "threads", "graph_threads"}) {
+        const auto& value = settings.at(key);
+        recording.note(key, value.is_string() ? value.get<std::string>() : value.dump());
+    }
+    recording.note("synchronised_timing", m_options.meter_mode.synchronise ? "1" : "0");
+}
+
+} // namespace spng

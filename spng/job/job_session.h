@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// A job from its configuration to its report. wire-cell runs it on files, Pipeline on frames in memory.
+
+#include "spng/engine/job.h"
+#include "spng/instrument/recording.h"
+#include "spng/instrument/report/run_report.h"
+#include "spng/job/job_reservations.h"
+#include "spng/job/load_job.h"
+
+#include <functional>
+#include <optional>
+
+namespace spng {
+
+/// Loaded at construction; then reserve(), prepare() and run() once each, in this order, on one thread.
+class JobSession {
+public:
+    /// @throws as load_job()
+    explicit JobSession(JobRequest request)
+        : m_request(std::move(request)), m_loaded(load_job(m_request)) {}
+
+    Job& job() { return *m_loaded.job; }
+    const Job& job() const { return *m_loaded.job; }
+    const Configuration& configuration() const { return m_loaded.configuration; }
+    /// See LoadedJob::anodes.
+    const std::string& anodes() const { return m_loaded.anodes; }
+
+    /// Take the options of the run, and the memory reservations that the job asks for. These stay until the process
+    /// ends: LibTorch keeps the memory of a job.
+    /// @return false if a signal stopped the wait for other jobs
+    bool reserve(RunOptions options);
+
+    void prepare() { job().prepare(m_options); }
+
+    const RunOptions& options() const { return m_options; }
+
+    /// Run the job.
+    /// @param call  calls job.run(options), for example inside a range
+    RunSummary run(const std::function<RunSummary(Job& job, const RunOptions& options)>& call);
+
+    /// Make the report of the run, also while it runs. Thread-safe after prepare().
+    /// @param with_provenance  add checksums of the configuration and of data files
+    instrument::RunReport report(bool with_provenance) const;
+
+    /// Write program, configuration and settings to the manifest of a recording that is active.
+    void describe(instrument::Recording& recording) const;
+
+private:
+    nlohmann::json given_arguments() const;
+
+    JobRequest m_request;
+    LoadedJob m_loaded;
+    RunOptions m_options;
+    nlohmann::json m_reservations; ///< for the report
+    std::optional<instrument::Stopwatch> m_running;
+    double m_seconds = 0; ///< of the finished run
+};
+
+} // namespace spng

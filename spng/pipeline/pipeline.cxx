@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "WireCellSpng/Pipeline.h"
+
+#include "spng/core/log/log.h"
+#include "spng/detector/view_groups.h"
+#include "spng/io/data_path.h"
+#include "spng/nodes/frame/frame_to_torch_set_fanout.h"
+#include "spng/pipeline/input_event.h"
+#include "spng/pipeline/output_frame.h"
+#include "spng/pipeline/warm_job.h"
+
+#include <algorithm>
+#include <mutex>
+#include <utility>
+
+namespace spng {
+namespace {
+
+using Kind = JsonnetBinding::Kind;
+
+std::string joined_with_commas(const std::vector<std::string>& words) {
+    std::string text;
+    for (const std::string& word : words) {
+        text += (text.empty() ? "" : ",") + word;
+    }
+    return text;
+}
+
+JobRequest request_of(const PipelineOptions& options) {
+    JobRequest request;
+    std::map<std::string, std::string> arguments = options.arguments;
+    request.configuration = options.configuration;
+    if (options.configuration.empty()) {
+        request.configuration = "cfg/pipeline.jsonnet";
+        std::vector<std::string> anodes;
+        for (const int anode : options.anodes) {
+            anodes.push_back(std::to_string(anode));
+        }
+        const std::map<std::string, std::string> members{{"detname", options.detector},
+                                                         {"tpcid", joined_with_commas(anodes)},
+                                                         {"model", options.model},
+                                                         {"device", options.device},
+                                                         {"tags", joined_with_commas(options.tags)}};
+        for (const auto& [name, value] : members) {
+            if (!arguments.emplace(name, value).second) {
+                throw Error(ErrorKind::Usage, {.what = "an argument is given twice",
+                                               .where = "PipelineOptions::arguments",
+                                               .seen = name + "=" + arguments[name],
+                                               .expected = "the member of PipelineOptions"});
+            }
+        }
+        const std::string part = "(import 'memory.jsonnet')";
+        request.bindings.push_back({Kind::argument_code, "input", part + ".source()"});
+        request.bindings.push_back({Kind::argument_code, "output", part + ".sink()"});
+        request.bindings.push_back(
+            {Kind::argument_code, "results_on_device", options.results_on_device ? "true" : "false"});
+    }
+    for (const auto& [name, value] : arguments) {
+        request.bindings.push_back({Kind::argument_text, name, value});
+    }
+    return request;
+}
+
+const FrameToTorchSetFanout* find_fanout(const Job& job) {
+    for (const auto& vertex : job.graph().vertices()) {
+        if (const auto* found = dynamic_cast<const FrameToTorchSetFanout*>(vertex.node)) {
+            return found;
+        }
+    }
+    return nullptr;
+}
+
+std::vector<PlaneChannels> planes_of(const ViewGroups& groups) {
+    std::map<std::pair<int, int>, std::vector<int>> channels;
+    for (const ViewGroup& group : groups.groups()) {
+        for (std::size_t view = 0; view < group.views.size(); ++view) {
+            auto& plane = channels[{group.anodes[view]->config().ident, group.views[view].plane}];
+            const at::Tensor ids = group.ids[static_cast<std::int64_t>(view)].contiguous();
+            const auto* id = ids.const_data_ptr<std::int32_t>();
+            plane.insert(plane.end(), id, id + ids.numel());
+        }
+    }
+    std::vector<PlaneChannels> planes;
+    for (auto& [key, ids] : channels) {
+        std::sort(ids.begin(), ids.end());
+        planes.push_back({key.first, key.second, std::move(ids)});
+    }
+    return planes;
+}
+
+} // namespace
+
+const char* to_string(SampleType type) {
+    switch (type) {
+    case SampleType::int16:
+        return "int16";
+    case SampleType::uint16:
+        return "uint16";
+    case SampleType::int32:
+        return "int32";
+    case SampleType::float32:
+        return "float32";
+    case SampleType::float64:
+        return "float64";
+    }
+    return "unknown";
+}
+
+class Pipeline::Impl {
+public:
+    explicit Impl(const PipelineOptions& options)
+        : is_sparse(options.sparse), job(request_of(options), std::max<std::size_t>(1, options.queue_size)) {
+        if (const auto* fanout = find_fanout(job.job())) {
+            expected = {fanout->config().intag, fanout->view_groups().channels(),
+                        fanout->config().readout_period};
+            planes = planes_of(fanout->view_groups());
+        }
+        for (const auto& device : job.job().devices()) {
+            devices.push_back(device.str());
+        }
+    }
+
+    bool is_sparse;
+    WarmJob job;
+    ExpectedFrame expected;
+    std::vector<PlaneChannels> planes;
+    std::vector<std::string> devices;
+};
+
+Pipeline::Pipeline(const PipelineOptions& options) {
+    log::silence_stderr();
+    m_impl = std::make_unique<Impl>(options);
+}
+
+Pipeline::~Pipeline() = default;
+
+std::future<OutputFrame> Pipeline::submit(InputFrame frame) {
+    auto promise = std::make_shared<std::promise<OutputFrame>>();
+    auto future = promise->get_future();
+    const auto done = [promise, is_sparse = m_impl->is_sparse](EventResult result, std::exception_ptr error) {
+        try {
+            if (error) {
+                std::rethrow_exception(error);
+            }
+            OutputFrame output = output_frame(*result.sets.begin()->second, is_sparse);
+            output.waited_seconds = result.waited_seconds;
+            output.run_seconds = result.run_seconds;
+            promise->set_value(std::move(output));
+        } catch (...) {
+            promise->set_exception(std::current_exception());
+        }
+    };
+    m_impl->job.submit(event_of(std::move(frame), m_impl->expected), done);
+    return future;
+}
+
+OutputFrame Pipeline::process(InputFrame frame) {
+    return submit(std::move(frame)).get();
+}
+
+void Pipeline::close() {
+    m_impl->job.close();
+}
+
+bool Pipeline::is_closed() const {
+    return m_impl->job.is_closed();
+}
+
+const std::vector<PlaneChannels>& Pipeline::planes() const {
+    return m_impl->planes;
+}
+
+const std::vector<std::string>& Pipeline::devices() const {
+    return m_impl->devices;
+}
+
+double Pipeline::tick_ns() const {
+    return m_impl->expected.tick_ns;
+}
+
+std::string Pipeline::timing_json() const {
+    return m_impl->job.report().json().dump();
+}
+
+std::string Pipeline::timing_text(std::size_t width) const {
+    return m_impl->job.report().table(width);
+}
+
+void set_log_handler(LogHandler handler, const std::string& level) {
+    const log::Level lowest = log::level_from(level);
+    if (!handler) {
+        log::set_handler({}, lowest);
+        return;
+    }
+    log::set_handler(
+        [handler = std::move(handler)](log::Level line_level, std::string_view logger, std::string_view text) {
+            handler(log::level_names()[static_cast<std::size_t>(line_level)], std::string(logger),
+                    std::string(text));
+        },
+        lowest);
+}
+
+void add_search_folder(const std::string& folder) {
+    auto folders = search_path();
+    folders.emplace_back(folder);
+    set_search_path(std::move(folders));
+}
+
+} // namespace spng

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "spng/pipeline/warm_job.h"
+
+#include "spng/core/error.h"
+#include "spng/device/memory/out_of_memory.h"
+#include "spng/nodes/memory/memory_sink.h"
+#include "spng/nodes/memory/memory_source.h"
+
+#include <csignal>
+#include <utility>
+
+namespace spng {
+namespace {
+
+constexpr std::size_t kept_calls = 1000; // of each node, for reports
+
+/// Return the exception in flight as an Error.
+Error current_error() {
+    try {
+        rethrow_readable("");
+    } catch (const Error& error) {
+        return error;
+    }
+}
+
+Error closed_error() {
+    return {ErrorKind::Usage, {.what = "the pipeline is closed",
+                               .seen = "a frame after close()",
+                               .expected = "frames before close()",
+                               .hint = "make a new pipeline"}};
+}
+
+} // namespace
+
+WarmJob::WarmJob(JobRequest request, std::size_t queue_size)
+    : m_queue(std::make_shared<EventQueue>(queue_size)) {
+    std::promise<void> prepared;
+    // A new thread inherits the signal mask. With all signals blocked, the handlers of the caller's program keep
+    // running on its own threads.
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    m_thread = std::thread([this, &request, &prepared] { work(std::move(request), prepared); });
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    try {
+        prepared.get_future().get();
+    } catch (...) {
+        m_thread.join();
+        throw;
+    }
+}
+
+WarmJob::~WarmJob() {
+    close();
+}
+
+void WarmJob::close() {
+    m_queue->close();
+    if (m_thread.joinable()) {
+        m_thread.join();
+    }
+    m_session.reset();
+}
+
+instrument::RunReport WarmJob::report() const {
+    return m_session->report(/*with_provenance=*/true);
+}
+
+void WarmJob::work(JobRequest request, std::promise<void>& prepared) {
+    try {
+        m_session = std::make_unique<JobSession>(std::move(request));
+        connect();
+        RunOptions options;
+        options.skip_failed = true;
+        options.on_failed = [this](std::uint64_t event, const Error& error) { m_queue->fail(event, error); };
+        options.meter_mode.kept_calls = kept_calls;
+        m_session->reserve(options);
+        m_session->prepare();
+    } catch (...) {
+        m_session.reset();
+        prepared.set_exception(std::make_exception_ptr(current_error()));
+        return;
+    }
+    prepared.set_value();
+    run();
+}
+
+void WarmJob::connect() {
+    MemorySource* source = nullptr;
+    std::size_t sources = 0, sinks = 0;
+    for (const auto& vertex : m_session->job().graph().vertices()) {
+        if (auto* found = dynamic_cast<MemorySource*>(vertex.node)) {
+            source = found;
+            ++sources;
+        } else if (auto* sink = dynamic_cast<MemorySink*>(vertex.node)) {
+            sink->connect(m_queue);
+            ++sinks;
+        } else if (vertex.input_edges.empty()) {
+            ++sources;
+        }
+    }
+    if (source == nullptr || sources != 1 || sinks == 0) {
+        throw Error(ErrorKind::Configuration,
+                    {.what = "the configuration does not take events from memory",
+                     .where = m_session->configuration().file.string(),
+                     .seen = std::to_string(sources) + " sources, " + (source == nullptr ? "none" : "one") +
+                             " of them SPNGMemorySource, and " + std::to_string(sinks) + " SPNGMemorySink",
+                     .expected = "SPNGMemorySource as the only source, and at least one SPNGMemorySink",
+                     .hint = "cfg/lib/memory.jsonnet has both as parts of a graph"});
+    }
+    source->connect(m_queue);
+}
+
+void WarmJob::run() {
+    try {
+        const RunSummary summary = m_session->run(
+            [](Job& job, const RunOptions& options) { return job.run(options); });
+        m_queue->end(summary.device_error ? *summary.device_error : closed_error());
+    } catch (...) {
+        m_queue->end(current_error());
+    }
+}
+
+} // namespace spng

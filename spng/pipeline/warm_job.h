@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// A job that waits for events from memory, prepared and run on a thread of its own.
+
+#include "spng/job/job_session.h"
+#include "spng/nodes/memory/event_queue.h"
+
+#include <cstddef>
+#include <future>
+#include <memory>
+#include <string>
+#include <thread>
+
+namespace spng {
+
+/// Thread-safe, except construction and destruction.
+class WarmJob {
+public:
+    /// Load and prepare the job. Its graph has one SPNGMemorySource, and at least one SPNGMemorySink.
+    /// @param queue_size  events that may wait
+    /// @throws Error
+    WarmJob(JobRequest request, std::size_t queue_size);
+    /// Finish the queued events.
+    ~WarmJob();
+    WarmJob(const WarmJob&) = delete;
+    WarmJob& operator=(const WarmJob&) = delete;
+
+    /// As EventQueue::push().
+    void submit(QueuedEvent event, EventQueue::Done done) { m_queue->push(std::move(event), std::move(done)); }
+
+    /// Finish the queued events, and free the job. Later calls of submit() throw.
+    void close();
+    bool is_closed() const { return m_queue->is_closed(); }
+
+    /// Valid until close().
+    const Job& job() const { return m_session->job(); }
+
+    /// The report of all events so far, or of the latest ones of a long run.
+    instrument::RunReport report() const;
+
+private:
+    void work(JobRequest request, std::promise<void>& prepared);
+    void connect();
+    void run();
+
+    std::shared_ptr<EventQueue> m_queue;
+    std::unique_ptr<JobSession> m_session;
+    std::thread m_thread;
+};
+
+} // namespace spng
