@@ -1,6 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""SPNG: charge waveforms with regions of interest (ROIs) from raw waveforms of liquid-argon TPCs."""
+"""SPNG: charge waveforms with regions of interest (ROIs) from raw waveforms of liquid-argon TPCs.
 
+    import spng
+    pipeline = spng.Pipeline(detector="pdhd", anode=0)
+    for frame in spng.read_frames("adc.npz"):
+        signal = pipeline(frame)["signal"]
+"""
+
+from ._native import _core  # first: it puts the folder of the native module on the path of this package
+from .errors import Error
 from .frame import Frame, SparseSamples, Traces
+from .pipeline import PendingFrame, Pipeline
 
-__all__ = ["Frame", "SparseSamples", "Traces"]
+__all__ = ["Error", "Frame", "PendingFrame", "Pipeline", "SparseSamples", "Traces"]

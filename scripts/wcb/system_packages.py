@@ -11,6 +11,7 @@ import importlib.util
 import os
 import shutil
 import subprocess
+import sysconfig
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,7 +26,7 @@ class Package:
 
     apt: str
     conda: str  # "-" where conda-forge has none
-    sign: str  # "command:g++", "header:fmt/core.h" or "module:ensurepip"
+    sign: str  # "command:g++", "header:fmt/core.h", "module:ensurepip" or "python:Python.h"
     purpose: str
 
     @property
@@ -38,6 +39,8 @@ class Package:
         kind, name = self.sign.split(":", 1)
         if kind == "command":
             return shutil.which(name) is not None or (name == "g++" and bool(os.environ.get("CXX")))
+        if kind == "python":
+            return (Path(sysconfig.get_paths()["include"]) / name).exists()
         if kind == "module":
             return importlib.util.find_spec(name) is not None
         return any((folder / name).exists() for folder in include_folders())

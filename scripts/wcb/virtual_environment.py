@@ -21,6 +21,7 @@ STAMP = VENV / "spng-setup.json"
 OWN_PACKAGES = {
     "profiling": "wirecell-profile",
     "campaign": "wirecell-campaign",
+    "python": "wirecell-frame",
 }  # folder -> command, named as its module
 # -P: do not import files of the current folder, such as struct.py.
 LAUNCHER_TEXT = """#!/bin/sh

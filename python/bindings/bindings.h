@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// The parts of the module spng._core. The classes for users are in python/spng/.
+
+#include <nanobind/nanobind.h>
+
+namespace spng::python {
+
+/// Turn spng::Error into Python's spng.Error.
+void bind_errors();
+
+void bind_pipeline(nanobind::module_& module);
+
+} // namespace spng::python

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "spng/core/error.h"
+
+#include "python/bindings/bindings.h"
+
+#include <nanobind/stl/string.h>
+
+namespace nb = nanobind;
+
+namespace spng::python {
+namespace {
+
+const char* name_of(ErrorKind kind) {
+    switch (kind) {
+    case ErrorKind::Usage:
+        return "usage";
+    case ErrorKind::Configuration:
+        return "configuration";
+    case ErrorKind::Input:
+        return "input";
+    case ErrorKind::Output:
+        return "output";
+    case ErrorKind::Device:
+        return "device";
+    case ErrorKind::Model:
+        return "model";
+    case ErrorKind::Internal:
+        break;
+    }
+    return "internal";
+}
+
+void raise(const Error& error) {
+    const ErrorText& text = error.text();
+    const nb::object type = nb::module_::import_("spng.errors").attr("Error");
+    const nb::object raised = type(name_of(error.kind()), text.what, text.where, text.seen, text.expected, text.hint);
+    PyErr_SetObject(type.ptr(), raised.ptr());
+}
+
+} // namespace
+
+void bind_errors() {
+    nb::register_exception_translator([](const std::exception_ptr& failure, void*) {
+        try {
+            std::rethrow_exception(failure);
+        } catch (const Error& error) {
+            raise(error);
+        }
+    });
+}
+
+} // namespace spng::python

@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "python/bindings/bindings.h"
+
+NB_MODULE(_core, module) {
+    module.doc() = "The native part of spng.";
+    spng::python::bind_errors();
+    spng::python::bind_pipeline(module);
+}
