@@ -10,14 +10,14 @@ local pg = import 'pgraph.jsonnet';
 local pipeline = import 'pipeline.jsonnet';
 local make_sim = import 'sim.jsonnet';
 
-/// output     frame file with ADC waveforms
+/// output     frame file with ADC waveforms. This, truth and signal may also be parts of a graph that take frames
 /// process    frame file with the signals that the chain of cfg/pipeline.jsonnet makes from the waveforms, in the same job
 /// model      argument `model` of that chain
 /// tags       argument `tags` of that chain
 /// truth      frame file with the true charge (tag truth) and true ROIs (regions of interest, tag roi)
 /// signal     frame file with the waveforms without noise, ADC counts above the baseline
 /// frames     form of the samples in the files `process` and `truth`: dense, all of them; or sparse, only those that are not 0
-/// depos      file of depositions to simulate; empty: generate them
+/// depos      file of depositions to simulate; empty: generate them; or a part of a graph that makes them
 /// kind       kind of the generated depositions: tracks, muons, blips, line (the ideal lines of the line scan) or none
 /// tracks     count of tracks, muons or blips in an event
 /// angle      kind=line: only this angle to the pitch direction, in degrees (or several, with commas); empty: all of the scan
@@ -78,7 +78,8 @@ function(
     local events(default) = if nevents == '' then default else args.whole('nevents', nevents);
 
     local source =
-        if depos != '' then sim.DepoFileSource(depos, events(-1))
+        if std.isObject(depos) then depos
+        else if depos != '' then sim.DepoFileSource(depos, events(-1))
         else sim.TrackDepos(kind,
                             args.whole('tracks', tracks),
                             events(1),
@@ -98,16 +99,17 @@ function(
 
     local link(tail, head, tp=0) = { tail: tail, head: head, tp: tp };
     local file(filename, links) = if filename == '' then [] else links;
+    local frame_sink(target, name, frames='dense') = if std.isObject(target) then target else sim.FrameFileSink(target, name, frames);
     local simulation = pg.linked(
         (if is_drifted then [] else [link(source, drifter)])
         + file(write_depos, [link(source, sim.DepoFileSink(write_depos, 'deposited'))])
         + file(charge_output, [link(charge, sim.DepoFileSink(charge_output, 'drifted'))])
-        + file(truth, [link(charge, splat), link(splat, sim.FrameFileSink(truth, 'truth', frames))])
+        + file(truth, [link(charge, splat), link(splat, frame_sink(truth, 'truth', frames))])
         + [link(charge, transform)]
-        + file(signal, [link(transform, sim.FrameFileSink(signal, 'signal'))])
+        + file(signal, [link(transform, frame_sink(signal, 'signal'))])
         + (if args.boolean('noise', noise) then [link(transform, noisy)] else [])
         + [link(waveforms, digitizer), link(digitizer, ends)]
-        + file(output, [link(ends, sim.FrameFileSink(output, 'adc'))])
+        + file(output, [link(ends, frame_sink(output, 'adc'))])
         + (if output == '' && process == '' then [link(ends, sim.Discard('adc'))] else [])
     );
     local context = {

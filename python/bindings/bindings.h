@@ -9,6 +9,8 @@ namespace spng::python {
 /// Turn spng::Error into Python's spng.Error.
 void bind_errors();
 
+void bind_frame_files(nanobind::module_& module);
 void bind_pipeline(nanobind::module_& module);
+void bind_simulation(nanobind::module_& module);
 
 } // namespace spng::python

@@ -13,21 +13,21 @@ namespace {
 const char* name_of(ErrorKind kind) {
     switch (kind) {
     case ErrorKind::Usage:
-        return "usage";
+        return "Usage";
     case ErrorKind::Configuration:
-        return "configuration";
+        return "Configuration";
     case ErrorKind::Input:
-        return "input";
+        return "Input";
     case ErrorKind::Output:
-        return "output";
+        return "Output";
     case ErrorKind::Device:
-        return "device";
+        return "Device";
     case ErrorKind::Model:
-        return "model";
+        return "Model";
     case ErrorKind::Internal:
         break;
     }
-    return "internal";
+    return "Internal";
 }
 
 void raise(const Error& error) {

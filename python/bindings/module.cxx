@@ -4,5 +4,7 @@
 NB_MODULE(_core, module) {
     module.doc() = "The native part of spng.";
     spng::python::bind_errors();
+    spng::python::bind_frame_files(module);
     spng::python::bind_pipeline(module);
+    spng::python::bind_simulation(module);
 }

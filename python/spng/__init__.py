@@ -10,6 +10,8 @@
 from ._native import _core  # first: it puts the folder of the native module on the path of this package
 from .errors import Error
 from .frame import Frame, SparseSamples, Traces
+from .frame_files import read_frame, read_frames, write_frames
 from .pipeline import PendingFrame, Pipeline
+from .simulation import Simulation, simulate
 
-__all__ = ["Error", "Frame", "PendingFrame", "Pipeline", "SparseSamples", "Traces"]
+__all__ = ["Error", "Frame", "PendingFrame", "Pipeline", "Simulation", "SparseSamples", "Traces", "read_frame", "read_frames", "simulate", "write_frames"]

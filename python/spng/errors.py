@@ -9,7 +9,7 @@ LABEL_WIDTH = 10
 class Error(Exception):
     """A failure that a user can correct. str() is the block.
 
-    kind  usage, configuration, input, output, device, model or internal
+    kind  Usage, Configuration, Input, Output, Device, Model or Internal
     what  one sentence: what failed; where, seen, expected, hint: the lines of the block, may be empty
     """
 
@@ -36,4 +36,4 @@ class Error(Exception):
 
 def input_error(what: str, *, where: str = "", seen: str = "", expected: str = "", hint: str = "") -> Error:
     """Return the error of unusable input."""
-    return Error("input", what, where, seen, expected, hint)
+    return Error("Input", what, where, seen, expected, hint)

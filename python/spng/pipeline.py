@@ -7,13 +7,14 @@ import atexit
 import json
 import weakref
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from . import _core
+from .conversion import argument_text, frame_of, ranges_of
 from .errors import input_error
 from .frame import Frame, SparseSamples, Traces
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
     Waveforms = np.ndarray | torch.Tensor | Frame | Traces
 
-SAMPLE_TYPES = ("int16", "uint16", "int32", "float32", "float64")
+SAMPLE_TYPES = ("int16", "uint16", "int32", "int64", "float32", "float64")
 NO_LIMIT = 1e9  # seconds
 
 _open: weakref.WeakSet[Pipeline] = weakref.WeakSet()
@@ -32,7 +33,7 @@ class Pipeline:
     """A warm pipeline: files, tables, network and device are kept until close(), or the end of a `with` block.
 
     Call it with waveforms (channel, tick) [ADC]; it returns a Frame with the traces of each tag. NumPy arrays and torch tensors
-    are read without copies, and torch tensors give torch tensors: those of a CUDA device stay there. Calls may come from several
+    are read without copies. Torch tensors give torch tensors on the same device; with results_on_device nothing passes the host. Calls may come from several
     threads. The GIL is released while the chain works.
     """
 
@@ -71,7 +72,7 @@ class Pipeline:
         options.results_on_device = results_on_device
         options.queue_size = queue_size
         options.configuration = configuration
-        options.arguments = {name: _text(value) for name, value in arguments.items()}
+        options.arguments = {name: argument_text(value) for name, value in arguments.items()}
         self._core = _core.Pipeline(options)
         _open.add(self)
 
@@ -96,7 +97,7 @@ class Pipeline:
     ) -> Frame:
         """Process one event.
 
-        waveforms  (channel, tick) [ADC], int16 or float32; uint16, int32 and float64 are copied. Or a Frame with one tag, or Traces,
+        waveforms  (channel, tick) [ADC], int16 or float32; other integers and float64 are copied. Or a Frame with one tag, or Traces,
                    whose channels, times, masks and ident are then the defaults
         channels   channel id of each row; default: those of the pipeline's anodes, ascending
         masks      by name: (n, 3) channel, begin tick, end tick. "bad" ranges are treated as dead
@@ -140,9 +141,9 @@ class Pipeline:
             traces.start_ns if start_ns is None else start_ns,
             traces.tick_ns if tick_ns is None else tick_ns,
             traces.first_tick if first_tick is None else first_tick,
-            _ranges(defaults.masks if masks is None else masks),
+            ranges_of(defaults.masks if masks is None else masks),
         )
-        return PendingFrame(pending, is_torch)
+        return PendingFrame(pending, _converter(samples.device if is_torch else None))
 
     def map(self, frames: Iterable[Waveforms], progress: bool = False) -> Iterator[Frame]:
         """Process events one after the other, with the next ones queued already, and yield their results in order.
@@ -203,10 +204,10 @@ class Pipeline:
 class PendingFrame:
     """The result of Pipeline.submit()."""
 
-    def __init__(self, pending: _core.Pending, is_torch: bool) -> None:
-        """Take the result of _core; is_torch: return torch tensors."""
+    def __init__(self, pending: _core.Pending, convert: Callable[[Any], Any]) -> None:
+        """Take the result of _core, and the function for its dense samples."""
         self._pending: _core.Pending | None = pending
-        self._is_torch = is_torch
+        self._convert = convert
         self._frame: Frame | None = None
 
     def wait(self, seconds: float = NO_LIMIT) -> bool:
@@ -220,17 +221,8 @@ class PendingFrame:
                 raise RuntimeError("the event failed, and its error was raised before")
             self.wait()
             pending, self._pending = self._pending, None
-            self._frame = _frame_of(pending.result(), self._is_torch)
+            self._frame = frame_of(pending.result(), self._convert)
         return self._frame
-
-
-def _text(value: Any) -> str:
-    """Return an argument as a job reads it: True as "true", a list with commas."""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, (list, tuple)):
-        return ",".join(_text(each) for each in value)
-    return str(value)
 
 
 def _traces_and_frame(waveforms: Waveforms) -> tuple[Traces, Frame]:
@@ -292,48 +284,19 @@ def _channel_ids(channels: Any) -> list[int]:
     return ids.tolist()
 
 
-def _ranges(masks: Mapping[str, Any]) -> dict[str, list[tuple[int, int, int]]]:
-    found = {}
-    for name, ranges in masks.items():
-        rows = np.asarray(ranges, dtype=np.int64 if len(ranges) == 0 else None)
-        if rows.size and (rows.ndim != 2 or rows.shape[1] != 3 or not np.issubdtype(rows.dtype, np.integer)):
-            raise input_error(
-                "a channel mask has the wrong form",
-                seen=f"mask {name!r}: {rows.dtype} {rows.shape}",
-                expected="integers (n, 3): channel, begin tick, end tick",
-            )
-        found[name] = [tuple(row) for row in rows.reshape(-1, 3).tolist()]
-    return found
+def _converter(device: torch.device | None) -> Callable[[Any], Any]:
+    """Return the function that makes torch tensors on a device of dense samples; without a device NumPy arrays."""
 
-
-def _frame_of(result: dict[str, Any], is_torch: bool) -> Frame:
-    return Frame(
-        {each["tag"]: _traces_of(each, is_torch) for each in result["traces"]},
-        result["ident"],
-        {name: np.array(ranges, np.int64).reshape(-1, 3) for name, ranges in result["masks"].items()},
-        result["notes"],
-    )
-
-
-def _traces_of(result: dict[str, Any], is_torch: bool) -> Traces:
-    samples: Any = result["samples"]
-    if result["runs"] is not None:
-        samples = SparseSamples(result["runs"], samples, result["shape"])
-    elif not isinstance(samples, np.ndarray):
-        samples = _device_tensor(samples)
-    elif is_torch:
+    def convert(samples: Any) -> Any:
+        if not isinstance(samples, np.ndarray):
+            return _device_tensor(samples)
+        if device is None:
+            return samples
         import torch
 
-        samples = torch.from_numpy(samples)
-    return Traces(
-        result["tag"],
-        samples,
-        np.array(result["channels"], np.int32),
-        result["tick_ns"],
-        result["start_ns"],
-        result["first_tick"],
-        np.array(result["summary"]) if result["summary"] else None,
-    )
+        return torch.from_numpy(samples).to(device)
+
+    return convert
 
 
 def _device_tensor(samples: Any) -> torch.Tensor:

@@ -3,6 +3,7 @@
 
 #include "WireCellSpng/TorchnvTools.h"
 #include "spng/core/error.h"
+#include "spng/core/nearest.h"
 #include "spng/io/frame_parts.h"
 
 #include <algorithm>
@@ -241,6 +242,16 @@ Frame FrameReader::assemble(Parts& parts) const {
     frame.channel_masks = std::move(parts.masks);
     frame.notes = std::move(parts.notes).value_or(Notes{});
     return frame;
+}
+
+void reject_file_without_events(const std::string& file, const std::vector<std::string>& other_members) {
+    throw Error(
+        ErrorKind::Input,
+        {.what = "the file holds no event",
+         .where = file,
+         .seen = other_members.empty() ? "an empty archive" : "members " + joined(other_members),
+         .expected = "frame_<tag>_<ident>.npy, channels_<tag>_<ident>.npy, tickinfo_<tag>_<ident>.npy",
+         .hint = "is it a frame file?"});
 }
 
 } // namespace spng

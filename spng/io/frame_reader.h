@@ -75,4 +75,9 @@ private:
     std::vector<std::string> m_other_members;
 };
 
+/// @param other_members  of the file, see FrameReader::other_members()
+/// @throws Error(Input) for a file from which no event was read
+[[noreturn]] void reject_file_without_events(const std::string& file,
+                                             const std::vector<std::string>& other_members);
+
 } // namespace spng

@@ -34,6 +34,8 @@ at::ScalarType scalar_type(SampleType type) {
         return at::kUInt16;
     case SampleType::int32:
         return at::kInt;
+    case SampleType::int64:
+        return at::kLong;
     case SampleType::float32:
         return at::kFloat;
     case SampleType::float64:

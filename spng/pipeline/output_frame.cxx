@@ -15,7 +15,8 @@ struct Samples {
     at::Tensor values, runs;
 };
 
-OutputTraces output_traces(TaggedTraces traces, bool is_sparse) {
+OutputTraces output_traces(TaggedTraces traces, OutputForm form) {
+    const bool is_sparse = form == OutputForm::as_it_is ? traces.sparse != nullptr : form == OutputForm::sparse;
     OutputTraces output;
     auto kept = std::make_shared<Samples>();
     if (traces.sparse && !is_sparse) {
@@ -56,16 +57,19 @@ OutputTraces output_traces(TaggedTraces traces, bool is_sparse) {
 
 } // namespace
 
-OutputFrame output_frame(const TensorSet& set, bool is_sparse) {
-    Frame frame = frame_from(set, /*with_masks=*/true);
+OutputFrame output_frame(Frame frame, OutputForm form) {
     OutputFrame output;
     output.ident = frame.ident;
     for (TaggedTraces& traces : frame.traces) {
-        output.traces.push_back(output_traces(std::move(traces), is_sparse));
+        output.traces.push_back(output_traces(std::move(traces), form));
     }
     output.masks = std::move(frame.channel_masks);
     output.notes = std::move(frame.notes);
     return output;
+}
+
+OutputFrame output_frame(const TensorSet& set, OutputForm form) {
+    return output_frame(frame_from(set, /*with_masks=*/true), form);
 }
 
 } // namespace spng

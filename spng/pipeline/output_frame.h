@@ -4,11 +4,17 @@
 
 #include "WireCellSpng/Pipeline.h"
 #include "spng/core/tensor_set.h"
+#include "spng/io/frame.h"
 
 namespace spng {
 
-/// Make a frame of a set of (channel, tick) tensors, dense or sparse. Samples are not copied, unless their form changes.
-/// @param is_sparse  the form of the samples in the frame. Samples on a device stay dense
-OutputFrame output_frame(const TensorSet& set, bool is_sparse);
+/// Forms of the samples of an OutputFrame.
+enum class OutputForm { as_it_is, dense, sparse };
+
+/// Make a frame for the caller. Samples are not copied, unless their form changes. Samples on a device stay dense.
+OutputFrame output_frame(Frame frame, OutputForm form);
+
+/// The same for a set of (channel, tick) tensors, dense or sparse.
+OutputFrame output_frame(const TensorSet& set, OutputForm form);
 
 } // namespace spng

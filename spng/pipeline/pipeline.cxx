@@ -98,6 +98,8 @@ const char* to_string(SampleType type) {
         return "uint16";
     case SampleType::int32:
         return "int32";
+    case SampleType::int64:
+        return "int64";
     case SampleType::float32:
         return "float32";
     case SampleType::float64:
@@ -109,7 +111,7 @@ const char* to_string(SampleType type) {
 class Pipeline::Impl {
 public:
     explicit Impl(const PipelineOptions& options)
-        : is_sparse(options.sparse), job(request_of(options), std::max<std::size_t>(1, options.queue_size)) {
+        : form(options.sparse ? OutputForm::sparse : OutputForm::dense), job(request_of(options), std::max<std::size_t>(1, options.queue_size)) {
         if (const auto* fanout = find_fanout(job.job())) {
             expected = {fanout->config().intag, fanout->view_groups().channels(),
                         fanout->config().readout_period};
@@ -120,7 +122,7 @@ public:
         }
     }
 
-    bool is_sparse;
+    OutputForm form;
     WarmJob job;
     ExpectedFrame expected;
     std::vector<PlaneChannels> planes;
@@ -135,23 +137,10 @@ Pipeline::Pipeline(const PipelineOptions& options) {
 Pipeline::~Pipeline() = default;
 
 std::future<OutputFrame> Pipeline::submit(InputFrame frame) {
-    auto promise = std::make_shared<std::promise<OutputFrame>>();
-    auto future = promise->get_future();
-    const auto done = [promise, is_sparse = m_impl->is_sparse](EventResult result, std::exception_ptr error) {
-        try {
-            if (error) {
-                std::rethrow_exception(error);
-            }
-            OutputFrame output = output_frame(*result.sets.begin()->second, is_sparse);
-            output.waited_seconds = result.waited_seconds;
-            output.run_seconds = result.run_seconds;
-            promise->set_value(std::move(output));
-        } catch (...) {
-            promise->set_exception(std::current_exception());
-        }
-    };
-    m_impl->job.submit(event_of(std::move(frame), m_impl->expected), done);
-    return future;
+    return m_impl->job.submit(event_of(std::move(frame), m_impl->expected),
+                              [form = m_impl->form](const EventResult& result) {
+                                  return output_frame(*result.sets.begin()->second, form);
+                              });
 }
 
 OutputFrame Pipeline::process(InputFrame frame) {

@@ -54,6 +54,26 @@ WarmJob::~WarmJob() {
     close();
 }
 
+std::future<OutputFrame> WarmJob::submit(QueuedEvent event, MakeFrame make_frame) {
+    auto promise = std::make_shared<std::promise<OutputFrame>>();
+    auto future = promise->get_future();
+    m_queue->push(std::move(event), [promise, make_frame = std::move(make_frame)](EventResult result,
+                                                                                  std::exception_ptr error) {
+        try {
+            if (error) {
+                std::rethrow_exception(error);
+            }
+            OutputFrame frame = make_frame(result);
+            frame.waited_seconds = result.waited_seconds;
+            frame.run_seconds = result.run_seconds;
+            promise->set_value(std::move(frame));
+        } catch (...) {
+            promise->set_exception(std::current_exception());
+        }
+    });
+    return future;
+}
+
 void WarmJob::close() {
     m_queue->close();
     if (m_thread.joinable()) {

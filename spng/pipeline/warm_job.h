@@ -2,10 +2,12 @@
 #pragma once
 // A job that waits for events from memory, prepared and run on a thread of its own.
 
+#include "WireCellSpng/Pipeline.h"
 #include "spng/job/job_session.h"
 #include "spng/nodes/memory/event_queue.h"
 
 #include <cstddef>
+#include <functional>
 #include <future>
 #include <memory>
 #include <string>
@@ -25,8 +27,11 @@ public:
     WarmJob(const WarmJob&) = delete;
     WarmJob& operator=(const WarmJob&) = delete;
 
-    /// As EventQueue::push().
-    void submit(QueuedEvent event, EventQueue::Done done) { m_queue->push(std::move(event), std::move(done)); }
+    /// Makes the frame for the caller of the results of all sinks. Called on a thread of the job.
+    using MakeFrame = std::function<OutputFrame(const EventResult& result)>;
+
+    /// Queue an event, as EventQueue::push().
+    std::future<OutputFrame> submit(QueuedEvent event, MakeFrame make_frame);
 
     /// Finish the queued events, and free the job. Later calls of submit() throw.
     void close();

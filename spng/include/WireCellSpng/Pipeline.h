@@ -29,7 +29,7 @@
 
 namespace spng {
 
-enum class SampleType { int16, uint16, int32, float32, float64 };
+enum class SampleType { int16, uint16, int32, int64, float32, float64 };
 
 /// "int16", "float32", ...
 const char* to_string(SampleType type);

@@ -125,23 +125,12 @@ Ports FrameFileSource::process(const Ports&) {
             m_stream->end();
         } else if (m_reader->frames_read() == 0 && m_calls == 1) {
             // After the first call, no frame means that the events were present but failed.
-            reject_empty_file();
+            reject_file_without_events(config().inname, m_reader->other_members());
         } else {
             break;
         }
     }
     return {nullptr};
-}
-
-void FrameFileSource::reject_empty_file() const {
-    throw Error(
-        ErrorKind::Input,
-        {.what = "the file holds no event",
-         .where = config().inname,
-         .seen = m_reader->other_members().empty() ? "an empty archive"
-                                                   : "members " + joined(m_reader->other_members()),
-         .expected = "frame_<tag>_<ident>.npy, channels_<tag>_<ident>.npy, tickinfo_<tag>_<ident>.npy",
-         .hint = "is it a frame file?"});
 }
 
 } // namespace spng

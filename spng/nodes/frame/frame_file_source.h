@@ -64,8 +64,6 @@ private:
         return config().nevents >= 0 && m_events >= static_cast<std::uint64_t>(config().nevents);
     }
 
-    [[noreturn]] void reject_empty_file() const;
-
     std::unique_ptr<FramesAhead<JoinedFrameReader>> m_reader;
     std::unique_ptr<ReadoutStream> m_stream;
     std::uint64_t m_calls = 0;

@@ -36,6 +36,15 @@ void report(const std::string& logger, const DepoEvent& event, const DepositionF
 
 } // namespace
 
+TensorSetPtr set_from(const DepoEvent& event, std::uint64_t index, const std::string& logger) {
+    CheckedDepositions checked = checked_depositions(event.depositions);
+    report(logger, event, checked.faults);
+    auto info = std::make_shared<EventInfo>();
+    info->index = index;
+    info->ident = event.ident;
+    return deposition_set(std::move(info), std::move(checked.depositions));
+}
+
 std::vector<std::filesystem::path> DepoFileSource::files_read() const {
     return {find_data_file(config().inname)};
 }
@@ -63,12 +72,7 @@ Ports DepoFileSource::process(const Ports&) {
         }
         return {nullptr};
     }
-    CheckedDepositions checked = checked_depositions(event->depositions);
-    report(name().text(), *event, checked.faults);
-    auto info = std::make_shared<EventInfo>();
-    info->index = m_events++;
-    info->ident = event->ident;
-    return {deposition_set(std::move(info), std::move(checked.depositions))};
+    return {set_from(*event, m_events++, name().text())};
 }
 
 } // namespace spng

@@ -46,4 +46,9 @@ private:
     std::uint64_t m_events = 0;
 };
 
+/// Make the set of an event. Drop depositions that cannot be simulated (checked_depositions()), with a warning.
+/// @param index   of the event in the job
+/// @param logger  of the warnings
+TensorSetPtr set_from(const DepoEvent& event, std::uint64_t index, const std::string& logger);
+
 } // namespace spng

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The simulation: depositions in, ADC waveforms and their truth out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from . import _core
+from .conversion import argument_text, frame_of
+from .errors import input_error
+from .frame import Frame
+
+
+class Simulation:
+    """A warm simulation of one anode. Each event has other random numbers; the seed is an argument."""
+
+    def __init__(self, detector: str = "pdhd", anode: int = 0, **arguments: Any) -> None:
+        """Prepare the simulation.
+
+        arguments  of cfg/simulate.jsonnet: seed=7, noise=False, drift=False, device="cuda"
+
+        Raise spng.Error if a file or an argument is wrong.
+        """
+        texts = {name: argument_text(value) for name, value in arguments.items()}
+        self._core = _core.Simulation(detector, anode, texts)
+
+    def __call__(self, depositions: np.ndarray, ident: int = 0) -> Frame:
+        """Simulate one event.
+
+        depositions  (7, n): t [ns], q [electrons, negative], x, y, z [mm], sigma_L, sigma_T [mm]; or (n, 7)
+
+        Return a frame with the tags adc (int16), truth [electrons] and roi (int16). Depositions that cannot be simulated are
+        dropped, with a warning in the log.
+        """
+        array = np.asarray(depositions)
+        if array.ndim != 2 or 7 not in array.shape or not np.issubdtype(array.dtype, np.number):
+            raise input_error(
+                "the depositions have the wrong form",
+                seen=f"{array.dtype} of shape {array.shape}",
+                expected="(7, n): t [ns], q [electrons], x, y, z [mm], sigma_L, sigma_T [mm]",
+            )
+        rows = array if array.shape[0] == 7 else array.T
+        return frame_of(self._core.process(np.ascontiguousarray(rows, np.float64), ident))
+
+
+def simulate(depositions: np.ndarray, detector: str = "pdhd", anode: int = 0, **arguments: Any) -> Frame:
+    """Simulate one event; see Simulation, which saves the preparation for several events."""
+    return Simulation(detector, anode, **arguments)(depositions)
