@@ -13,7 +13,7 @@ from wirecell_profile.html.render import render
 
 from ..conversion import numpy_array
 from ..errors import input_error
-from ..planes import planes_of
+from ..channel_planes import planes_of
 from .layers import Layer
 from .payload import encode_samples, row_order
 

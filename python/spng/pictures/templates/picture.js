@@ -58,7 +58,7 @@ function steps(low, high, count) {
   const raw = (high - low) / count, power = 10 ** Math.floor(Math.log10(raw));
   const step = [1, 2, 5, 10].map((k) => k * power).find((each) => each >= raw);
   const found = [];
-  for (let i = Math.ceil(low / step); i * step <= high; i++) found.push(i * step);
+  for (let i = Math.ceil(low / step); i * step <= high; i++) found.push(i * step || 0); // no -0
   return { found, digits: Math.max(0, -Math.floor(Math.log10(step) + 1e-9)) };
 }
 

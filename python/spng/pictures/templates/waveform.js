@@ -29,7 +29,7 @@ class Waveform {
       return;
     }
     const upper = lines.filter((line) => line.kind === "adc"), lower = lines.filter((line) => line.kind !== "adc");
-    const parts = [[upper, "ADC counts above the baseline"], [lower, "electrons per tick"]].filter(([some]) => some.length > 0);
+    const parts = [[upper, "ADC counts"], [lower, "electrons per tick"]].filter(([some]) => some.length > 0);
     const gap = 14, height = (this.height - 8 - 38 - gap * (parts.length - 1)) / parts.length;
     parts.forEach(([some, unit], i) => {
       const box = { x: 78, y: 8 + i * (height + gap), w: this.width - 78 - 12, h: height };
@@ -90,7 +90,7 @@ class Waveform {
     context.textAlign = "right";
     context.textBaseline = "middle";
     for (const value of steps(low, high, Math.max(2, box.h / 40)).found) {
-      context.fillText(value.toLocaleString("en"), box.x - 6, y(value));
+      context.fillText((value || 0).toLocaleString("en"), box.x - 6, y(value));
       context.beginPath(); context.moveTo(box.x - 4, y(value)); context.lineTo(box.x, y(value)); context.stroke();
     }
     context.save();

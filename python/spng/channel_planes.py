@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -60,3 +60,14 @@ def group_rows(planes: Planes, channels: np.ndarray) -> tuple[list[str], np.ndar
     used = np.unique(index)
     names = [*planes, OTHER]
     return [names[position] for position in used], np.searchsorted(used, index)
+
+
+def planes_of_detector(detector: str, anode: int | Sequence[int] = 0) -> dict[str, np.ndarray]:
+    """Return the channel ids of each wire plane of a detector's anodes, ascending, as Pipeline.planes.
+
+    Raise spng.Error for an unknown detector or anode.
+    """
+    from .pipeline import Pipeline
+
+    with Pipeline(detector, anode, model="none", device="cpu") as pipeline:
+        return pipeline.planes
