@@ -20,7 +20,7 @@ MODULES = {
     "bench": "scripts.bench",
     "physics": "scripts.physics",
 }
-OWN = ("setup", "env", "shell", "bundle", "lint", *MODULES)
+OWN = ("setup", "env", "shell", "bundle", "wheel", "lint", *MODULES)
 
 
 def main(arguments: list[str]) -> int:
@@ -32,6 +32,10 @@ def main(arguments: list[str]) -> int:
         from .bundle import command  # imported here only: the other commands run with an older Python too
 
         return command.main(arguments[1:])
+    if first == "wheel":
+        from .wheel import command as wheel
+
+        return wheel.main(arguments[1:])
     if first == "lint":
         from .lint import command as lint
 

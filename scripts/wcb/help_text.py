@@ -36,6 +36,8 @@ Set-up:
   lint        run all checks on changed files  (--all: on all; --fix: correct what can be corrected; lint --help)
   bundle DIR  make a folder to copy to machines without compiler or checkout; they need a torch wheel (docs/bundle.md)
                 --no-build       bundle the present build
+  wheel       make a wheel of the Python packages with the library (docs/python.md)
+                --out=DIR        folder of the wheel (default out/wheel)
 
 Step by step, as in the Wire-Cell Toolkit:
   ./wcb configure --prefix=DIR --with-nvtx ...

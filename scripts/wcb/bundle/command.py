@@ -77,11 +77,11 @@ def reject_foreign(target: Path) -> None:
 
 def reject_local_paths(stage: Path, folders: list[str]) -> None:
     """End with a message if a file names a folder of this machine."""
-    for name in [*manifest.files(stage), manifest.NAME]:
-        content = (stage / name).read_bytes()
+    for path in sorted(path for path in stage.rglob("*") if path.is_file()):
+        content = path.read_bytes()
         for folder in folders:
             if f"{folder}/".encode() in content:
-                fail(f"{name} of the bundle names {folder}, a folder of this machine", 1)
+                fail(f"{path.relative_to(stage)} names {folder}, a folder of this machine", 1)
 
 
 def commit_time() -> int:

@@ -20,7 +20,9 @@ def put_program(source: Path, target: Path, facts: BuildFacts) -> None:
     finish(target, "$ORIGIN/../lib", facts)
 
 
-def put_library(library: Library, folder: Path, facts: BuildFacts) -> None:
+def put_library(
+    library: Library, folder: Path, facts: BuildFacts, search_path: str = "$ORIGIN"
+) -> None:
     """Copy a library to its location below `folder`."""
     target = folder / library.location
     target.parent.mkdir(parents=True, exist_ok=True)
@@ -28,7 +30,7 @@ def put_library(library: Library, folder: Path, facts: BuildFacts) -> None:
         icu_stub.make(facts.compiler, library.path, target)
     else:
         shutil.copyfile(library.path, target)
-    finish(target, "$ORIGIN", facts)
+    finish(target, search_path, facts)
 
 
 def finish(path: Path, search_path: str, facts: BuildFacts) -> None:
