@@ -55,6 +55,8 @@ po::options_description report_options() {
         ("loglevel,L", strings("[LOGGER:]LEVEL"),
          "trace, debug, info (default), warn, error, critical or off") //
         ("timing", text("FILE"), "write the per-node timing as JSON")  //
+        ("progress", po::value<std::string>()->implicit_value("on")->value_name("on|off"),
+         "show events, rate and time left on stderr; default: on a terminal only") //
         ("table", text("fit|wide"),
          "timing table: the columns that fit into the terminal, or into 100 characters of a file "
          "(default), or all") //
@@ -231,6 +233,9 @@ CommandLine parse_command_line(int argc, const char* const* argv) {
     line.skip_failed = has_second_value(values, "on-error", "stop", "skip");
     line.wide_table = has_second_value(values, "table", "fit", "wide");
     line.strict = values.count("strict") > 0;
+    if (values.count("progress") > 0) {
+        line.progress = !has_second_value(values, "progress", "on", "off");
+    }
     line.synchronised_timing = values.count("sync-timing") > 0;
 
     const bool needs_configuration =

@@ -4,6 +4,7 @@
 #include "profiling/recorder/recorder_abi.h"
 #include "spng/app/print.h"
 #include "spng/app/profiled_run.h"
+#include "spng/app/progress.h"
 #include "spng/app/signals.h"
 #include "spng/core/error.h"
 #include "spng/core/files/partial_file.h"
@@ -21,6 +22,7 @@
 #include <cstdio>
 #include <optional>
 #include <set>
+#include <utility>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -115,13 +117,15 @@ int outcome(const RunSummary& summary) {
     return !summary.skipped.empty() && summary.events_done == 0 ? 1 : 0;
 }
 
-int run(const CommandLine& line, JobSession& session, instrument::Recording& recording) {
+int run(const CommandLine& line, JobSession& session, instrument::Recording& recording, Progress& progress) {
     install_signal_handlers();
     std::optional<instrument::StateTrace> trace;
     if (!line.states_file.empty()) {
         trace.emplace();
     }
-    if (!session.reserve(run_options(line))) {
+    RunOptions given = run_options(line);
+    given.counts = &progress.counts();
+    if (!session.reserve(std::move(given))) {
         RunSummary nothing_done;
         nothing_done.stopped_by = stop_signal();
         return outcome(nothing_done);
@@ -136,10 +140,12 @@ int run(const CommandLine& line, JobSession& session, instrument::Recording& rec
     const auto profiler = make_torch_profiler(line, job.settings(session.options()), job.devices());
     recording.run_begins();
     const auto control = make_capture_control(line, recording);
+    progress.run_begins(job);
     const instrument::Stopwatch running;
     const RunSummary summary = session.run([&](Job& the_job, const RunOptions& options) {
         return run_in_range(the_job, options, line.recording.window, profiler.get());
     });
+    progress.finish();
     const double seconds = running.seconds();
     const auto measured = session.report(!line.timing_file.empty());
     print(stdout, measured.table(report_columns(line)));
@@ -165,9 +171,24 @@ int run(const CommandLine& line, JobSession& session, instrument::Recording& rec
     return outcome(summary);
 }
 
+/// Print what would make a run fail.
+/// @return whether there is anything
+bool report_problems(Job& job) {
+    const auto problems = job.find_problems();
+    for (const Error& problem : problems) {
+        print(stderr, std::string(problem.what()) + "\n");
+    }
+    if (problems.size() > 1) {
+        print(stderr, std::to_string(problems.size()) + " problems\n");
+    }
+    return !problems.empty();
+}
+
 } // namespace
 
 int run_job(const CommandLine& line, instrument::Recording& recording) {
+    Progress progress(line.action == Action::run ? Progress::style_for(line.progress)
+                                                 : Progress::Style::none);
     JobSession session({line.configuration, line.bindings, line.app});
     const Configuration& configuration = session.configuration();
     const Job& job = session.job();
@@ -178,13 +199,16 @@ int run_job(const CommandLine& line, instrument::Recording& recording) {
         draw(job, line.dot_file);
         return 0;
     case Action::check:
+        if (report_problems(session.job())) {
+            return 2;
+        }
         print(stdout, configuration.file.string() + ": " + std::to_string(job.graph().vertices().size()) +
                           " nodes, " + std::to_string(job.graph().edges().size()) + " edges, valid\n" +
                           (session.anodes().empty() ? "" : "anodes: " + session.anodes() + "\n") +
                           job.memory_text());
         return 0;
     default:
-        return run(line, session, recording);
+        return run(line, session, recording, progress);
     }
 }
 

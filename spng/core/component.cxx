@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spng/core/component.h"
 
+#include <algorithm>
+
 namespace spng {
 
 ComponentName ComponentName::from(const std::string& text) {
@@ -65,9 +67,34 @@ void Environment::prepare(Component& component) {
         if (error.text().where.find(component.name().text()) == std::string::npos) {
             error.add_where(component.name().text());
         }
+        state = State::configured;
+        throw;
+    } catch (...) {
+        state = State::configured;
         throw;
     }
     state = State::prepared;
+}
+
+std::vector<Error> Environment::try_services() {
+    std::vector<Error> errors;
+    for (const auto& component : m_components) {
+        if (dynamic_cast<Service*>(component.get()) == nullptr) {
+            continue;
+        }
+        try {
+            prepare(*component);
+        } catch (const Error& error) {
+            // Services that use a failed one fail for the same reason.
+            const bool is_known = std::any_of(errors.begin(), errors.end(), [&](const Error& other) {
+                return other.text().what == error.text().what && other.text().seen == error.text().seen;
+            });
+            if (!is_known) {
+                errors.push_back(error);
+            }
+        }
+    }
+    return errors;
 }
 
 void Environment::prepare_all() {

@@ -111,6 +111,9 @@ public:
     /// Prepare every service that is not prepared yet, then every other component.
     void prepare_all();
 
+    /// Prepare every service, and return the errors of those that cannot be prepared, each once.
+    std::vector<Error> try_services();
+
 private:
     Component& prepared(const std::string& name, const std::string& asking);
     void prepare(Component& component);

@@ -14,6 +14,9 @@
 namespace spng {
 
 void RunState::keep(std::uint64_t event, const Error& error, bool ends_run) {
+    if (m_options.counts != nullptr) {
+        ++m_options.counts->failed;
+    }
     {
         const std::lock_guard lock(m_mutex);
         if (ends_run) {

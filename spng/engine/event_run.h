@@ -44,7 +44,12 @@ public:
     void failed(std::uint64_t event, const Error& error);
     /// As failed(). The loss of the last device ends the run, even if failed events are skipped.
     void lost_device(std::uint64_t event, const Error& error, bool was_last);
-    void completed() { ++m_done; }
+    void completed() {
+        ++m_done;
+        if (m_options.counts != nullptr) {
+            ++m_options.counts->done;
+        }
+    }
 
     /// @return the summary of the run
     /// @throws the Error of the first failed event

@@ -30,6 +30,12 @@ class DeviceWarnings;
 struct EngineConfig;
 struct Replica;
 
+/// Events of a run so far, for the display of progress.
+struct RunCounts {
+    std::atomic<std::uint64_t> done{0};
+    std::atomic<std::uint64_t> failed{0};
+};
+
 struct RunOptions {
     int graph_threads = 0;    ///< TbbFlow: threads of the graph; 0: those of the configuration
     bool skip_failed = false; ///< --on-error skip: leave out an event that fails and continue
@@ -39,6 +45,7 @@ struct RunOptions {
     /// With skip_failed: receives the index of each event that failed, and its error, on any thread. The summary of the
     /// run does not list these events, so that a job without end does not keep their errors.
     std::function<void(std::uint64_t event, const Error& error)> on_failed{};
+    RunCounts* counts = nullptr; ///< receives the counts; may be null
 };
 
 struct SkippedEvent {
@@ -73,6 +80,8 @@ public:
     /// Run to the end of the stream. Sinks finalize completed events also after a failure.
     /// @throws the Error of the first event (in input order) that failed, unless failed events are skipped
     RunSummary run(const RunOptions& options);
+    /// Return the share of the input that is done, 0 to 1; empty if it is not known. Thread-safe during run().
+    std::optional<double> share_done() const;
 
     /// Write the graph in Graphviz' language: nodes coloured by kind, edges labelled with ports.
     std::string dot() const;
@@ -82,6 +91,10 @@ public:
     /// List the files that components read and write, from their configurations.
     /// @throws Error(Configuration) for an input that does not exist, unless such inputs are left out
     std::vector<UsedFile> used_files(MissingInputs missing = MissingInputs::rejected) const;
+    /// Look at what a run needs besides the configuration: prepare the services (detector files, networks, the device), and
+    /// check the files that nodes read and write, without changing any. Instead of prepare().
+    /// @return all errors that were found
+    std::vector<Error> find_problems();
     /// List the static inputs of all components (networks, wires, responses, noise), each file once. Call after
     /// prepare().
     std::vector<DataFile> data_files() const;

@@ -39,6 +39,31 @@ std::vector<UsedFile> Job::used_files(MissingInputs missing) const {
     return files;
 }
 
+std::vector<Error> Job::find_problems() {
+    std::vector<Error> problems;
+    for (const auto& environment : m_environments) {
+        for (const Error& error : environment->try_services()) {
+            problems.push_back(error);
+        }
+    }
+    for (const auto& component : m_environments.front()->components()) {
+        const auto* user = dynamic_cast<const FileUser*>(component.get());
+        if (user == nullptr || dynamic_cast<const Service*>(component.get()) != nullptr) {
+            continue; // services have read their files
+        }
+        try {
+            user->check_files();
+        } catch (Error& error) {
+            error.add_where(component->name().text());
+            problems.push_back(error);
+        }
+    }
+    for (Error& error : problems) {
+        name_source(error, m_source);
+    }
+    return problems;
+}
+
 std::vector<DataFile> Job::data_files() const {
     std::vector<DataFile> files;
     for (const auto& component : m_environments.front()->components()) {

@@ -5,6 +5,7 @@
 #include "spng/core/tensor_set.h"
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,10 @@ public:
 
     /// @return true if the next call would end the stream; false if it would not, or if that is not known yet
     virtual bool at_end() const = 0;
+
+    /// @return the share of the events that calls have returned so far, 0 to 1, for the display of progress; empty if it is
+    /// not known. Thread-safe
+    virtual std::optional<double> share_done() const { return std::nullopt; }
 };
 
 /// Mix-in for sources whose next event may come late, from the program that owns the job. Engines finish the events in

@@ -75,6 +75,13 @@ void end_first_phase(const std::string& name) {
     all.rows.push_back({name, 0, start, end - start, end - start});
 }
 
+std::string current_start_up_phase() {
+    const std::lock_guard lock(all.mutex);
+    const auto found = std::find_if(all.rows.rbegin(), all.rows.rend(),
+                                    [](const StartUpRow& row) { return row.wall == not_ended; });
+    return found == all.rows.rend() ? std::string{} : found->name;
+}
+
 std::vector<StartUpRow> start_up_rows() {
     const std::lock_guard lock(all.mutex);
     std::vector<StartUpRow> ended;

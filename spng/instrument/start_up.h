@@ -41,6 +41,9 @@ private:
 /// phases before the recorder starts, which must be the first to use NVTX.
 void end_first_phase(const std::string& name);
 
+/// Return the name of the innermost phase that has not ended; empty if there is none. Thread-safe.
+std::string current_start_up_phase();
+
 /// Return all phases that ended, in the order of their starts.
 std::vector<StartUpRow> start_up_rows();
 

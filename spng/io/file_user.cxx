@@ -4,6 +4,10 @@
 #include "spng/core/error.h"
 #include "spng/core/files/output_path.h"
 
+#include <cerrno>
+#include <cstring>
+#include <unistd.h>
+
 namespace spng {
 namespace {
 
@@ -22,7 +26,43 @@ bool is_same(const fs::path& left, const fs::path& right) {
            !problem;
 }
 
+void require_readable(const fs::path& path) {
+    if (::access(path.c_str(), R_OK) != 0) {
+        throw Error(ErrorKind::Input, {.what = "the input cannot be read",
+                                       .where = path.string(),
+                                       .seen = std::strerror(errno),
+                                       .expected = "a readable file"});
+    }
+}
+
+void require_writable(const fs::path& path) {
+    const OutputPath output = output_path(path);
+    const auto reject = [&](const std::string& seen, const std::string& expected) {
+        throw Error(ErrorKind::Output, {.what = "the output cannot be written",
+                                        .where = path.string(),
+                                        .seen = seen,
+                                        .expected = expected,
+                                        .hint = "make the folder, or choose another output"});
+    };
+    if (!output.problem.empty()) {
+        reject(output.problem, "a file");
+    }
+    const fs::path folder = fs::absolute(output.path).parent_path();
+    if (::access(folder.c_str(), W_OK | X_OK) != 0) {
+        reject(folder.string() + ": " + std::strerror(errno), "a writable folder");
+    }
+}
+
 } // namespace
+
+void FileUser::check_files() const {
+    for (const auto& file : files_read()) {
+        require_readable(file);
+    }
+    for (const auto& file : files_written()) {
+        require_writable(file);
+    }
+}
 
 void require_separate(const std::vector<UsedFile>& files) {
     for (const UsedFile& written : files) {

@@ -15,6 +15,10 @@ public:
     /// Return the paths as the component opens them; they may be relative. Called after configure().
     virtual std::vector<std::filesystem::path> files_read() const { return {}; }
     virtual std::vector<std::filesystem::path> files_written() const { return {}; }
+
+    /// Look at the files without changing any: inputs are there and can be read, outputs can be written. For --check.
+    /// @throws Error for the first file that cannot be used
+    virtual void check_files() const;
 };
 
 struct UsedFile {

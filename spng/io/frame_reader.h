@@ -54,6 +54,9 @@ public:
     /// Return the count of events that next() has returned. 0 after the end: the file has no event.
     std::size_t frames_read() const { return m_frames_read; }
 
+    /// Return the share of the file that was read, 0 to 1; 0 if it is not known.
+    double share_read() const { return m_archive.share_read(); }
+
     /// Return up to eight members that are not part of a frame, for the error about a file without events.
     const std::vector<std::string>& other_members() const { return m_other_members; }
 

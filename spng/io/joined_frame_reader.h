@@ -35,6 +35,8 @@ public:
     /// Return the count of events that next() has returned.
     std::size_t frames_read() const { return m_frames_read; }
     /// See FrameReader; of the first file.
+    double share_read() const { return m_readers.front()->share_read(); }
+    /// See FrameReader; of the first file.
     const std::vector<std::string>& other_members() const { return m_readers.front()->other_members(); }
 
 private:

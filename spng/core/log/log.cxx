@@ -226,6 +226,17 @@ void set_handler(Handler handler, Level level) {
     s.changed();
 }
 
+void set_stderr_prefix(const std::string& prefix) {
+    State& s = state();
+    const std::unique_lock lock(s.mutex);
+    for (Sink& sink : s.sinks) {
+        if (sink.name == "stderr") {
+            sink.sink->set_pattern(prefix + pattern);
+        }
+    }
+    s.fallback.sink->set_pattern(prefix + pattern);
+}
+
 void silence_stderr() {
     State& s = state();
     const std::unique_lock lock(s.mutex);

@@ -42,6 +42,9 @@ using Handler = std::function<void(Level level, std::string_view logger, std::st
 /// removes it.
 void set_handler(Handler handler, Level level);
 
+/// Begin each line on stderr with this text; "\r\033[K" clears a line that a display of progress rewrites.
+void set_stderr_prefix(const std::string& prefix);
+
 /// Write nothing to stderr without a sink. For a library in a program of others.
 void silence_stderr();
 

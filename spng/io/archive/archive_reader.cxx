@@ -74,6 +74,7 @@ void ArchiveReader::open() {
     }
     const FileStream* const plain = file.get();
     auto content = content_stream(std::move(file), m_path.string());
+    m_file = plain;
     m_is_compressed = content.get() != plain;
     m_plain_file = !m_is_compressed && plain->seekable() ? plain : nullptr;
     m_stream = std::make_unique<TrackedStream>(std::move(content));

@@ -52,6 +52,9 @@ public:
 
     const std::filesystem::path& path() const { return m_path; }
 
+    /// Return the share of the file that was read, 0 to 1; 0 if it can be read only once.
+    double share_read() const { return m_file->share_read(); }
+
     /// Read a compressed file once more to its end, to find out whether damage explains unusable content.
     /// Does nothing for files that can be read only once.
     /// @throws Error(Input) if the file is damaged anywhere
@@ -70,6 +73,7 @@ private:
     std::filesystem::path m_path;
     std::unique_ptr<TrackedStream> m_stream;
     bool m_is_compressed = false;
+    const FileStream* m_file = nullptr;       ///< the file below m_stream
     const FileStream* m_plain_file = nullptr; ///< the file below m_stream if it supports seeking
     std::unique_ptr<StreamCallbacks> m_callbacks;
     std::unique_ptr<archive, ReadFree> m_archive; ///< null after the end or a failure

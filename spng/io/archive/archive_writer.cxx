@@ -87,6 +87,10 @@ void require_name(const std::string& name, const std::filesystem::path& path) {
 
 } // namespace
 
+void require_known_ending(const std::filesystem::path& path) {
+    container_of(path);
+}
+
 ArchiveWriter::ArchiveWriter(const std::filesystem::path& path, std::optional<int> level)
     : m_path(path), m_archive(archive_write_new()) {
     const Container& container = container_of(path);

@@ -109,6 +109,11 @@ std::vector<std::uint8_t> FileStream::read_at(std::uint64_t position, std::size_
     return found;
 }
 
+double FileStream::share_read() const {
+    const auto position = m_seekable ? ::lseek(m_descriptor, 0, SEEK_CUR) : -1;
+    return position > 0 && m_size > 0 ? static_cast<double>(position) / static_cast<double>(m_size) : 0;
+}
+
 std::int64_t FileStream::seek(std::int64_t offset, int whence) {
     if (m_peeked > 0 && whence == SEEK_CUR) {
         offset -= static_cast<std::int64_t>(m_peeked); // the reader does not have these bytes yet

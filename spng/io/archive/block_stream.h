@@ -55,6 +55,8 @@ public:
     std::vector<std::uint8_t> read_at(std::uint64_t position, std::size_t bytes) const;
     /// Return the bytes of a seekable file.
     std::uint64_t size() const { return m_size; }
+    /// Return the share of a seekable file before the position up to which it was read, 0 to 1; 0 for others.
+    double share_read() const;
 
 private:
     std::size_t fill();

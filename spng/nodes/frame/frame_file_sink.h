@@ -3,6 +3,7 @@
 // FrameFileSink: write events to a frame file.
 
 #include "spng/graph/node.h"
+#include "spng/io/archive/archive_writer.h"
 #include "spng/io/file_user.h"
 #include "spng/nodes/frame/frames_behind.h"
 
@@ -43,6 +44,8 @@ public:
     void finish() override { m_writer->close(); }
 
 protected:
+    /// @throws Error(Configuration) for an unknown ending
+    void configured() override { require_known_ending(config().outname); }
     void prepare_node(Environment& environment) override;
     Ports process(const Ports& inputs) override;
 

@@ -97,6 +97,18 @@ std::vector<std::filesystem::path> FrameFileSource::files_read() const {
     return files;
 }
 
+void FrameFileSource::check_files() const {
+    FileUser::check_files();
+    for (const auto& file : files_read()) {
+        if (std::filesystem::is_regular_file(file)) {
+            FrameReader reader(file, config().tags);
+            if (!reader.next()) {
+                reject_file_without_events(file.string(), reader.other_members());
+            }
+        }
+    }
+}
+
 void FrameFileSource::prepare_node(Environment&) {
     m_stream = std::make_unique<ReadoutStream>(name().text(), config().window, config().series);
     const auto files = files_read();
@@ -116,7 +128,12 @@ Ports FrameFileSource::process(const Ports&) {
     ++m_calls;
     while (!is_limit_reached()) {
         if (auto event = m_stream->pop()) {
-            return {set_from(std::move(event->frame), m_events++, event->window)};
+            ++m_events;
+            const double limit = std::max(1, config().nevents);
+            m_share_done = config().nevents > 0
+                               ? std::max(m_reader->share_read(), static_cast<double>(m_events) / limit)
+                               : m_reader->share_read();
+            return {set_from(std::move(event->frame), m_events - 1, event->window)};
         }
         auto frame = m_reader->next();
         if (frame) {

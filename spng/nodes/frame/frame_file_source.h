@@ -9,7 +9,9 @@
 #include "spng/nodes/frame/frames_ahead.h"
 #include "spng/nodes/frame/readout_stream.h"
 
+#include <atomic>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -52,6 +54,9 @@ struct FrameFileSourceConfig {
 class FrameFileSource : public NodeWith<FrameFileSourceConfig>, public EndAwareSource, public FileUser {
 public:
     std::vector<std::filesystem::path> files_read() const override;
+    /// Read the first event, unless the file can be read only once.
+    void check_files() const override;
+    std::optional<double> share_done() const override { return m_share_done.load(); }
     bool at_end() const override { return is_limit_reached() || (m_stream->empty() && m_reader->at_end()); }
 
 protected:
@@ -68,6 +73,7 @@ private:
     std::unique_ptr<ReadoutStream> m_stream;
     std::uint64_t m_calls = 0;
     std::uint64_t m_events = 0;
+    std::atomic<double> m_share_done{0};
 };
 
 /// Convert a frame of dense traces to a set; inverse of frame_from(). Its first tensor has the notes.

@@ -42,6 +42,7 @@ public:
     std::optional<Frame> next() {
         Answer answer = m_pending.valid() ? m_pending.get() : ask();
         m_at_end = answer.at_end;
+        m_share_read = answer.share_read;
         m_other_members = std::move(answer.other_members);
         m_frames_read += answer.frame ? 1 : 0;
         if (!m_at_end && (answer.frame || answer.failure)) {
@@ -55,6 +56,7 @@ public:
 
     /// State of the reader after the last frame that next() has returned.
     bool at_end() const { return m_at_end; }
+    double share_read() const { return m_share_read; }
     std::size_t frames_read() const { return m_frames_read; }
     const std::vector<std::string>& other_members() const { return m_other_members; }
 
@@ -65,6 +67,7 @@ private:
         std::optional<Frame> frame;
         std::exception_ptr failure;
         bool at_end = false;
+        double share_read = 0;
         std::vector<std::string> other_members;
     };
 
@@ -77,6 +80,7 @@ private:
             answer.failure = std::current_exception();
         }
         answer.at_end = m_reader->at_end();
+        answer.share_read = m_reader->share_read();
         answer.other_members = m_reader->other_members();
         return answer;
     }
@@ -92,6 +96,7 @@ private:
     std::uint64_t m_max_frames;
     std::size_t m_frames_read = 0;
     bool m_at_end = false;
+    double m_share_read = 0;
     std::vector<std::string> m_other_members;
     std::future<Answer> m_pending;
     /// Null: no read-ahead. Last member, because its thread uses the others until it is destroyed.

@@ -29,6 +29,8 @@ public:
     void finish() override { m_archive->close(); }
 
 protected:
+    /// @throws Error(Configuration) for an unknown ending
+    void configured() override { require_known_ending(config().filename); }
     void prepare_node(Environment& environment) override;
     Ports process(const Ports& inputs) override;
 

@@ -9,6 +9,9 @@
 #include "spng/nodes/sim/depos/muon_tracks.h"
 #include "spng/nodes/sim/depos/straight_tracks.h"
 
+#include <algorithm>
+#include <atomic>
+#include <optional>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -80,6 +83,9 @@ struct TrackDeposConfig {
 /// Random numbers depend on the seed and the event's index in the job only, not on the number of threads.
 class TrackDepos : public NodeWith<TrackDeposConfig>, public EndAwareSource {
 public:
+    std::optional<double> share_done() const override { 
+        return static_cast<double>(m_events) / std::max(1, config().nevents);
+    }
     bool at_end() const override { return m_events >= static_cast<std::uint64_t>(config().nevents); }
 
 protected:
@@ -90,7 +96,7 @@ protected:
 private:
     const AnodePlane* m_anode = nullptr;
     std::vector<DriftVolume> m_volumes;
-    std::uint64_t m_events = 0;
+    std::atomic<std::uint64_t> m_events{0};
 };
 
 /// Generate the depositions of one event.

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// The display of progress: one line on stderr while a job is prepared and runs.
+
+#include "spng/engine/job.h"
+
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+
+namespace spng::app {
+
+/// Return "12 events, 1 failed, 4.3 events/s, 0:20 of 1:05 left" for a run.
+/// @param share_done  of the input, 0 to 1; empty if unknown
+std::string progress_text(std::uint64_t done, std::uint64_t failed, double seconds,
+                          std::optional<double> share_done);
+
+/// Rewrites its line on a terminal twice a second; elsewhere writes a line now and then. Log lines on the terminal clear
+/// the line first.
+class Progress {
+public:
+    enum class Style { none, terminal, lines };
+
+    /// @param wanted  of --progress; empty: Style::terminal if stderr is a terminal, else none
+    static Style style_for(std::optional<bool> wanted);
+
+    explicit Progress(Style style);
+    /// As finish().
+    ~Progress();
+    Progress(const Progress&) = delete;
+    Progress& operator=(const Progress&) = delete;
+
+    /// Counts for RunOptions.
+    RunCounts& counts() { return m_counts; }
+
+    /// Show the run of the job from now on instead of its preparation. The job must live until finish().
+    void run_begins(const Job& job);
+
+    /// Clear the line and end.
+    void finish();
+
+private:
+    void work();
+    void show(const std::string& text);
+    std::string text() const;
+
+    const Style m_style;
+    RunCounts m_counts;
+    mutable std::mutex m_mutex;
+    std::condition_variable m_changed;
+    bool m_ending = false;
+    const Job* m_job = nullptr;
+    std::int64_t m_begin; ///< wall_nanoseconds() of the preparation, later of the run
+    std::thread m_thread;
+};
+
+} // namespace spng::app
