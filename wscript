@@ -30,7 +30,7 @@ def configure(cfg):
     """configure: find the compiler, LibTorch and the other parts, and remember the options"""
     cfg.load("compiler_cxx gccdeps")
     cfg.load("spng_compiler spng_pch spng_unity spng_install spng_libtorch spng_cuda", tooldir=TOOLS)
-    cfg.load("spng_dependencies spng_link_check spng_summary", tooldir=TOOLS)
+    cfg.load("spng_dependencies spng_link_check spng_python spng_summary", tooldir=TOOLS)
     watch_tools(cfg)
 
 
@@ -43,7 +43,7 @@ def watch_tools(cfg):
 
 
 def build(bld):
-    """build: the library, the program, the tests and the benchmarks"""
+    """build: the library, the program, the Python module, the tests and the benchmarks"""
     bld.load("spng_build_info spng_install", tooldir=TOOLS)
     libraries = "FMT TORCH JSONNET ARCHIVE ZLIB BOOST SPDLOG TBB NLOHMANN CUDA NVTX SYSTEM"
     include_folders = [".", "spng/include", bld.bldnode.make_node("include")]
@@ -82,7 +82,7 @@ def build(bld):
             install_path="${LIBDIR}",
         )
 
-    bld.load("spng_cuda", tooldir=TOOLS)
+    bld.load("spng_cuda spng_python", tooldir=TOOLS)
 
     def program(target, source, use="", defines=()):
         if source:

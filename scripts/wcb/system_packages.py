@@ -11,6 +11,7 @@ import importlib.util
 import os
 import shutil
 import subprocess
+import sysconfig
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,7 +26,7 @@ class Package:
 
     apt: str
     conda: str  # "-" where conda-forge has none
-    sign: str  # "command:g++", "header:fmt/core.h" or "module:ensurepip"
+    sign: str  # "command:g++", "header:fmt/core.h", "python-header:Python.h" or "module:ensurepip"
     purpose: str
 
     @property
@@ -40,6 +41,8 @@ class Package:
             return shutil.which(name) is not None or (name == "g++" and bool(os.environ.get("CXX")))
         if kind == "module":
             return importlib.util.find_spec(name) is not None
+        if kind == "python-header":
+            return (Path(sysconfig.get_path("include")) / name).exists()
         return any((folder / name).exists() for folder in include_folders())
 
 

@@ -19,6 +19,7 @@ from .checkout import ROOT, VENV, fail, run, say
 REQUIREMENTS = ROOT / "requirements.txt"
 STAMP = VENV / "spng-setup.json"
 OWN_PACKAGES = {
+    "python": "wirecell-frame",
     "profiling": "wirecell-profile",
     "campaign": "wirecell-campaign",
 }  # folder -> command, named as its module

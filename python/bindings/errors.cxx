@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "python/bindings/bindings.h"
+
+#include "spng/core/error.h"
+
+#include <nanobind/stl/string.h>
+
+namespace nb = nanobind;
+
+namespace spng::python {
+
+namespace {
+
+const char* name_of(ErrorKind kind) {
+    switch (kind) {
+    case ErrorKind::Usage:
+        return "Usage";
+    case ErrorKind::Configuration:
+        return "Configuration";
+    case ErrorKind::Input:
+        return "Input";
+    case ErrorKind::Output:
+        return "Output";
+    case ErrorKind::Device:
+        return "Device";
+    case ErrorKind::Model:
+        return "Model";
+    case ErrorKind::Internal:
+        break;
+    }
+    return "Internal";
+}
+
+void raise(const std::exception_ptr& failure, void*) {
+    try {
+        std::rethrow_exception(failure);
+    } catch (const Error& error) {
+        const nb::object type = nb::module_::import_("spng.errors").attr("Error");
+        const ErrorText& text = error.text();
+        const nb::object instance =
+            type(name_of(error.kind()), text.what, text.where, text.seen, text.expected, text.hint);
+        PyErr_SetObject(type.ptr(), instance.ptr());
+    }
+}
+
+} // namespace
+
+void bind_errors() {
+    nb::register_exception_translator(raise);
+}
+
+} // namespace spng::python

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "python/bindings/bindings.h"
+#include "python/bindings/frames.h"
+
+#include "spng/core/error.h"
+#include "spng/io/frame_reader.h"
+#include "spng/io/frame_writer.h"
+
+#include <nanobind/stl/filesystem.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace nb = nanobind;
+using namespace nanobind::literals;
+
+namespace spng::python {
+
+namespace {
+
+/// Return the next event as spng.Frame; None at the end of the file.
+nb::object next(FrameReader& reader) {
+    std::optional<Frame> frame;
+    {
+        const nb::gil_scoped_release released;
+        frame = reader.next();
+    }
+    return frame ? to_python(*frame) : nb::none();
+}
+
+/// FrameWriter, and its path for messages.
+struct Writer {
+    Writer(std::filesystem::path file, std::optional<int> level, bool is_sparse)
+        : path(std::move(file)), writer(path, level, is_sparse ? FrameForm::sparse : FrameForm::dense) {}
+
+    void write(nb::handle event) {
+        const Frame frame = to_frame(event, path.string()); // holds Python's arrays: ends with the GIL
+        const nb::gil_scoped_release released;
+        writer.write(frame);
+    }
+
+    std::filesystem::path path;
+    FrameWriter writer;
+};
+
+} // namespace
+
+void bind_frame_files(nb::module_& module) {
+    using Released = nb::call_guard<nb::gil_scoped_release>;
+    nb::class_<FrameReader>(module, "FrameReader")
+        .def(
+            "__init__",
+            [](FrameReader* self, const std::filesystem::path& path, std::vector<std::string> tags) {
+                const nb::gil_scoped_release released;
+                new (self) FrameReader(path, std::move(tags));
+            },
+            "path"_a, "tags"_a)
+        .def("next", next)
+        .def_prop_ro("other_members", &FrameReader::other_members);
+    nb::class_<Writer>(module, "FrameWriter")
+        .def(nb::init<std::filesystem::path, std::optional<int>, bool>(), "path"_a, "level"_a, "is_sparse"_a)
+        .def("write", &Writer::write, "frame"_a)
+        .def("close", [](Writer& self) { self.writer.close(); }, Released());
+    module.def(
+        "checked",
+        [](nb::handle frame, const std::string& where) { return to_python(to_frame(frame, where)); },
+        "frame"_a, "where"_a);
+}
+
+} // namespace spng::python

@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Read and write frame files: .npz, .tar, .tar.gz and .tar.bz2, dense and sparse; HDF5 and Zarr by their endings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from os import PathLike
+from pathlib import Path
+
+from . import _core
+from .errors import Error
+from .frame import Frame
+
+# Endings of spng.formats, whose libraries are imported at first use.
+OTHER_FORMATS = (".h5", ".hdf5", ".zarr")
+FORMS = ("dense", "sparse")
+
+
+def read_frames(path: str | PathLike[str], tags: str | Sequence[str] = ("*",)) -> Iterator[Frame]:
+    """Return the events of a file one by one; no more than one is in memory. Other threads run while it reads.
+
+    @param tags  tags to read; "*" means all. Others are skipped unread.
+    @return samples are int16 or float32; a sparse file gives SparseSamples
+    @throws Error if there is no such file, it is no frame file, or, after the events before it, an event is unusable
+    """
+    path, tags = Path(path), [tags] if isinstance(tags, str) else list(tags)
+    if path.suffix in OTHER_FORMATS:
+        from . import formats
+
+        return (_core.checked(frame, str(path)) for frame in formats.read(path, tags))
+    return _events(_core.FrameReader(path, tags), path)
+
+
+def _events(reader: _core.FrameReader, path: Path) -> Iterator[Frame]:
+    frame = reader.next()
+    if frame is None:
+        raise Error(
+            "Input",
+            "the file holds no event",
+            where=str(path),
+            seen=f"members {', '.join(reader.other_members)}" if reader.other_members else "an empty archive",
+            expected="frame_<tag>_<ident>.npy, channels_<tag>_<ident>.npy, tickinfo_<tag>_<ident>.npy",
+            hint="is it a frame file?",
+        )
+    while frame is not None:
+        yield frame
+        frame = reader.next()
+
+
+def write_frames(
+    path: str | PathLike[str],
+    frames: Frame | Iterable[Frame],
+    form: str = "dense",
+    level: int | None = None,
+) -> None:
+    """Write events; the ending of the path chooses the format. Equal events give equal bytes.
+
+    The file appears under its name when it is complete: after an error there is none, and a former one is unchanged.
+
+    @param frames  one event, or several with different idents. Samples that are neither int16 nor float32 become int16
+                   if all are integers that fit, else float32
+    @param form    dense, or sparse: only the samples that are not 0 (docs/sparse-frames.md)
+    @param level   of compression, 0 to 9; None: the default of the format
+    @throws Error naming event, tag and value for an event that cannot be written, or if writing fails
+    """
+    path = Path(path)
+    if form not in FORMS:
+        raise Error(
+            "Input", "unknown form of a frame file", str(path), repr(form), " or ".join(map(repr, FORMS))
+        )
+    events = _distinct([frames] if isinstance(frames, Frame) else frames, path)
+    if path.suffix in OTHER_FORMATS:
+        from . import formats
+
+        if level is not None:
+            raise Error("Input", "the format has no level of compression", str(path), repr(level), "None")
+        formats.write(path, (_core.checked(frame, str(path)) for frame in events), form)
+        return
+    writer = _core.FrameWriter(path, level, form == "sparse")
+    for frame in events:
+        writer.write(frame)
+    writer.close()
+
+
+def _distinct(frames: Iterable[Frame], path: Path) -> Iterator[Frame]:
+    """Yield the events. Raise Error if there is none, or if two have one ident."""
+    idents: set[int] = set()
+    for frame in frames:
+        yield frame  # first, because the writer checks that it is one
+        if frame.ident in idents:
+            raise Error(
+                "Input",
+                "two events have the same ident",
+                where=f"{path}, event {len(idents)} of those given",
+                seen=f"ident {frame.ident} again",
+                expected="a different ident in each event",
+                hint="dataclasses.replace(frame, ident=...) returns the event with another ident",
+            )
+        idents.add(frame.ident)
+    if not idents:
+        raise Error(
+            "Input", "there is no event to write", where=str(path), expected="at least one spng.Frame"
+        )
