@@ -1,69 +1,70 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The module spng._core of the Python package in python/, for the Python of the virtual environment."""
+"""The Python module spng._core, for the Python that runs the build: that of the virtual environment.
 
-import json
-import os
-import subprocess
-
-QUESTION = """
-import json, sysconfig
-facts = {"include": sysconfig.get_paths()["include"], "suffix": sysconfig.get_config_var("EXT_SUFFIX")}
-try:
-    import nanobind
-    facts |= {"nanobind": nanobind.include_dir(), "source": nanobind.source_dir()}
-except ImportError:
-    pass
-print(json.dumps(facts))
+The package's own code is in python/spng, which finds the module in the build folder.
 """
-# Those that nanobind's own CMake functions set.
-FLAGS = ["-fvisibility=hidden", "-fno-strict-aliasing", "-ffunction-sections", "-fdata-sections"]
+
+import importlib.util
+import os
+import sysconfig
+
+SOURCES = "python/bindings/*.cxx"
 
 
 def configure(cfg):
-    """Find Python's headers and nanobind; without them the module is left out."""
+    """Find Python.h and nanobind. Without them the module is left out."""
+    include_folder = sysconfig.get_path("include")
+    nanobind = importlib.util.find_spec("nanobind")
     env = cfg.env
-    python = os.path.join(cfg.path.abspath(), ".venv", "bin", "python")
-    env.PYTHON_MODULE = ""
-    if not os.path.exists(python):
-        env.append_value("NOTES", "no Python package spng: there is no .venv (./wcb setup)")
-        return
-    facts = json.loads(subprocess.run([python, "-c", QUESTION], capture_output=True, check=True).stdout)
-    if not os.path.exists(os.path.join(facts["include"], "Python.h")):
-        env.append_value(
-            "NOTES", f"no Python package spng: {facts['include']} has no Python.h (apt-get install libpython3-dev)"
-        )
-    elif "nanobind" not in facts:
-        env.append_value("NOTES", "no Python package spng: .venv has no nanobind (./wcb setup)")
+    env.HAVE_PYTHON = 0
+    if not os.path.exists(os.path.join(include_folder, "Python.h")):
+        env.PYTHON_TEXT = f"left out: no Python.h in {include_folder} (apt: python3-dev; ./wcb setup)"
+    elif env.BUILD_MODE in ("asan", "tsan"):
+        env.PYTHON_TEXT = "left out: a sanitizer needs a program that was built with it"
+    elif nanobind is None:
+        env.PYTHON_TEXT = "left out: no nanobind (./wcb setup)"
     else:
-        env.PYTHON_MODULE = f"_core{facts['suffix']}"
-        env.NANOBIND_SOURCE = os.path.join(facts["source"], "nb_combined.cpp")
-        robin_map = os.path.join(os.path.dirname(facts["source"]), "ext", "robin_map", "include")
+        folder = os.path.dirname(nanobind.origin)
+        env.HAVE_PYTHON = 1
+        env.PYTHON_TEXT = f"{sysconfig.get_python_version()} ({include_folder})"
+        env.NANOBIND_SOURCE = os.path.join(folder, "src")
+        env.PYTHON_SUFFIX = sysconfig.get_config_var("EXT_SUFFIX")
+        folders = (
+            include_folder,
+            os.path.join(folder, "include"),
+            os.path.join(folder, "ext", "robin_map", "include"),
+        )
         env.CXXFLAGS_PYTHON = [
-            flag for folder in (facts["include"], facts["nanobind"], robin_map) for flag in ("-isystem", folder)
+            "-fvisibility=hidden",
+            *(flag for each in folders for flag in ("-isystem", each)),
         ]
+        if env.BUILD_MODE == "release":
+            env.DEFINES_PYTHON = ["NB_COMPACT_ASSERTIONS"]
 
 
 def build(bld):
-    """Build the module into the folder python/spng of the build, where python/spng/__init__.py finds it."""
-    env = bld.env
-    if not env.PYTHON_MODULE:
+    """Build nanobind's source and the bindings into one module."""
+    if not bld.env.HAVE_PYTHON:
         return
-    own = env.derive()
-    own.cxxshlib_PATTERN = "%s"
-    nanobind = bld.bldnode.make_node("python/nanobind.cxx")
-    text = f'#include "{env.NANOBIND_SOURCE}"\n'
-    if not nanobind.exists() or nanobind.read() != text:
-        nanobind.parent.mkdir()
-        nanobind.write(text)
+    source = bld.root.find_node(os.path.join(bld.env.NANOBIND_SOURCE, "nb_combined.cpp"))
+    # CPython's structures alias; warnings of others cannot be corrected here.
+    bld.objects(
+        source=[source],
+        use="PYTHON",
+        cxxflags=["-fno-strict-aliasing", "-w"],
+        name="nanobind",
+        target="python/nanobind",
+    )
+    env = bld.env.derive()
+    env.cxxshlib_PATTERN = f"%s{bld.env.PYTHON_SUFFIX}"
     bld.shlib(
-        target=f"python/spng/{env.PYTHON_MODULE}",
-        source=[*bld.path.ant_glob("python/bindings/*.cxx"), nanobind],
-        includes=[".", "spng/include"],
-        use="spng PYTHON FMT TORCH NLOHMANN SYSTEM",
-        env=own,
-        cxxflags=FLAGS,
-        defines=["NB_COMPACT_ASSERTIONS"],
-        rpath=["$ORIGIN/../../lib", *env.RPATH_TORCH],
+        env=env,
+        target="python/spng/_core",
+        source=bld.path.ant_glob(SOURCES),
+        use="nanobind spng FMT TORCH PYTHON NLOHMANN SYSTEM",
+        # Python's own symbols are those of the program that loads the module.
+        linkflags=["-Wl,--as-needed"],
+        rpath=["$ORIGIN/../../lib"],
         install_path=None,
-        name="python",
+        name="spng_python",
     )

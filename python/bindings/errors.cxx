@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "spng/core/error.h"
-
 #include "python/bindings/bindings.h"
+
+#include "spng/core/error.h"
 
 #include <nanobind/stl/string.h>
 
 namespace nb = nanobind;
 
 namespace spng::python {
+
 namespace {
 
 const char* name_of(ErrorKind kind) {
@@ -30,23 +31,22 @@ const char* name_of(ErrorKind kind) {
     return "Internal";
 }
 
-void raise(const Error& error) {
-    const ErrorText& text = error.text();
-    const nb::object type = nb::module_::import_("spng.errors").attr("Error");
-    const nb::object raised = type(name_of(error.kind()), text.what, text.where, text.seen, text.expected, text.hint);
-    PyErr_SetObject(type.ptr(), raised.ptr());
+void raise(const std::exception_ptr& failure, void*) {
+    try {
+        std::rethrow_exception(failure);
+    } catch (const Error& error) {
+        const nb::object type = nb::module_::import_("spng.errors").attr("Error");
+        const ErrorText& text = error.text();
+        const nb::object instance =
+            type(name_of(error.kind()), text.what, text.where, text.seen, text.expected, text.hint);
+        PyErr_SetObject(type.ptr(), instance.ptr());
+    }
 }
 
 } // namespace
 
 void bind_errors() {
-    nb::register_exception_translator([](const std::exception_ptr& failure, void*) {
-        try {
-            std::rethrow_exception(failure);
-        } catch (const Error& error) {
-            raise(error);
-        }
-    });
+    nb::register_exception_translator(raise);
 }
 
 } // namespace spng::python

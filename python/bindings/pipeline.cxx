@@ -2,7 +2,7 @@
 // The Pipeline object (WireCellSpng/Pipeline.h) for python/spng/pipeline.py, which has the public classes.
 
 #include "python/bindings/bindings.h"
-#include "python/bindings/frames.h"
+#include "python/bindings/output_frames.h"
 
 #include "spng/job/version.h"
 

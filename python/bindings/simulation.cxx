@@ -4,7 +4,7 @@
 #include "spng/pipeline/simulation.h"
 
 #include "python/bindings/bindings.h"
-#include "python/bindings/frames.h"
+#include "python/bindings/output_frames.h"
 
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/string.h>

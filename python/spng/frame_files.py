@@ -1,93 +1,146 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Read and write frame files: .npz, .tar, .tar.gz and .tar.bz2 of the Wire-Cell Toolkit, HDF5 and Zarr."""
+"""Read and write frame files: .npz, .tar, .tar.gz and .tar.bz2, dense and sparse; HDF5 and Zarr by their endings."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from os import PathLike
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING
 
-from . import _core, formats
-from .conversion import frame_of, numpy_array, ranges_of
-from .errors import input_error
-from .frame import Frame, SparseSamples, Traces
+from .errors import Error
+from .frame import Frame
 
-Form = Literal["dense", "sparse"]
+if TYPE_CHECKING:
+    from . import _core
+
+# Endings of spng.formats, whose libraries are imported at first use.
+OTHER_FORMATS = (".h5", ".hdf5", ".zarr")
+FORMS = ("dense", "sparse")
 
 
-def read_frames(path: str | os.PathLike[str], tags: Sequence[str] | str = ("*",)) -> Iterator[Frame]:
-    """Yield the events of a file in its order; at most one is in memory.
+def read_frames(
+    path: str | PathLike[str],
+    tags: str | Sequence[str] = ("*",),
+    idents: Collection[int] | None = None,
+) -> Iterator[Frame]:
+    """Return the events of a file one by one; no more than one is in memory. Other threads run while it reads.
 
-    tags  the tags to read; "*" reads all. Others are skipped unread
-
-    Samples are int16 or float32, and SparseSamples where the file is sparse. Raise spng.Error for a file that cannot be read, and
-    for a damaged event: the iterator has ended then.
+    @param tags    tags to read; "*" means all. Others are skipped unread.
+    @param idents  events to read, in file order; None: all. Others are skipped unread.
+    @return samples are int16 or float32; a sparse file gives SparseSamples
+    @throws Error if there is no such file, it is no frame file, or, after the events before it, an event is unusable or
+            absent
     """
-    path = Path(path)
-    wanted = [tags] if isinstance(tags, str) else list(tags)
-    return formats.read(path, wanted) if formats.is_ours(path) else _read(path, wanted)
+    path, tags = Path(path), [tags] if isinstance(tags, str) else list(tags)
+    wanted = None if idents is None else set(idents)
+    if path.suffix in OTHER_FORMATS:
+        from . import formats
+
+        return _wanted(_checked(formats.read(path, tags), path), wanted, path)
+    from .native import core
+
+    return _wanted(_events(core.FrameReader(path, tags, wanted), wanted, path), wanted, path)
 
 
-def read_frame(path: str | os.PathLike[str], ident: int | None = None) -> Frame:
-    """Return one event of a file: that of the ident, or the first. Raise spng.Error if the file has no such event."""
-    idents = []
-    for frame in read_frames(path):
-        if ident is None or frame.ident == ident:
-            return frame
-        idents.append(str(frame.ident))
-    raise input_error(
-        "the file has no such event", where=str(path), seen="events " + ", ".join(idents), expected=f"event {ident}"
-    )
+def _events(reader: _core.FrameReader, wanted: set[int] | None, path: Path) -> Iterator[Frame]:
+    frame = reader.next()
+    if frame is None and wanted is None:
+        raise Error(
+            "Input",
+            "the file holds no event",
+            where=str(path),
+            seen=f"members {', '.join(reader.other_members)}" if reader.other_members else "an empty archive",
+            expected="frame_<tag>_<ident>.npy, channels_<tag>_<ident>.npy, tickinfo_<tag>_<ident>.npy",
+            hint="is it a frame file?",
+        )
+    while frame is not None:
+        yield frame
+        frame = reader.next()
+
+
+def _wanted(frames: Iterator[Frame], wanted: set[int] | None, path: Path) -> Iterator[Frame]:
+    """Yield the wanted events. Raise Error if one is absent."""
+    if wanted is None:
+        yield from frames
+        return
+    absent = set(wanted)
+    while absent:
+        frame = next(frames, None)
+        if frame is None:
+            raise Error(
+                "Input",
+                "the file lacks events",
+                where=str(path),
+                seen=f"no event {', '.join(map(str, sorted(absent)))}",
+                expected="events of the file",
+            )
+        if frame.ident in absent:
+            absent.remove(frame.ident)
+            yield frame
 
 
 def write_frames(
-    path: str | os.PathLike[str], frames: Frame | Iterable[Frame], form: Form = "dense", level: int | None = None
+    path: str | PathLike[str],
+    frames: Frame | Iterable[Frame],
+    form: str = "dense",
+    level: int | None = None,
 ) -> None:
-    """Write events to a file, whose ending names the format. It appears when it is complete.
+    """Write events; the ending of the path chooses the format. Equal events give equal bytes.
 
-    frames  one event, or an iterable of events, which may be a generator
-    form    of the samples in the file, whatever their form in the frames
-    level   of compression, 0 to 9; None: a fast one for the format
+    The file appears under its name when it is complete: after an error there is none, and a former one is unchanged.
 
-    Samples of other types than int16 and float32 become int16 if all values fit, else float32. Raise spng.Error for frames that
-    contradict themselves, and if writing fails; then no file remains.
+    @param frames  one event, or several with different idents. Samples that are neither int16 nor float32 become int16
+                   if all are integers that fit, else float32
+    @param form    dense, or sparse: only the samples that are not 0 (docs/sparse-frames.md)
+    @param level   of compression, 0 to 9; None: the default of the format
+    @throws Error naming event, tag and value for an event that cannot be written, or if writing fails
     """
     path = Path(path)
-    if form not in ("dense", "sparse"):
-        raise input_error("unknown form of frames", seen=repr(form), expected="'dense' or 'sparse'")
-    events = [frames] if isinstance(frames, Frame) else frames
-    if formats.is_ours(path):
-        formats.write(path, events, form)
+    if form not in FORMS:
+        raise Error(
+            "Input", "unknown form of a frame file", str(path), repr(form), " or ".join(map(repr, FORMS))
+        )
+    events = _distinct([frames] if isinstance(frames, Frame) else frames, path)
+    if path.suffix in OTHER_FORMATS:
+        from . import formats
+
+        if level is not None:
+            raise Error("Input", "the format has no level of compression", str(path), repr(level), "None")
+        formats.write(path, _checked(events, path), form)
         return
-    writer = _core.FrameFileWriter(str(path), level, form == "sparse")
+    from .native import core
+
+    writer = core.FrameWriter(path, level, form == "sparse")
     for frame in events:
-        if not frame.traces:
-            raise input_error("the frame has no traces", where=f"{path}, event {frame.ident}", expected="one tag or more")
-        traces = [_given(each) for each in frame.traces.values()]
-        writer.write(frame.ident, traces, ranges_of(frame.masks), dict(frame.notes))
+        writer.write(frame)
     writer.close()
 
 
-def _read(path: Path, tags: list[str]) -> Iterator[Frame]:
-    reader = _core.FrameFileReader(str(path), tags)
-    while (event := reader.next()) is not None:
-        yield frame_of(event)
+def _checked(frames: Iterable[Frame], path: Path) -> Iterator[Frame]:
+    """Yield the events with the checks and the types of samples that all formats share."""
+    from .native import core
+
+    for frame in frames:
+        yield core.checked(frame, str(path))
 
 
-def _given(traces: Traces) -> _core.GivenTraces:
-    samples, runs, shape = traces.samples, None, ()
-    if isinstance(samples, SparseSamples):
-        samples, runs, shape = samples.values, numpy_array(samples.runs), samples.shape
-    summary = None if traces.summary is None else numpy_array(traces.summary)
-    return _core.GivenTraces(
-        traces.tag,
-        numpy_array(samples),
-        runs,
-        list(shape),
-        numpy_array(traces.channels),
-        traces.start_ns,
-        traces.tick_ns,
-        traces.first_tick,
-        summary,
-    )
+def _distinct(frames: Iterable[Frame], path: Path) -> Iterator[Frame]:
+    """Yield the events. Raise Error if there is none, or if two have one ident."""
+    idents: set[int] = set()
+    for frame in frames:
+        yield frame  # first, because the writer checks that it is one
+        if frame.ident in idents:
+            raise Error(
+                "Input",
+                "two events have the same ident",
+                where=f"{path}, event {len(idents)} of those given",
+                seen=f"ident {frame.ident} again",
+                expected="a different ident in each event",
+                hint="dataclasses.replace(frame, ident=...) returns the event with another ident",
+            )
+        idents.add(frame.ident)
+    if not idents:
+        raise Error(
+            "Input", "there is no event to write", where=str(path), expected="at least one spng.Frame"
+        )

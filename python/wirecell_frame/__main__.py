@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""python -m wirecell_frame"""
+"""python -m wirecell_frame."""
 
 import sys
 

@@ -3,43 +3,48 @@
 
 from __future__ import annotations
 
+import argparse
 import importlib
 import os
 import pkgutil
 import sys
+from types import ModuleType
 
+from wirecell_profile import __version__
 from wirecell_profile.cli import parser_of
-from wirecell_profile.errors import ProfileError
 from wirecell_profile.stop_signals import Stopped, stop_signals_raise
 
-import spng
+from spng import Error
 
 from . import commands
 
-ABOUT = """Look at, compare and convert frame files: .npz, .tar, .tar.gz, .tar.bz2, .h5, .zarr.
+ABOUT = """Look at frame files, compare and convert them: .npz, .tar, .tar.gz, .tar.bz2, HDF5 and Zarr.
 
-Exit status: 0 done; 1 failed, or frames differ; 2 usage error; 128 + N stopped by signal N."""
+Exit status: 0 done; 1 failed, or the files differ; 2 usage error; 128 + N stopped by signal N."""
+
+
+def load_commands() -> list[ModuleType]:
+    """Import all modules of commands/, in order of their names."""
+    names = sorted(module.name for module in pkgutil.iter_modules(commands.__path__))
+    return [importlib.import_module(f"{commands.__name__}.{name}") for name in names]
+
+
+def make_parser() -> argparse.ArgumentParser:
+    """Return the parser of all commands."""
+    return parser_of("wirecell-frame", __version__, ABOUT, load_commands())
 
 
 def main(words: list[str] | None = None) -> int:
-    """Run a command and return the exit status. Print an error as one block."""
-    names = sorted(module.name for module in pkgutil.iter_modules(commands.__path__))
-    modules = [importlib.import_module(f"{commands.__name__}.{name}") for name in names if name[0] != "_"]
-    arguments = parser_of("wirecell-frame", spng.__version__, ABOUT, modules).parse_args(words)
+    """Run a command; return the exit status. Print errors that the user can correct as one block."""
+    arguments = make_parser().parse_args(words)
     try:
         with stop_signals_raise():
             return arguments.run(arguments)
-    except spng.Error as error:
+    except Error as error:
         print(error, file=sys.stderr)
         return 2 if error.kind in ("Usage", "Configuration") else 1
-    except ProfileError as error:
-        print(error, file=sys.stderr)
-        return 1
-    except OSError as error:
-        if isinstance(error, BrokenPipeError):  # the reader, such as head, closed the pipe
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            return 0
-        print(f"error: {error.strerror}\n  where:    {error.filename}", file=sys.stderr)
-        return 1
+    except BrokenPipeError:  # the reader, such as head, has closed the pipe
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
     except KeyboardInterrupt as stop:
         return stop.exit_status if isinstance(stop, Stopped) else 130

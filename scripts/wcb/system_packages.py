@@ -26,7 +26,7 @@ class Package:
 
     apt: str
     conda: str  # "-" where conda-forge has none
-    sign: str  # "command:g++", "header:fmt/core.h", "module:ensurepip" or "python:Python.h"
+    sign: str  # "command:g++", "header:fmt/core.h", "python-header:Python.h" or "module:ensurepip"
     purpose: str
 
     @property
@@ -39,10 +39,10 @@ class Package:
         kind, name = self.sign.split(":", 1)
         if kind == "command":
             return shutil.which(name) is not None or (name == "g++" and bool(os.environ.get("CXX")))
-        if kind == "python":
-            return (Path(sysconfig.get_paths()["include"]) / name).exists()
         if kind == "module":
             return importlib.util.find_spec(name) is not None
+        if kind == "python-header":
+            return (Path(sysconfig.get_path("include")) / name).exists()
         return any((folder / name).exists() for folder in include_folders())
 
 

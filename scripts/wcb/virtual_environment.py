@@ -19,9 +19,9 @@ from .checkout import ROOT, VENV, fail, run, say
 REQUIREMENTS = ROOT / "requirements.txt"
 STAMP = VENV / "spng-setup.json"
 OWN_PACKAGES = {
+    "python": "wirecell-frame",
     "profiling": "wirecell-profile",
     "campaign": "wirecell-campaign",
-    "python": "wirecell-frame",
 }  # folder -> command, named as its module
 # -P: do not import files of the current folder, such as struct.py.
 LAUNCHER_TEXT = """#!/bin/sh

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The commands: modules with NAME, HELP, add_arguments() and run()."""
+"""The commands, one module each: NAME, HELP, a docstring, add_arguments(parser) and run(arguments)."""

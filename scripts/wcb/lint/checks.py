@@ -15,7 +15,13 @@ from .files import with_ending
 
 CPP = (".h", ".cxx", ".cu", ".cuh")
 # Type-checked as a whole, because a change of one module shows in another.
-TYPED = ("profiling/wirecell_profile", "campaign/wirecell_campaign", "scripts")
+TYPED = (
+    "python/spng",
+    "python/wirecell_frame",
+    "profiling/wirecell_profile",
+    "campaign/wirecell_campaign",
+    "scripts",
+)
 JSONNETFMT = "jsonnetfmt"
 
 
