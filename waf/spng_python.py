@@ -19,6 +19,8 @@ def configure(cfg):
     env.HAVE_PYTHON = 0
     if not os.path.exists(os.path.join(include_folder, "Python.h")):
         env.PYTHON_TEXT = f"left out: no Python.h in {include_folder} (apt: python3-dev; ./wcb setup)"
+    elif env.BUILD_MODE in ("asan", "tsan"):
+        env.PYTHON_TEXT = "left out: a sanitizer needs a program that was built with it"
     elif nanobind is None:
         env.PYTHON_TEXT = "left out: no nanobind (./wcb setup)"
     else:

@@ -8,11 +8,13 @@
 
 #include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/set.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include <filesystem>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -56,15 +58,17 @@ void bind_frame_files(nb::module_& module) {
     nb::class_<FrameReader>(module, "FrameReader")
         .def(
             "__init__",
-            [](FrameReader* self, const std::filesystem::path& path, std::vector<std::string> tags) {
-                const nb::gil_scoped_release released;
-                new (self) FrameReader(path, std::move(tags));
+            [](FrameReader* self, const std::filesystem::path& path, std::vector<std::string> tags,
+               std::optional<std::set<int>> idents) {
+                new (self) FrameReader(path, std::move(tags), ordinary_tensor, std::move(idents));
             },
-            "path"_a, "tags"_a)
+            "path"_a, "tags"_a, "idents"_a.none(), Released())
         .def("next", next)
         .def_prop_ro("other_members", &FrameReader::other_members);
     nb::class_<Writer>(module, "FrameWriter")
-        .def(nb::init<std::filesystem::path, std::optional<int>, bool>(), "path"_a, "level"_a, "is_sparse"_a)
+        .def(nb::init<std::filesystem::path, std::optional<int>, bool>(), "path"_a, "level"_a.none(),
+             "is_sparse"_a,
+             Released()) // blocks until a pipe has a reader
         .def("write", &Writer::write, "frame"_a)
         .def("close", [](Writer& self) { self.writer.close(); }, Released());
     module.def(

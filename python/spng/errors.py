@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import shlex
 import sys
-from typing import NoReturn
 
 
 class Error(Exception):
@@ -34,16 +33,6 @@ class Error(Exception):
         return "\n".join(
             [f"error: {self.what}", *(f"  {name + ':':<10}{text}" for name, text in parts if text)]
         )
-
-
-class NotBuilt:
-    """Stand-in for a module that cannot be loaded: every use of it raises the error."""
-
-    def __init__(self, error: Error) -> None:
-        self._error = error
-
-    def __getattr__(self, name: str) -> NoReturn:
-        raise self._error
 
 
 def pip_install(package: str) -> str:

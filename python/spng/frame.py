@@ -60,6 +60,16 @@ class Traces:
         """Return all samples (channel, tick)."""
         return self.samples.dense() if isinstance(self.samples, SparseSamples) else self.samples
 
+    def rows(self, channels: np.ndarray) -> np.ndarray:
+        """Return the samples (channel, tick) of these channels in their order; zeros for channels that are absent."""
+        samples = np.asarray(self.dense())
+        order = np.argsort(self.channels, kind="stable")
+        found = order[np.searchsorted(self.channels, channels, sorter=order).clip(max=len(order) - 1)]
+        is_present = self.channels[found] == channels
+        rows = samples[found]
+        rows[~is_present] = 0
+        return rows
+
     @property
     def times_us(self) -> np.ndarray:
         """Return the start of each tick (tick,) [us]."""

@@ -3,37 +3,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from os import PathLike
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from . import _core
 from .errors import Error
 from .frame import Frame
+
+if TYPE_CHECKING:
+    from . import _core
 
 # Endings of spng.formats, whose libraries are imported at first use.
 OTHER_FORMATS = (".h5", ".hdf5", ".zarr")
 FORMS = ("dense", "sparse")
 
 
-def read_frames(path: str | PathLike[str], tags: str | Sequence[str] = ("*",)) -> Iterator[Frame]:
+def read_frames(
+    path: str | PathLike[str],
+    tags: str | Sequence[str] = ("*",),
+    idents: Collection[int] | None = None,
+) -> Iterator[Frame]:
     """Return the events of a file one by one; no more than one is in memory. Other threads run while it reads.
 
-    @param tags  tags to read; "*" means all. Others are skipped unread.
+    @param tags    tags to read; "*" means all. Others are skipped unread.
+    @param idents  events to read, in file order; None: all. Others are skipped unread.
     @return samples are int16 or float32; a sparse file gives SparseSamples
-    @throws Error if there is no such file, it is no frame file, or, after the events before it, an event is unusable
+    @throws Error if there is no such file, it is no frame file, or, after the events before it, an event is unusable or
+            absent
     """
     path, tags = Path(path), [tags] if isinstance(tags, str) else list(tags)
+    wanted = None if idents is None else set(idents)
     if path.suffix in OTHER_FORMATS:
         from . import formats
 
-        return (_core.checked(frame, str(path)) for frame in formats.read(path, tags))
-    return _events(_core.FrameReader(path, tags), path)
+        return _wanted(_checked(formats.read(path, tags), path), wanted, path)
+    from .native import core
+
+    return _wanted(_events(core.FrameReader(path, tags, wanted), wanted, path), wanted, path)
 
 
-def _events(reader: _core.FrameReader, path: Path) -> Iterator[Frame]:
+def _events(reader: _core.FrameReader, wanted: set[int] | None, path: Path) -> Iterator[Frame]:
     frame = reader.next()
-    if frame is None:
+    if frame is None and wanted is None:
         raise Error(
             "Input",
             "the file holds no event",
@@ -45,6 +57,27 @@ def _events(reader: _core.FrameReader, path: Path) -> Iterator[Frame]:
     while frame is not None:
         yield frame
         frame = reader.next()
+
+
+def _wanted(frames: Iterator[Frame], wanted: set[int] | None, path: Path) -> Iterator[Frame]:
+    """Yield the wanted events. Raise Error if one is absent."""
+    if wanted is None:
+        yield from frames
+        return
+    absent = set(wanted)
+    while absent:
+        frame = next(frames, None)
+        if frame is None:
+            raise Error(
+                "Input",
+                "the file lacks events",
+                where=str(path),
+                seen=f"no event {', '.join(map(str, sorted(absent)))}",
+                expected="events of the file",
+            )
+        if frame.ident in absent:
+            absent.remove(frame.ident)
+            yield frame
 
 
 def write_frames(
@@ -74,12 +107,22 @@ def write_frames(
 
         if level is not None:
             raise Error("Input", "the format has no level of compression", str(path), repr(level), "None")
-        formats.write(path, (_core.checked(frame, str(path)) for frame in events), form)
+        formats.write(path, _checked(events, path), form)
         return
-    writer = _core.FrameWriter(path, level, form == "sparse")
+    from .native import core
+
+    writer = core.FrameWriter(path, level, form == "sparse")
     for frame in events:
         writer.write(frame)
     writer.close()
+
+
+def _checked(frames: Iterable[Frame], path: Path) -> Iterator[Frame]:
+    """Yield the events with the checks and the types of samples that all formats share."""
+    from .native import core
+
+    for frame in frames:
+        yield core.checked(frame, str(path))
 
 
 def _distinct(frames: Iterable[Frame], path: Path) -> Iterator[Frame]:

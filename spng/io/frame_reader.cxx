@@ -42,8 +42,9 @@ struct FrameReader::Parts {
 };
 
 FrameReader::FrameReader(const std::filesystem::path& path, std::vector<std::string> tags,
-                         HostAllocator allocate)
-    : m_archive(path), m_tags(std::move(tags)), m_allocate(std::move(allocate)) {}
+                         HostAllocator allocate, std::optional<std::set<int>> idents)
+    : m_archive(path), m_tags(std::move(tags)), m_allocate(std::move(allocate)), m_idents(std::move(idents)) {
+}
 
 bool FrameReader::is_accepted(const std::string& tag) const {
     return std::any_of(m_tags.begin(), m_tags.end(),
@@ -60,6 +61,9 @@ bool FrameReader::next_frame_member() {
                                            .seen = problem.what(),
                                            .expected = "<kind>_<tag>_<ident>.npy, such as frame_*_0.npy",
                                            .hint = "rename the member"});
+        }
+        if (m_member && m_idents && !m_idents->contains(m_member->ident)) {
+            continue;
         }
         if (m_member) {
             return true;

@@ -8,6 +8,7 @@
 
 #include <filesystem>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -35,9 +36,11 @@ class FrameReader {
 public:
     /// @param tags  tags to read; "*" means all. Others are skipped unread.
     /// @param allocate  makes the memory of samples that need no conversion, for example page-locked for uploads
+    /// @param idents  events to read; nothing means all. Others are skipped unread.
     /// @throws Error(Input) if there is no such file or it is no archive
     explicit FrameReader(const std::filesystem::path& path, std::vector<std::string> tags = {"*"},
-                         HostAllocator allocate = ordinary_tensor);
+                         HostAllocator allocate = ordinary_tensor,
+                         std::optional<std::set<int>> idents = std::nullopt);
 
     /// Return the next event, its traces in the order in which their tags first appear; nothing at the end of
     /// the file. The call after an error continues with the following event, or returns nothing if the
@@ -69,6 +72,7 @@ private:
     NpyReader m_arrays;
     std::vector<std::string> m_tags;
     HostAllocator m_allocate;
+    std::optional<std::set<int>> m_idents;
     std::optional<FrameMember> m_member; ///< current member of the archive; nothing before the first
     std::optional<int> m_failed_ident;   ///< the event whose remaining members are skipped
     std::size_t m_frames_read = 0;
