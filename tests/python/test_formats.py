@@ -5,12 +5,16 @@ from __future__ import annotations
 
 import json
 import re
+import signal as signals
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
 import pytest
+from spng.formats.delayed_signals import delayed_signals
+from wirecell_profile.stop_signals import stop_signals_raise
 
 from spng import Error, Frame, SparseSamples, formats, frame_files
 from tests.python.frame_examples import frame, require_equal, rich_events, signal
@@ -81,6 +85,27 @@ class TestRoundTrip:
         torch = pytest.importorskip("torch")
         formats.write(path, [frame(torch.from_numpy(signal()))])
         assert next(formats.read(path))["signal"].samples.tobytes() == signal().tobytes()
+
+
+class TestDelayedSignals:
+    """Signals that raise exceptions wait for the end of the block."""
+
+    @pytest.mark.parametrize("number", [signals.SIGINT, signals.SIGTERM])
+    def test_the_exception_comes_at_the_end(self, number: signals.Signals) -> None:
+        steps = []
+        before = signals.getsignal(number)
+        with stop_signals_raise(), pytest.raises(KeyboardInterrupt):
+            with delayed_signals():
+                signals.raise_signal(number)
+                steps.append("after the signal")
+            steps.append("never")
+        assert steps == ["after the signal"] and signals.getsignal(number) is before
+
+    def test_other_threads_may_use_the_formats(self, path: Path) -> None:
+        with ThreadPoolExecutor(1) as pool:
+            pool.submit(formats.write, path, rich_events()).result()
+            (first, *_) = pool.submit(lambda: list(formats.read(path))).result()
+        require_equal(first, rich_events()[0])
 
 
 def test_the_endings_are_those_of_frame_files() -> None:

@@ -158,9 +158,11 @@ from tests.python.frame_examples import frame, signal
 from wirecell_frame.commands import convert
 from wirecell_frame.cli import main
 
+samples = signal()
+
 def endless(path, tags):
     for ident in itertools.count():
-        yield frame(signal(), ident)
+        yield frame(samples, ident)
         print(ident, flush=True)
 
 convert.read_frames = endless

@@ -18,6 +18,7 @@ import numpy as np
 from ..errors import Error
 from ..frame import Frame
 from . import members
+from .delayed_signals import delayed_signals
 from .output import replaced_file
 
 NEEDS = "HDF5 files"
@@ -36,18 +37,22 @@ def read(path: Path, tags: tuple[str, ...]) -> Iterator[Frame]:
         if not file["/"].id.get_create_plist().get_link_creation_order():
             groups.sort(key=int)
         for name in groups:
-            yield _frame_from(file[name], int(name), tags, f"{path}, event {name}")
+            with delayed_signals():
+                frame = _frame_from(file[name], int(name), tags, f"{path}, event {name}")
+            yield frame
 
 
 def write(path: Path, frames: Iterable[Frame], form: str) -> None:
     """Write events. Raise Error if two have the same ident."""
     h5py = members.required("h5py", NEEDS)
-    with replaced_file(path) as partial, h5py.File(partial, "w", track_order=True) as file:
-        for frame in frames:
-            members.check_names(frame, str(path))
-            if str(frame.ident) in file:
-                raise Error("Output", "two events have the same id", str(path), str(frame.ident))
-            _write_frame(file.create_group(str(frame.ident), track_order=True), frame, form)
+    with replaced_file(path) as partial:
+        with delayed_signals():
+            file = h5py.File(partial, "w", track_order=True)
+        with file:
+            for frame in frames:
+                members.check_names(frame, str(path))
+                with delayed_signals():
+                    _write_frame(file, frame, form, str(path))
 
 
 def _is_ident(name: str) -> bool:
@@ -82,7 +87,10 @@ def _frame_from(group: Any, ident: int, tags: tuple[str, ...], where: str) -> Fr
     return Frame(traces, ident, masks, notes)
 
 
-def _write_frame(group: Any, frame: Frame, form: str) -> None:
+def _write_frame(file: Any, frame: Frame, form: str, path: str) -> None:
+    if str(frame.ident) in file:
+        raise Error("Output", "two events have the same id", path, str(frame.ident))
+    group = file.create_group(str(frame.ident), track_order=True)
     for tag, traces in frame.traces.items():
         for kind, array in members.arrays_of(traces, form).items():
             _write_array(group, f"{kind}_{tag}", array)

@@ -20,6 +20,7 @@ import numpy as np
 from ..errors import Error
 from ..frame import Frame, Traces
 from . import members
+from .delayed_signals import delayed_signals
 from .output import replaced_folder
 
 NEEDS = "Zarr files"
@@ -31,21 +32,27 @@ def read(path: Path, tags: tuple[str, ...]) -> Iterator[Frame]:
     """Yield the events of a group in the order of its attribute `events`."""
     with _readable(path) as root:
         for ident in root.attrs["events"]:
-            yield _frame_from(root[str(ident)], ident, tags, f"{path}, event {ident}")
+            with delayed_signals():
+                frame = _frame_from(root[str(ident)], ident, tags, f"{path}, event {ident}")
+            yield frame
 
 
 def write(path: Path, frames: Iterable[Frame], form: str) -> None:
     """Write events. Raise Error if two have the same ident."""
     zarr = members.required("zarr", NEEDS)
     with replaced_folder(path, MARK) as partial:
-        root, idents = zarr.create_group(partial, zarr_format=3), []
+        with delayed_signals():
+            root = zarr.create_group(partial, zarr_format=3)
+        idents: list[int] = []
         for frame in frames:
             members.check_names(frame, str(path))
             if frame.ident in idents:
                 raise Error("Output", "two events have the same id", str(path), str(frame.ident))
             idents.append(frame.ident)
-            _write_frame(root, frame, form)
-        root.attrs["events"] = idents
+            with delayed_signals():
+                _write_frame(root, frame, form)
+        with delayed_signals():
+            root.attrs["events"] = idents
 
 
 @contextmanager
