@@ -90,16 +90,16 @@ class TestRoundTrip:
 class TestDelayedSignals:
     """Signals that raise exceptions wait for the end of the block."""
 
-    @pytest.mark.parametrize("number", [signals.SIGINT, signals.SIGTERM])
-    def test_the_exception_comes_at_the_end(self, number: signals.Signals) -> None:
+    @pytest.mark.parametrize("signum", [signals.SIGINT, signals.SIGTERM])
+    def test_the_exception_comes_at_the_end(self, signum: signals.Signals) -> None:
         steps = []
-        before = signals.getsignal(number)
+        before = signals.getsignal(signum)
         with stop_signals_raise(), pytest.raises(KeyboardInterrupt):
             with delayed_signals():
-                signals.raise_signal(number)
+                signals.raise_signal(signum)
                 steps.append("after the signal")
             steps.append("never")
-        assert steps == ["after the signal"] and signals.getsignal(number) is before
+        assert steps == ["after the signal"] and signals.getsignal(signum) is before
 
     def test_other_threads_may_use_the_formats(self, path: Path) -> None:
         with ThreadPoolExecutor(1) as pool:

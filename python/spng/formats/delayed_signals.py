@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Delay signals while a library works that cannot stand their exceptions."""
+"""Delay stop signals while a library works that would lose their exceptions."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ def delayed_signals() -> Iterator[None]:
     handlers = {each: signal.getsignal(each) for each in (signal.SIGINT, *STOP_SIGNALS)}
     raising = {each: handler for each, handler in handlers.items() if callable(handler)}
     for each in raising:
-        signal.signal(each, lambda number, _frame: arrived.append(number))
+        signal.signal(each, lambda signum, _frame: arrived.append(signum))
     try:
         yield
     finally:
         for each, handler in raising.items():
             signal.signal(each, handler)
-        for each in arrived:
-            signal.raise_signal(each)
+        for signum in arrived:
+            signal.raise_signal(signum)
