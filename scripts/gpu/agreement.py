@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from spng.compare.samples import compare_samples
 
 from scripts.frames import FrameFile
 
@@ -142,17 +143,17 @@ def add_frame(agreement: Agreement, ident: int, expected: Array, seen: Array) ->
     """Add one frame, (channel, tick)."""
     if expected.shape != seen.shape or expected.dtype != seen.dtype:
         raise ValueError(f"event {ident}: {seen.shape} {seen.dtype}, not {expected.shape} {expected.dtype}")
+    figures = compare_samples(expected, seen).total
     agreement.frames += 1
     agreement.channels += len(expected)
-    agreement.bad_values += int((~np.isfinite(seen)).sum())
-    is_one, is_other = expected != 0, seen != 0
-    in_both = is_one & is_other
-    agreement.both += int(in_both.sum())
-    agreement.either += int((is_one | is_other).sum())
+    agreement.bad_values += figures.not_finite_b
+    agreement.both += figures.both
+    agreement.either += figures.union
     if expected.tobytes() == seen.tobytes():
         agreement.same_bytes += 1
         return
-    disagreeing = is_one != is_other
+    is_one, is_other = expected != 0, seen != 0
+    in_both, disagreeing = is_one & is_other, is_one != is_other
     rows = np.flatnonzero(disagreeing.any(axis=1))
     agreement.differing += len(rows)
     for row in rows[: LISTED - len(agreement.locations)]:

@@ -84,7 +84,8 @@ def unpacked(archive: Path, folder: Path) -> Path:
 def environment_for(program: Path) -> dict[str, str]:
     """Return the environment of all programs: the one of this process, with what tests, tools and a bundle look for."""
     values = dict(os.environ)
-    paths = [str(ROOT / "profiling"), *filter(None, values.get("PYTHONPATH", "").split(os.pathsep))]
+    own = [str(ROOT / folder) for folder in ("profiling", "python")]
+    paths = [*own, *filter(None, values.get("PYTHONPATH", "").split(os.pathsep))]
     values |= {
         "PYTHONPATH": os.pathsep.join(paths),
         "PYTHONDONTWRITEBYTECODE": "1",

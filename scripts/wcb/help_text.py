@@ -22,7 +22,7 @@ Set-up:
   setup       system packages (apt, with root or sudo) and Python packages (.venv)
                 --full           all Python packages, CUDA's too: 2.8 GB to download, 5.1 GB on disk
                                  (default with an NVIDIA driver, and for test)
-                --slim           without packages that only a GPU or Python's torch needs: 0.6 GB, 0.8 GB
+                --slim           without packages that only a GPU or Python's torch needs: 0.6 GB, 0.9 GB
                                  (default without a driver)
                 --without-torch  without LibTorch; give yours by configure --with-libtorch=DIR
                 --no-system      do not check the system packages

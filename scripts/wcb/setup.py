@@ -28,14 +28,14 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         dest="mode",
         action="store_const",
         const="slim",
-        help="without packages that only a GPU or Python's torch needs: 0.6 GB, 0.8 GB; their tests skip (default without a driver)",
+        help="without packages that only a GPU or Python's torch needs: 0.6 GB, 0.9 GB; their tests skip (default without a driver)",
     )
     choice.add_argument(
         "--without-torch",
         dest="mode",
         action="store_const",
         const="without-torch",
-        help="without torch; build with ./wcb configure --with-libtorch=DIR (50 MB, 0.2 GB)",
+        help="without torch; build with ./wcb configure --with-libtorch=DIR (70 MB, 0.3 GB)",
     )
     parser.add_argument("--no-system", action="store_true", help="do not check the system packages")
 
