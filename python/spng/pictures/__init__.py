@@ -1,0 +1,6 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Pictures of frames: pages for a browser (show) and plots (plot)."""
+
+from .page import Page, show
+
+__all__ = ["Page", "show"]
