@@ -7,9 +7,9 @@ from pathlib import Path
 from .errors import Error
 from .frame import Frame, SparseSamples, Traces
 from .frame_files import read_frames, write_frames
-from .pictures import show
+from .pictures import plot, show
 
-__all__ = ["Error", "Frame", "SparseSamples", "Traces", "read_frames", "show", "write_frames"]
+__all__ = ["Error", "Frame", "SparseSamples", "Traces", "plot", "read_frames", "show", "write_frames"]
 
 # A checkout has the native module in its build folder, a wheel beside this file.
 _BUILD = os.environ.get("SPNG_BUILD") or Path(__file__).parents[2] / "build"

@@ -2,5 +2,6 @@
 """Pictures of frames: pages for a browser (show) and plots (plot)."""
 
 from .page import Page, show
+from .plots import plot
 
-__all__ = ["Page", "show"]
+__all__ = ["Page", "plot", "show"]

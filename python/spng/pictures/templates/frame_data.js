@@ -191,7 +191,8 @@ class Layer {
       line = Layer.line.length < count ? Layer.line = new Float32Array(count) : Layer.line;
       this.read(channel, first, end, line);
     }
-    const scale = step / perPixel, shift = -zero / perPixel;
+    // A coarse sample belongs to the pixel of its middle.
+    const scale = step / perPixel, shift = (isCoarse ? scale / 2 : 0) - zero / perPixel;
     for (let i = 0; i < count; ++i) {
       const low = Math.max(0, Math.floor((begin + i) * scale + shift));
       const high = Math.min(n, Math.max(low + 1, Math.floor((begin + i + 1) * scale + shift)));

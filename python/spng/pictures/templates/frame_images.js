@@ -12,6 +12,9 @@ class Images {
     const palette = state.palette;
     this.tables = {adc: colourTable(palette, true), charge: colourTable(palette, false)};
     this.shades = palette.overlay.map((colour) => Array.from({length: 256}, (_, i) => between(["#ffffff", colour], i / 255)));
+    this.blends = new Uint32Array(256 * 256);  // shade of A, shade of B: each takes away the complement of its colour
+    this.blends.forEach((_, i) => { this.blends[i] = packed(this.shades[0][i >> 8].map((value, k) => value * this.shades[1][i & 255][k] / 255)); });
+    this.drawn = new Map();  // plane -> {key, image}: the mouse moves more often than the view changes
   }
 
   get height() {
@@ -65,8 +68,15 @@ class Images {
 
   image({context, ratio}, area) {
     const width = Math.max(1, Math.round(area.width * ratio)), height = Math.max(1, Math.round(area.height * ratio));
+    const {plane} = area, {from, to, number} = this.state;
+    const key = JSON.stringify([width, height, number, from, to, plane.from, plane.to, this.layers.map((layer) => [layer.label, this.state.range(layer)])]);
+    if (this.drawn.get(plane)?.key !== key) this.drawn.set(plane, {key, image: this.makeImage(plane, width, height)});
+    context.putImageData(this.drawn.get(plane).image, Math.round(area.x * ratio), Math.round(area.y * ratio));
+  }
+
+  makeImage(plane, width, height) {
     const image = new ImageData(width, height), colours = new Uint32Array(image.data.buffer);
-    const parts = this.layers.map((layer) => this.pixels(layer, area.plane, width, height));
+    const parts = this.layers.map((layer) => this.pixels(layer, plane, width, height));
     const ranges = this.layers.map((layer) => this.state.range(layer));
     const table = this.tables[this.isSigned(this.layers[0]) ? "adc" : "charge"];
     const scale = (SHADES - 1) / 2 / ranges[0], top = SHADES - 1;
@@ -79,19 +89,18 @@ class Images {
         }
       }
     }
-    context.putImageData(image, Math.round(area.x * ratio), Math.round(area.y * ratio));
+    return image;
   }
 
   isSigned(layer) {
     return layer.role === "adc" || layer.isDifference;
   }
 
-  // Return the colour of two layers: each takes away the complement of its own colour.
+  // Return the colour of two layers, from samples in units of their ranges.
   blend(a, b) {
     if (a !== a && b !== b) return ABSENT;
-    const shade = (value) => Math.min(255, Math.round(Math.abs(value || 0) * 255));
-    const first = this.shades[0][shade(a)], second = this.shades[1][shade(b)];
-    return packed(first.map((value, i) => value * second[i] / 255));
+    const first = Math.min(255, Math.abs(a || 0) * 255), second = Math.min(255, Math.abs(b || 0) * 255);
+    return this.blends[Math.round(first) << 8 | Math.round(second)];
   }
 
   masks(context, area) {

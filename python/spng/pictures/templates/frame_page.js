@@ -102,17 +102,17 @@ function connectMouse(view) {
     if (event.button > 1 || !found.area) return;
     const {plane} = found.area;
     held = {...found, start: point(event), isPan: event.shiftKey || event.button === 1, moved: false, view: [plane.from, plane.to, view.from, view.to]};
-    box.setPointerCapture(event.pointerId);
     box.classList.toggle("held", held.isPan);
   });
   box.addEventListener("pointermove", (event) => {
+    if (held) return;
+    const found = images.at(...point(event)), channel = found.area?.plane.channels[Math.floor(found.index)];
+    tell(channel === undefined ? [] : view.describe(channel, found.time));
+    setCursor(channel === undefined ? null : found.time);
+  });
+  window.addEventListener("pointermove", (event) => {
+    if (!held) return;
     const [x, y] = point(event);
-    if (!held) {
-      const found = images.at(x, y), channel = found.area?.plane.channels[Math.floor(found.index)];
-      tell(channel === undefined ? [] : view.describe(channel, found.time));
-      setCursor(channel === undefined ? null : found.time);
-      return;
-    }
     held.moved ||= Math.hypot(x - held.start[0], y - held.start[1]) > 4;
     if (!held.moved) return;
     const {area} = held;
@@ -133,7 +133,7 @@ function connectMouse(view) {
     const xs = [start[0], clip(x, area.x, area.width)], ys = [start[1], clip(y, area.y, area.height)];
     return [Math.min(...xs), Math.min(...ys), Math.max(...xs), Math.max(...ys)];
   };
-  box.addEventListener("pointerup", (event) => {
+  window.addEventListener("pointerup", (event) => {
     if (!held) return;
     const {area} = held;
     if (!held.moved) view.choose(area.plane.channels[Math.floor(held.index)]);
@@ -157,19 +157,19 @@ function connectMouse(view) {
     view.zoomTime(Math.exp(Math.max(-200, Math.min(200, event.deltaY || event.deltaX)) / 400), time(event));
   }, {passive: false});
   canvas.addEventListener("pointerdown", (event) => {
-    dragged = {at: time(event), from: view.from, to: view.to, x: event.clientX};
-    canvas.setPointerCapture(event.pointerId);
+    dragged = {from: view.from, to: view.to, x: event.clientX};
+  });
+  window.addEventListener("pointermove", (event) => {
+    if (!dragged) return;
+    const shift = (dragged.x - event.clientX) / view.waves.area.width * (dragged.to - dragged.from);
+    view.showTime(dragged.from + shift, dragged.to + shift);
   });
   canvas.addEventListener("pointermove", (event) => {
-    if (dragged) {
-      const shift = (dragged.x - event.clientX) / view.waves.area.width * (dragged.to - dragged.from);
-      view.showTime(dragged.from + shift, dragged.to + shift);
-      return;
-    }
+    if (dragged) return;
     setCursor(time(event));
     tell(view.describe(view.channel, time(event)));
   });
-  canvas.addEventListener("pointerup", () => { dragged = null; });
+  window.addEventListener("pointerup", () => { dragged = null; });
   canvas.addEventListener("pointerleave", () => { setCursor(null); tell([]); });
   canvas.addEventListener("dblclick", () => view.fit());
 
