@@ -30,12 +30,12 @@ class Layer:
 
     label   unique in the event
     role    adc, charge or truth
-    origin  file and tag
+    file    path, or empty
     """
 
     label: str
     role: str
-    origin: str
+    file: str
     traces: Traces
 
     @property
@@ -49,7 +49,7 @@ class Event:
     """The layers of one event.
 
     masks  by name: (n, 3): channel id, begin [us], end [us]
-    notes  (origin, key, value)
+    notes  (file or label, key, value)
     """
 
     ident: int
@@ -76,7 +76,7 @@ class Source:
     """
 
     frames: Iterable[Frame]
-    origin: str = ""
+    file: str = ""
     label: str = ""
     role: str = ""
     tag: str = "*"
@@ -86,9 +86,8 @@ class Source:
         for tag, traces in frame.traces.items():
             if self.tag not in ("*", tag):
                 continue
-            role = self.role or guess_role(traces, Path(self.origin).name)
-            origin = " ".join(filter(None, (self.origin, f"tag {tag}")))
-            yield Layer(self.label, role, origin, replace(traces, samples=compact(traces.samples)))
+            role = self.role or guess_role(traces, Path(self.file).name)
+            yield Layer(self.label, role, self.file, replace(traces, samples=compact(traces.samples)))
 
 
 def guess_role(traces: Traces, name: str = "") -> str:
@@ -156,7 +155,7 @@ def events_of(sources: list[Source], count: int | None = None) -> list[Event]:
             _add(event, source, frame, layers)
     if not any(event.layers for event in events):
         raise Error(
-            "Input", "no frame has a trace", ", ".join(filter(None, (source.origin for source in sources)))
+            "Input", "no frame has a trace", ", ".join(filter(None, (source.file for source in sources)))
         )
     events = [event for event in events if event.layers]
     for event in events:
@@ -200,7 +199,7 @@ def _matched(source: Source, events: list[Event]) -> Iterator[tuple[Event, tuple
 def _add(event: Event, source: Source, frame: Frame, layers: list[Layer]) -> None:
     """Add layers, masks and notes of a frame to an event."""
     event.layers += layers
-    event.notes += [(source.origin or source.label, key, text) for key, text in frame.notes.items()]
+    event.notes += [(source.file or source.label, key, text) for key, text in frame.notes.items()]
     timing = next(iter(frame.traces.values()), None)
     if timing is None:
         return
@@ -215,7 +214,7 @@ def _labelled(layers: list[Layer]) -> list[Layer]:
     roles = Counter(layer.role for layer in layers if not layer.label)
     labels: list[str] = []
     for layer in layers:
-        tag, file = layer.traces.tag.strip("*"), Path(layer.origin.partition(" tag ")[0]).name
+        tag, file = layer.traces.tag.strip("*"), Path(layer.file).name
         stem = file.partition(".")[0]
         if layer.label:
             ranked = [layer.label, f"{layer.label} {tag}"]

@@ -19,7 +19,7 @@ from .planes import Planes, choose, split
 
 TEMPLATES = Path(__file__).parent / "templates"
 IFRAME = '<iframe srcdoc="{page}" style="width: 100%; height: {height}px; border: 0" title="frames"></iframe>'
-NOTEBOOK_HEIGHT = 1010  # pixels: images and waveforms
+NOTEBOOK_HEIGHT = 1060  # pixels: images and waveforms
 
 
 @dataclass(frozen=True)
@@ -78,15 +78,12 @@ def page_of(events: list[Event], planes: Mapping[str, np.ndarray]) -> Page:
     from wirecell_profile.html.render import render as fill
 
     payload = make_payload(events, dict(planes))
-    origins = list(
-        dict.fromkeys(layer.origin.partition(" tag ")[0] for event in events for layer in event.layers)
-    )
-    names = ", ".join(Path(origin).name for origin in origins if origin)
+    files = dict.fromkeys(Path(layer.file).name for event in events for layer in event.layers if layer.file)
     try:
         text = fill(
             "frames.html",
             TEMPLATES,
-            title=f"Frames of {names}" if names else "Frames",
+            title=f"Frames of {', '.join(files)}" if files else "Frames",
             about=json.dumps(payload.about, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c"),
             blocks=payload.blocks,
         )

@@ -88,7 +88,7 @@ def encode(layer: Layer, channels: np.ndarray) -> tuple[dict, str]:
         "label": layer.label,
         "role": layer.role,
         "unit": layer.unit,
-        "origin": layer.origin,
+        "origin": " ".join(filter(None, (layer.file, f"tag {traces.tag}"))),
         "type": str(values.dtype),
         "form": form,
         "channels": ranges(traces.channels[rows]),

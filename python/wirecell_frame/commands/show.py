@@ -16,7 +16,12 @@ import argparse
 import sys
 from pathlib import Path
 
+import numpy as np
+from spng.pictures.layers import Event
 from spng.pictures.page import page_of
+from spng.pictures.planes import title
+from spng.pictures.statistics import table
+from wirecell_profile.output import aligned
 
 from .. import picture_arguments
 
@@ -37,10 +42,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Write the page and print its path."""
+    """Write the page; print charge and noise of each event, and the path."""
     events, planes = picture_arguments.read(arguments, arguments.events)
     path = page_of(events, planes).save(arguments.output)
     size = path.stat().st_size
+    for event in events:
+        print(_table(event, planes))
     print(f"{path}: {size / 1e6:.1f} MB, {len(events)} event{'s' if len(events) > 1 else ''}")
     if size > LARGE:
         print(
@@ -48,3 +55,10 @@ def run(arguments: argparse.Namespace) -> int:
             file=sys.stderr,
         )
     return 0
+
+
+def _table(event: Event, planes: dict[str, np.ndarray]) -> str:
+    """Return charge and noise per plane as aligned text."""
+    head = [f"event {event.ident}", *map(title, planes), "all"]
+    rows = [[name, *cells] for name, cells in table(event, planes)]
+    return "\n".join(aligned([head, *rows], [False] + [True] * (len(head) - 1)))

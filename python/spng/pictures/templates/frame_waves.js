@@ -66,8 +66,10 @@ class Waves {
     const low = new Float32Array(width).fill(Infinity), high = new Float32Array(width).fill(-Infinity);
     for (let i = 0; i < samples.length; ++i) {
       const pixel = Math.min(width - 1, Math.max(0, Math.floor(this.x(layer.start + (first + i) * layer.tick) - this.area.x)));
-      if (samples[i] < low[pixel]) low[pixel] = samples[i];
-      if (samples[i] > high[pixel]) high[pixel] = samples[i];
+      for (const value of [samples[i], samples[Math.max(0, i - 1)]]) {  // the line begins at the sample before
+        if (value < low[pixel]) low[pixel] = value;
+        if (value > high[pixel]) high[pixel] = value;
+      }
     }
     return {first, end, samples, low, high};
   }
