@@ -6,7 +6,6 @@ from __future__ import annotations
 import argparse
 
 import numpy as np
-
 from spng.pictures.layers import ADC, CHARGE, TRUTH, Event, events_of, source_of_text, with_roles
 from spng.pictures.planes import DEFAULT, choose, split
 

@@ -59,8 +59,8 @@ def main() -> int:
     say("\n4/5 Pictures")
     frame_tool = str(VENV / "bin" / "wirecell-frame")
     frames = ["--adc", str(INPUT), "--signal", str(SIGNAL), "--truth", str(TRUTH)]
-    for picture, options in PICTURES.items():
-        status = run([frame_tool, "plot", *frames, *options, "-o", str(FOLDER / picture)])
+    for picture, chosen in PICTURES.items():
+        status = run([frame_tool, "plot", *frames, *chosen, "-o", str(FOLDER / picture)])
         if status:
             return status
 

@@ -188,7 +188,7 @@ window.addEventListener("load", async () => {
   const frame = () => images.canvas.getBoundingClientRect();
   const at = (i, index, time, more = {}) => { images.paint(); const area = images.areas[i]; return {bubbles: true, cancelable: true, button: 0,
     clientX: frame().left + images.x(area, index), clientY: frame().top + images.y(area, time), ...more}; };
-  const pointer = (kind, place) => box.dispatchEvent(new PointerEvent(`pointer${kind}`, place));
+  const pointer = (kind, where) => box.dispatchEvent(new PointerEvent(`pointer${kind}`, where));
   const key = (name) => window.document.body.dispatchEvent(new KeyboardEvent("keydown", {key: name, bubbles: true}));
   const sum = (layer) => { let total = 0; for (const channel of layer.rows.keys()) for (let tick = 0; tick < layer.ticks; ++tick)
     total += layer.sample(channel, tick) * ((channel * 31 + tick * 7) % 101); return total; };

@@ -8,11 +8,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from os import PathLike
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 
 from ..errors import Error
-from ..frame import Frame, Traces
+from ..frame import Frame, SparseSamples, Traces
 from ..frame_files import read_frames
 from .compact import compact
 
@@ -42,6 +43,11 @@ class Layer:
     def unit(self) -> str:
         """Return the unit of the samples."""
         return UNITS[self.role]
+
+    @property
+    def samples(self) -> np.ndarray | SparseSamples:
+        """Return the samples, int16 or float32, without those that are 0 if these are the most."""
+        return cast("np.ndarray | SparseSamples", self.traces.samples)
 
 
 @dataclass
@@ -94,8 +100,9 @@ def guess_role(traces: Traces, name: str = "") -> str:
     """Return the role of traces. Integers are ADC counts; "truth" in the tag or in the name of the file means truth."""
     if "truth" in traces.tag or ("truth" in name and traces.tag in ("", "*")):
         return TRUTH
-    values = getattr(traces.samples, "values", traces.samples)
-    is_integer = str(values.dtype).removeprefix("torch.").startswith("int")
+    samples = traces.samples
+    dtype = samples.values.dtype if isinstance(samples, SparseSamples) else samples.dtype
+    is_integer = str(dtype).removeprefix("torch.").startswith("int")
     return ADC if is_integer or traces.tag.startswith(RAW_TAGS) else CHARGE
 
 
@@ -220,6 +227,6 @@ def _labelled(layers: list[Layer]) -> list[Layer]:
             ranked = [layer.label, f"{layer.label} {tag}"]
         else:
             ranked = [LABELS[layer.role] if roles[layer.role] == 1 else "", tag, stem, f"{stem} {tag}"]
-        ranked += [f"{ranked[0] or LABELS[layer.role]} {number}" for number in range(2, len(layers) + 2)]
+        ranked += [f"{ranked[0] or LABELS[layer.role]} {index}" for index in range(2, len(layers) + 2)]
         labels.append(next(label for label in ranked if label and label not in labels))
     return [replace(layer, label=label) for layer, label in zip(layers, labels)]

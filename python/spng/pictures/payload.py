@@ -8,7 +8,7 @@ A block is the base64 text of gzip of, all little-endian:
     "float32": bytes 0 of all (row, tick), then bytes 1, 2 and 3
     "runs":    row, begin and length (run,) int32; then the samples of the runs as float32, in bytes as above
 
-Samples are exact. Bytes of equal significance stand together because gzip packs them better so.
+Samples are exact. Bytes of equal significance are side by side because gzip packs them better so.
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ def make_payload(events: list[Event], planes: dict[str, np.ndarray]) -> Payload:
     channels = np.concatenate(list(planes.values()))
     blocks: dict[str, str] = {}
     described = []
-    for number, event in enumerate(events):
+    for index, event in enumerate(events):
         layers = []
         line_colours = colours.line_colours([layer.role for layer in event.layers])
         for position, layer in enumerate(event.layers):
-            name = f"block-{number}-{position}"
+            name = f"block-{index}-{position}"
             about, blocks[name] = encode(layer, channels)
             layers.append(about | {"block": name, "colour": line_colours[position]})
         described.append(
@@ -69,7 +69,7 @@ def encode(layer: Layer, channels: np.ndarray) -> tuple[dict, str]:
     """Return the description and the block of the rows of these channels."""
     traces = layer.traces
     rows = np.flatnonzero(np.isin(traces.channels, channels))
-    samples = _rows_of(traces.samples, rows)
+    samples = _rows_of(layer.samples, rows)
     baseline = statistics.baselines(layer)[rows]
     parts = [baseline.astype("<f4").tobytes()]
     if isinstance(samples, SparseSamples):

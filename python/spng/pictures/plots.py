@@ -56,7 +56,7 @@ class Drawn:
         return rows
 
     def ticks(self, window: Window) -> slice:
-        """Return the ticks of a window of time."""
+        """Return the ticks between two times."""
         times, count = self.layer.traces.times_us, self.samples.shape[1]
         if window is None:
             return slice(0, count)

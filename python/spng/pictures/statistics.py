@@ -13,7 +13,7 @@ Row = tuple[str, list[str]]  # name with unit, a cell for each plane and for all
 
 def baselines(layer: Layer) -> np.ndarray:
     """Return the median of each row [ADC] (channel,) float32; zeros for charge."""
-    samples = layer.traces.samples
+    samples = layer.samples
     if layer.role != ADC or isinstance(samples, SparseSamples):
         return np.zeros(samples.shape[0], np.float32)
     return np.median(np.asarray(samples), axis=1).astype(np.float32)
@@ -74,7 +74,7 @@ def table(event: Event, planes: dict[str, np.ndarray]) -> list[Row]:
 
 def colour_range(layer: Layer, baseline: np.ndarray) -> float:
     """Return the sample that gets the strongest colour: below the largest, so that ordinary tracks have colour too."""
-    samples = layer.traces.samples
+    samples = layer.samples
     if isinstance(samples, SparseSamples):
         values = samples.values
     else:

@@ -68,8 +68,8 @@ class Images {
 
   image({context, ratio}, area) {
     const width = Math.max(1, Math.round(area.width * ratio)), height = Math.max(1, Math.round(area.height * ratio));
-    const {plane} = area, {from, to, number} = this.state;
-    const key = JSON.stringify([width, height, number, from, to, plane.from, plane.to, this.layers.map((layer) => [layer.label, this.state.range(layer)])]);
+    const {plane} = area, {from, to, index} = this.state;
+    const key = JSON.stringify([width, height, index, from, to, plane.from, plane.to, this.layers.map((layer) => [layer.label, this.state.range(layer)])]);
     if (this.drawn.get(plane)?.key !== key) this.drawn.set(plane, {key, image: this.makeImage(plane, width, height)});
     context.putImageData(this.drawn.get(plane).image, Math.round(area.x * ratio), Math.round(area.y * ratio));
   }

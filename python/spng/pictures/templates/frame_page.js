@@ -22,7 +22,7 @@ function tableOf(head, rows) {
 function describeEvent(view) {
   const {event, layers, planes} = view, count = planes.reduce((sum, plane) => sum + plane.channels.length, 0);
   part("subtitle").textContent = [
-    view.about.events.length > 1 ? `event ${event.ident}, ${view.number + 1} of ${view.about.events.length}` : `event ${event.ident}`,
+    view.about.events.length > 1 ? `event ${event.ident}, ${view.index + 1} of ${view.about.events.length}` : `event ${event.ident}`,
     `${count} channels`, `${planes.map((plane) => plane.title).join(", ")}`, `layers ${layers.map((layer) => layer.label).join(", ")}`,
   ].join(" · ");
   for (const [id, which] of [["layer-a", "a"], ["layer-b", "b"]]) {
@@ -43,7 +43,7 @@ function describeEvent(view) {
 // Fill what depends on the view.
 function describeView(view) {
   const {images} = view, drawn = images.layers[0], plane = view.planeOf(view.channel);
-  part("event").value = view.number;
+  part("event").value = view.index;
   part("layer-a").value = view.a.label;
   part("layer-b").value = view.b.label;
   document.querySelectorAll("[data-mode]").forEach((button) => {
@@ -187,10 +187,10 @@ function connectMouse(view) {
 }
 
 function connectControls(view) {
-  const load = async (number) => {
-    if (number < 0 || number >= view.about.events.length) return;
+  const load = async (index) => {
+    if (index < 0 || index >= view.about.events.length) return;
     part("busy").hidden = false;
-    await view.load(number);
+    await view.load(index);
     part("busy").hidden = true;
     describeEvent(view);
   };
@@ -210,7 +210,7 @@ function connectControls(view) {
   const actions = {
     ArrowLeft: () => view.pan(-0.15, 0), ArrowRight: () => view.pan(0.15, 0), ArrowUp: () => view.pan(0, 0.15), ArrowDown: () => view.pan(0, -0.15),
     "+": () => view.zoom(0.7), "=": () => view.zoom(0.7), "-": () => view.zoom(1 / 0.7), 0: () => view.fit(), Home: () => view.fit(),
-    ",": () => view.step(-1), ".": () => view.step(1), z: () => view.showPulse(), p: () => load(view.number - 1), n: () => load(view.number + 1),
+    ",": () => view.step(-1), ".": () => view.step(1), z: () => view.showPulse(), p: () => load(view.index - 1), n: () => load(view.index + 1),
     a: () => view.setMode("a"), b: () => view.setMode("b"), o: () => view.setMode("overlay"), d: () => view.setMode("difference"),
     "[": () => view.setRange(range() / 1.25), "]": () => view.setRange(range() * 1.25), r: () => view.setRange(0), m: () => masks(!view.areMasksShown),
     "?": () => part("keys").showModal(),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 "use strict";
-// What the page shows: event, layers, mode, ranges of channels and time, chosen channel. draw() paints all of it.
+// The view of the page: event, layers, mode, ranges of channels and time, chosen channel. draw() paints all of it.
 
 const SHORTEST_TICKS = 8, FEWEST_CHANNELS = 4;  // that the view may shrink to
 
@@ -12,7 +12,7 @@ class FrameView {
       const channels = expand(plane.channels);
       return {...plane, channels, positions: new Map(Array.from(channels, (channel, i) => [channel, i])), from: 0, to: channels.length};
     });
-    this.number = -1;
+    this.index = -1;
     this.layers = [];
     this.mode = "a";
     this.ranges = new Map();
@@ -25,14 +25,14 @@ class FrameView {
   }
 
   get event() {
-    return this.about.events[this.number];
+    return this.about.events[this.index];
   }
 
   // Unpack the layers of an event. The view, layers and mode of the event before stay where they can.
-  async load(number) {
-    const before = {a: this.a?.label, b: this.b?.label, isFirst: this.number < 0};
-    const layers = await Promise.all(this.about.events[number].layers.map((layer) => Layer.unpack(layer)));
-    this.number = number;
+  async load(index) {
+    const before = {a: this.a?.label, b: this.b?.label, isFirst: this.index < 0};
+    const layers = await Promise.all(this.about.events[index].layers.map((layer) => Layer.unpack(layer)));
+    this.index = index;
     this.layers = layers;
     this.differences.clear();
     const charge = layers.find((layer) => layer.role === "charge");
@@ -213,8 +213,8 @@ class FrameView {
   // Show the view of an address, as far as the page has it.
   async go(address) {
     const wanted = new URLSearchParams(address), pair = (name) => (wanted.get(name) || "").split(",").map(Number);
-    const number = this.about.events.findIndex((event) => String(event.ident) === wanted.get("event"));
-    await this.load(Math.max(number, 0));
+    const index = this.about.events.findIndex((event) => String(event.ident) === wanted.get("event"));
+    await this.load(Math.max(index, 0));
     this.setLayer("a", this.labelled(wanted.get("a")));
     this.setLayer("b", this.labelled(wanted.get("b")));
     if (["a", "b", "overlay", "difference"].includes(wanted.get("mode"))) this.setMode(wanted.get("mode"));
@@ -228,7 +228,7 @@ class FrameView {
   }
 
   draw() {
-    if (this.pending || this.number < 0) return;
+    if (this.pending || this.index < 0) return;
     this.pending = true;
     requestAnimationFrame(() => this.paint());
   }
