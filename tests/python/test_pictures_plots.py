@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 from PIL import Image
 from spng.pictures.plots import pooled
 from wirecell_frame.cli import main
+from wirecell_frame.commands import show as commands_show
 
 from spng import Error, Frame, Traces, plot, write_frames
 
@@ -56,6 +57,7 @@ def test_images(frames: dict[str, Frame]) -> None:
     assert titles == ["U plane", "V plane"]
     units = [axis.get_ylabel() for axis in figure.axes if axis not in axes]
     assert units == ["ADC counts", "electrons per tick", "electrons per tick"] * 2
+    assert figure._repr_png_().startswith(b"\x89PNG"), "a notebook would show no picture"
     adc, signal, truth = (axis.get_images()[0] for axis in axes[:3])
     assert np.asarray(adc.get_array()).shape == (TICKS, 8)
     assert np.asarray(adc.get_array())[305, 5] == 50 and np.asarray(truth.get_array()).max() == 3000
@@ -118,6 +120,19 @@ def test_files(frames: dict[str, Frame], tmp_path: Path, capsys: pytest.CaptureF
     named = [f"OTHER={files['signal']}:signal", "--planes", PLANES, "--channels", "104-106"]
     assert main(["show", *named, "-o", str(tmp_path / "page.html")]) == 0
     assert '"label":"OTHER","role":"charge"' in (tmp_path / "page.html").read_text(encoding="utf-8")
+
+
+def test_large_pages(
+    frames: dict[str, Frame],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    write_frames(tmp_path / "adc.npz", frames["adc"])
+    given = ["show", str(tmp_path / "adc.npz"), "-o", str(tmp_path / "page.html")]
+    assert main(given) == 0 and capsys.readouterr().err == ""
+    monkeypatch.setattr(commands_show, "LARGE", 1000)
+    assert main(given) == 0 and "--events N" in capsys.readouterr().err
 
 
 def test_errors(frames: dict[str, Frame], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

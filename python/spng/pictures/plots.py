@@ -132,11 +132,12 @@ def pooled(samples: np.ndarray, rows: int, columns: int) -> np.ndarray:
 
 
 def _images(event: Event, drawn: list[Drawn], planes: dict[str, np.ndarray], window: Window) -> Figure:
-    from matplotlib.figure import Figure
     from matplotlib.layout_engine import ConstrainedLayoutEngine
 
+    from .notebook_figure import NotebookFigure
+
     height = 6.6 if len(planes) == 1 else 4.4
-    figure = Figure(
+    figure = NotebookFigure(
         figsize=(5.4 * len(drawn), height * len(planes)),
         layout=ConstrainedLayoutEngine(wspace=0.05, hspace=0.04),
     )
@@ -242,12 +243,12 @@ def _waveforms(
     drawn: list[Drawn], planes: dict[str, np.ndarray], channels: list[int], columns: int, window: Window
 ) -> Figure:
     """Draw the channels row by row: a plot for each unit, ADC above charge."""
-    from matplotlib.figure import Figure
+    from .notebook_figure import NotebookFigure
 
     units = list(dict.fromkeys(each.layer.unit for each in drawn))
     rows = -(-len(channels) // columns)
     heights = [1.0 if unit == drawn[0].layer.unit and len(units) > 1 else 1.5 for unit in units]
-    figure = Figure(figsize=(5.4 * columns, 0.6 + 1.78 * sum(heights) * rows), layout="constrained")
+    figure = NotebookFigure(figsize=(5.4 * columns, 0.6 + 1.78 * sum(heights) * rows), layout="constrained")
     about = "ADC above, charge below; " if len(units) > 1 else ""
     figure.suptitle(f"Waveforms: {about}shaded: ROIs", fontsize=15, fontweight="bold")
     cells = figure.subfigures(rows, columns, squeeze=False).ravel()

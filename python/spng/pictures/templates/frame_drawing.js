@@ -40,11 +40,11 @@ function packed([red, green, blue]) {
 
 // Return the colours of samples from -range to range, as ImageData has them.
 function colourTable(palette, isSigned) {
-  const stops = isSigned ? palette.adc : palette.negative_charge.slice(0, -1).concat(palette.charge);
-  const table = new Uint32Array(SHADES), half = palette.negative_charge;
+  const table = new Uint32Array(SHADES);
   for (let i = 0; i < SHADES; ++i) {
     const value = 2 * i / (SHADES - 1) - 1;
-    table[i] = packed(isSigned ? between(stops, (value + 1) / 2) : value < 0 ? between(half, value + 1) : between(palette.charge, value));
+    if (isSigned) table[i] = packed(between(palette.adc, (value + 1) / 2));
+    else table[i] = packed(value < 0 ? between(palette.negative_charge, value + 1) : between(palette.charge, value));
   }
   return table;
 }

@@ -36,7 +36,6 @@ class Images {
   }
 
   paint() {
-    const begun = performance.now();
     const screen = prepare(this.canvas, this.height);
     this.layout(screen.width);
     for (const area of this.areas) {
@@ -46,7 +45,6 @@ class Images {
     }
     this.timeAxis(screen.context);
     this.bars.forEach((bar, i) => this.bar(screen.context, bar, i));
-    this.took = performance.now() - begun;
   }
 
   // Return the samples of the image, [column * height + row from the top]; NaN where the layer has none.

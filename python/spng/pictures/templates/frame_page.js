@@ -49,7 +49,7 @@ function describeView(view) {
   document.querySelectorAll("[data-mode]").forEach((button) => {
     button.setAttribute("aria-pressed", button.dataset.mode === view.mode);
     button.disabled = Boolean(view.obstacle(button.dataset.mode));
-    button.title = view.obstacle(button.dataset.mode) || button.title;
+    button.title = view.obstacle(button.dataset.mode) || button.dataset.about;
   });
   document.querySelectorAll(".key").forEach((key) => {
     const position = key.classList.contains("a") ? 0 : 1;
@@ -228,6 +228,10 @@ function connectControls(view) {
 }
 
 window.addEventListener("DOMContentLoaded", async () => {
+  if (!window.DecompressionStream) {
+    part("busy").textContent = "This browser is too old for the page: it lacks DecompressionStream (all browsers since May 2023).";
+    return;
+  }
   const view = new FrameView(JSON.parse(part("about").textContent));
   window.frameView = view;
   view.listeners.push(() => describeView(view), () => keepAddress(view));
