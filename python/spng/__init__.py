@@ -12,9 +12,10 @@ import os
 from pathlib import Path
 
 from .channel_planes import planes_of_detector as planes
+from .compare import compare
 from .errors import Error
 from .frame import Frame, SparseSamples, Traces
-from .frame_files import read_frame, read_frames, write_frames
+from .frame_files import read_frames, write_frames
 from .pictures import plot, show
 from .pipeline import PendingFrame, Pipeline
 from .process import set_strict
@@ -28,9 +29,9 @@ __all__ = [
     "Simulation",
     "SparseSamples",
     "Traces",
+    "compare",
     "planes",
     "plot",
-    "read_frame",
     "read_frames",
     "set_strict",
     "show",

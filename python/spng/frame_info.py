@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from .compare.planes import ALL, planes_of
+from .channel_planes import ALL, planes_of
 from .compare.result import ranges
 from .formats.members import as_numpy
 from .frame import Frame, SparseSamples, Traces

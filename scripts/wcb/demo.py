@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""./wcb demo: from a fresh clone to signals, a timing table, pictures and a profile of the run.
+"""./wcb demo: from a fresh clone to signals, a timing table, pictures, and pages of the run and of the first event.
 
 Does the missing steps of set-up, configure (with NVTX) and build, then runs the main job on five copies of the event in
 data/: the first event of a run contains its start-up, and an uncompressed file leaves the processor to the nodes.
@@ -21,6 +21,11 @@ SIGNAL = FOLDER / "tracks10-signal.npz"
 TIMING = FOLDER / "timing.json"
 PROFILE = FOLDER / "run.sqlite"
 REPORT = FOLDER / "report.html"
+PAGE = FOLDER / "frames.html"
+PICTURES = {
+    **{f"plane-{plane.lower()}.png": ["--plane", plane] for plane in "UVW"},
+    "waveforms.png": ["--channel", "auto"],
+}
 
 
 def main() -> int:
@@ -52,27 +57,29 @@ def main() -> int:
         return status
 
     say("\n4/5 Pictures")
-    command = [python, "-m", "scripts.wcb.demo_plots", "--adc", str(INPUT)]
-    command += ["--signal", str(SIGNAL), "--truth", str(TRUTH), "--out", str(FOLDER)]
-    status = run(command)
+    frame_tool = str(VENV / "bin" / "wirecell-frame")
+    frames = ["--adc", str(INPUT), "--signal", str(SIGNAL), "--truth", str(TRUTH)]
+    for picture, chosen in PICTURES.items():
+        status = run([frame_tool, "plot", *frames, *chosen, "-o", str(FOLDER / picture)])
+        if status:
+            return status
+
+    say("\n5/5 Pages")
+    status = run([frame_tool, "show", *frames, "--events", "1", "-o", str(PAGE)])
+    if status == 0 and recorder.exists():
+        status = run([str(VENV / "bin" / "wirecell-profile"), "html", str(PROFILE), "-o", str(REPORT)])
     if status:
         return status
-    say(
-        f"\nSignals   {SIGNAL}\nTiming    {TIMING}\n"
-        f"Pictures  {FOLDER}/plane-u.png, plane-v.png, plane-w.png, waveforms.png"
-    )
     say(
         "\nNext: ./wcb test; or your own frame:\n"
         "  build/bin/wire-cell -c cfg/pipeline.jsonnet -A input=FRAME.npz -A output=SIGNAL.npz"
     )
-    if not recorder.exists():
-        say("\n5/5 Report of the run: none, this build has no NVTX (./wcb configure --with-nvtx, then again)")
-        return 0
-    say("\n5/5 Report of the run")
-    status = run([str(VENV / "bin" / "wirecell-profile"), "html", str(PROFILE), "-o", str(REPORT)])
-    if status:
-        return status
-    say(f"Recording {PROFILE}\nOpen the report in a browser: nodes, timeline, memory.\n  {REPORT}")
+    say(f"\nSignals   {SIGNAL}\nTiming    {TIMING}\nPictures  {FOLDER}/{', '.join(PICTURES)}")
+    if recorder.exists():
+        say(f"Recording {PROFILE}\nOpen in a browser: the run, with nodes, timeline and memory\n  {REPORT}")
+    else:
+        say("No report of the run: this build has no NVTX (./wcb configure --with-nvtx, then again)")
+    say(f"Open in a browser: the first event, with ADC, signal and truth to zoom\n  {PAGE}")
     return 0
 
 

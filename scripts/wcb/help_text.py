@@ -15,7 +15,7 @@ HEAD = """\
 wcb [command] [options]
 
 Two commands do everything. They resume after an interruption and need only Debian 12's python3:
-  demo        set-up, build with NVTX, run the main job on events of data/, make pictures and its profile
+  demo        set-up, build with NVTX, run the main job on events of data/, make pictures and pages
   test        set-up, build, run all tests; last line: N passed, N failed, N skipped      (--only WORD: selected tests)
 
 Set-up:

@@ -43,8 +43,10 @@ def test_it_has_what_it_needs_and_is_small(bundle: Path) -> None:
         "bin/wire-cell",
         "bin/wirecell-profile",
         "bin/wirecell-campaign",
+        "bin/wirecell-frame",
         "bin/spng-demo",
         "libexec/wire-cell",
+        "python/spng/pictures/templates/frames.html",
         "lib/libWireCellSpng.so",
         "python/wirecell_campaign/cli.py",
         "share/wirecell/cfg/pipeline.jsonnet",
@@ -78,9 +80,10 @@ def test_every_library_is_in_it_or_on_every_machine(bundle: Path) -> None:
         entries = dynamic_section(path)
         assert set(entries.get("NEEDED", [])) <= inside | C_LIBRARY | FROM_THE_WHEEL, path
         assert "RUNPATH" not in entries
-        assert set(entries.get("RPATH", [])) <= {
-            "$ORIGIN/../lib" if path.parent.name == "libexec" else "$ORIGIN"
-        }
+        search_path = {"libexec": "$ORIGIN/../lib", "spng": "$ORIGIN/../../lib"}.get(
+            path.parent.name, "$ORIGIN"
+        )
+        assert set(entries.get("RPATH", [])) <= {search_path}
     assert "RPATH" in dynamic_section(bundle / "lib" / "libWireCellSpng.so")
     assert {path.name for path in (bundle / "lib" / "runtime").iterdir()} == {
         "libstdc++.so.6",
@@ -123,7 +126,9 @@ def test_the_manifest_tells_the_truth(bundle: Path) -> None:
     assert {kind: ".".join(map(str, max(numbers))) for kind, numbers in needed.items()}.items() <= manifest[
         "needs"
     ].items()
-    assert f"glibc {manifest['needs']['GLIBC']} or newer" in (bundle / "bin" / "wire-cell").read_text()
+    assert (
+        f"glibc {manifest['needs']['GLIBC']} or newer" in (bundle / "libexec" / "find-torch.sh").read_text()
+    )
 
     others = manifest["libraries_of_others"]
     assert set(others) == {name for name in files if name.startswith("lib/")} - {

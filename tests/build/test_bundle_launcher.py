@@ -345,6 +345,20 @@ def test_python_tools(bundle: Path, tmp_path: Path) -> None:
         "python3 -m pip install numpy"
     )
 
+    block = rejection(
+        subprocess.run(
+            [bundle / "bin" / "wirecell-frame", "--help"],
+            env={"PATH": f"{bare}:/usr/bin:/bin", "SPNG_TORCH": str(torch_folder())},
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    )
+    assert block["error"] == "wirecell-frame cannot run with this Python"
+    assert block["seen"].startswith("no package numpy in")
+    assert block["expected"] == f"python3 of version {sys.version_info[0]}.{sys.version_info[1]} with numpy"
+
     contents.put_filled(
         "python-tool.sh",
         tmp_path / "bin" / "tool",
@@ -373,9 +387,9 @@ def test_the_demo_with_matplotlib(bundle: Path, tmp_path: Path) -> None:
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    assert re.search(r"W: signal .* ([01]\.\d+) of the true charge", done.stdout)
+    assert re.search(r"signal / truth \[%\]( +\d+\.\d){4}\n", done.stdout)
     recording = ["report.html", "run.sqlite"] if (bundle / "lib" / "libSpngRecorder.so").exists() else []
-    pictures = ["plane-u.png", "plane-v.png", "plane-w.png", "waveforms.png"]
+    pictures = ["frames.html", "plane-u.png", "plane-v.png", "plane-w.png", "waveforms.png"]
     assert sorted(path.name for path in (tmp_path / "shown").iterdir()) == sorted(
         [*pictures, *recording, "timing.json", "tracks10-signal.npz"]
     )

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from spng.compare import Tolerance, compare, compare_samples, planes_of
+from spng.compare import Tolerance, compare, compare_samples
 from spng.compare.page import html_page
 from spng.compare.samples import THRESHOLDS
 from spng.compare.text import percent, ratio, share, text_report
@@ -258,32 +258,12 @@ class TestOtherParts:
 
 
 class TestPlanes:
-    """planes_of."""
-
-    def test_counts(self) -> None:
-        found = planes_of(np.arange(100, 160), PLANES)
-        assert {plane: ids.tolist() for plane, ids in found.items()} == {
-            "U": [*range(104, 112), *range(130, 138), *range(156, 160)],
-            "V": [*range(112, 120), *range(138, 146)],
-            "W": [*range(100, 104), *range(120, 130), *range(146, 156)],
-        }
-
-    def test_whole_anodes_of_protodune_hd(self) -> None:
-        found = planes_of(np.arange(2560, 5120)[::-1])
-        assert [(plane, ids[0], len(ids)) for plane, ids in found.items()] == [
-            ("U", 2560, 800), ("V", 3360, 800), ("W", 4160, 960),
-        ]  # fmt: skip
-        assert list(planes_of(np.arange(2559))) == ["all"]
-
-    @pytest.mark.parametrize("text", ["U", "U:", "U:0", "U:8,U:8", "U:8;V:8", ":8", "U:-1"])
-    def test_faults(self, text: str) -> None:
-        with pytest.raises(Error, match="planes"):
-            planes_of(np.arange(9), text)
+    """Planes that the caller gives."""
 
     def test_channels_of_no_plane(self) -> None:
         result = compare(frame(signal()), frame(signal()), planes={"U": np.arange(20)})
         assert [(plane, each.samples) for plane, each in result.totals("signal").items()] == [
-            ("U", 6000), ("other", 1800),
+            ("U", 6000), ("other channels", 1800),
         ]  # fmt: skip
 
 

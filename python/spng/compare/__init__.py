@@ -2,7 +2,6 @@
 """Comparison of frames: charge, ROIs and samples, by plane and event."""
 
 from .comparison import compare
-from .planes import planes_of
 from .result import Comparison, EventComparison, Location, TagComparison
 from .samples import SampleFigures, Tolerance, compare_samples
 
@@ -15,5 +14,4 @@ __all__ = [
     "Tolerance",
     "compare",
     "compare_samples",
-    "planes_of",
 ]

@@ -11,10 +11,11 @@ from pathlib import Path
 import numpy as np
 
 from ..formats.members import as_numpy
+from ..channel_planes import Planes, planes_of
 from ..frame import Frame, Traces
 from ..frame_files import read_frames
 from . import matching, pictures
-from .planes import Planes, group_rows, planes_of
+from .planes import group_rows
 from .result import Comparison, EventComparison, Location, MaskDifference, SummaryDifference, TagComparison
 from .samples import EXACT, Tolerance, compare_samples
 
@@ -27,14 +28,14 @@ def compare(
     a: Source,
     b: Source,
     tags: Sequence[str] | None = None,
-    planes: Planes | str = "",
+    planes: Planes = None,
     tolerance: Tolerance = EXACT,
     names: tuple[str, str] | None = None,
 ) -> Comparison:
     """Compare A and B: files, frames, or a sequence of frames.
 
     tags       "TAG" or "A_TAG:B_TAG"; None: the tags of both, or the only tag of each
-    planes     plane -> channel ids, or counts as in planes_of()
+    planes     as in planes_of() of spng/channel_planes.py
     tolerance  default: samples, channels, times, summaries and masks are equal
     names      of A and B in the result
 
@@ -66,7 +67,7 @@ def _name(source: Source, default: str) -> str:
 
 
 def _compare_event(
-    result: Comparison, a: Frame, b: Frame, wanted: list[matching.TagPair] | None, planes: Planes | str
+    result: Comparison, a: Frame, b: Frame, wanted: list[matching.TagPair] | None, planes: Planes
 ) -> EventComparison:
     """Compare an event, and add the first locations that differ to the result."""
     pairs = matching.match_tags(a, b, wanted)
@@ -87,7 +88,7 @@ def _compare_event(
     return EventComparison(a.ident, b.ident, compared, _compare_masks(a, b), only_a, only_b, notes)
 
 
-def _compare_tag(result: Comparison, event: int, a: Traces, b: Traces, planes: Planes | str) -> TagComparison:
+def _compare_tag(result: Comparison, event: int, a: Traces, b: Traces, planes: Planes) -> TagComparison:
     tag = a.tag if a.tag == b.tag else f"{a.tag}:{b.tag}"
     rows_a, rows_b = matching.match_rows(a, b, f"event {event}, tag {tag}")
     ticks_a, ticks_b = matching.match_ticks(a, b)
@@ -96,7 +97,7 @@ def _compare_tag(result: Comparison, event: int, a: Traces, b: Traces, planes: P
         for traces, rows, ticks in ((a, rows_a, ticks_a), (b, rows_b, ticks_b))
     )
     channels = a.channels[rows_a]
-    known = planes_of(a.channels, planes) if isinstance(planes, str) else planes
+    known = planes_of(a.channels, planes)
     names, group_of_row = group_rows(known, channels)
     found = compare_samples(x, y, group_of_row, len(names), result.tolerance)
     first_tick = max(a.first_tick, b.first_tick)

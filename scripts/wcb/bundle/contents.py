@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import platform
+import re
 import shutil
 import subprocess
 import tomllib
@@ -13,21 +14,16 @@ from ..checkout import ROOT, fail
 from .build_facts import BuildFacts
 from .libraries import libraries
 from .licences import origin
-from .programs import put_library, put_program
+from .programs import put_library, put_native_module, put_program
 
 TEMPLATES = Path(__file__).resolve().parent / "templates"
 LOADERS = {"x86_64": "/lib64/ld-linux-x86-64.so.2", "aarch64": "/lib/ld-linux-aarch64.so.1"}
 
-# The pictures of spng-demo: scripts.wcb.demo_plots and its imports.
-DEMO_PLOTS = (
-    "scripts/__init__.py",
-    "scripts/frames.py",
-    "scripts/wcb/__init__.py",
-    "scripts/wcb/demo_plots.py",
-)
-
 # Commands of the Python packages, and their folders in the checkout. A package has its command's name, with underscores.
 PYTHON_TOOLS = {"wirecell-profile": "profiling", "wirecell-campaign": "campaign"}
+# The command with our libraries in it, its packages, and their native module, which fits one version of Python.
+FRAME_TOOL = "wirecell-frame"
+FRAME_PACKAGES = ("spng", "wirecell_frame")
 
 
 def fill(stage: Path, facts: BuildFacts) -> dict[str, dict[str, str]]:
@@ -48,12 +44,27 @@ def fill(stage: Path, facts: BuildFacts) -> dict[str, dict[str, str]]:
             put(page, stage / "share" / "doc" / page.name)
     for terms in ("LICENSE", "NOTICE"):
         put(ROOT / terms, stage / terms)
-    for name in DEMO_PLOTS:
-        put(ROOT / name, stage / "libexec" / name)
     for command, folder in PYTHON_TOOLS.items():
         package = package_of(command)
         put_tracked(f"{folder}/{package}", ROOT / folder / package, stage / "python" / package)
+    if (module := native_module(facts)) is not None:
+        for package in FRAME_PACKAGES:
+            put_tracked(f"python/{package}", ROOT / "python" / package, stage / "python" / package)
+        put_native_module(module, stage / "python" / "spng" / module.name, facts)
     return origins
+
+
+def native_module(facts: BuildFacts) -> Path | None:
+    """Return the native module of the package spng; None if the build left it out."""
+    return next(iter(sorted((facts.folder / "python" / "spng").glob("_core.*.so"))), None)
+
+
+def python_version(module: Path) -> str:
+    """Return the version of Python that a native module fits: "3.11" for _core.cpython-311-x86_64-linux-gnu.so."""
+    found = re.search(r"\.cpython-(\d)(\d+)-", module.name)
+    if found is None:
+        fail(f"{module.name} names no version of Python", 1)
+    return ".".join(found.groups())
 
 
 def package_of(command: str) -> str:
@@ -74,7 +85,14 @@ def put_launchers(stage: Path, facts: BuildFacts, glibc: str) -> None:
         "SYSTEM": platform.freedesktop_os_release()["PRETTY_NAME"],
     }
     put_filled("README.md", stage / "README.md", values | {"VERSION": facts.version, "COMMIT": facts.commit})
-    put_filled("wire-cell.sh", stage / "bin" / "wire-cell", values)
+    put_filled("find-torch.sh", stage / "libexec" / "find-torch.sh", values)
+    put_filled("wire-cell.sh", stage / "bin" / "wire-cell", {})
+    if (module := native_module(facts)) is not None:
+        put_filled(
+            "wirecell-frame.sh",
+            stage / "bin" / FRAME_TOOL,
+            {"NAME": FRAME_TOOL, "PYTHON": python_version(module)},
+        )
     put_filled("spng-demo.sh", stage / "bin" / "spng-demo", {})
     for command, folder in PYTHON_TOOLS.items():
         project = tomllib.loads((ROOT / folder / "pyproject.toml").read_text(encoding="utf-8"))["project"]

@@ -20,6 +20,12 @@ def put_program(source: Path, target: Path, facts: BuildFacts) -> None:
     finish(target, "$ORIGIN/../lib", facts)
 
 
+def put_native_module(source: Path, target: Path, facts: BuildFacts) -> None:
+    """Copy a module of a Python package; its libraries are in lib/ of the bundle, beside the folder of the packages."""
+    shutil.copyfile(source, target)
+    finish(target, "$ORIGIN/../../lib", facts)
+
+
 def put_library(
     library: Library, folder: Path, facts: BuildFacts, search_path: str = "$ORIGIN"
 ) -> None:

@@ -2,14 +2,6 @@
 "use strict";
 // Mouse and keyboard input of the page, its sortable tables, and a self-check for the tests.
 
-const problems = [];
-function note(problem) {
-  problems.push(String(problem));
-  document.body.dataset.errors = problems.join(" | ");
-}
-window.addEventListener("error", (event) => note(event.message));
-window.addEventListener("unhandledrejection", (event) => note(event.reason));
-
 function listed(lines) {
   const list = document.createElement("dl");
   lines.forEach(([term, value], i) => {

@@ -11,7 +11,8 @@ if [ "${1:-}" = --help ] || [ "${1:-}" = -h ]; then
 spng-demo [DIR] [options of wire-cell]
 
 Runs the main job on the event of this bundle and writes into DIR (default spng-demo): the signals, the timing table as
-JSON, the recording of the run and its report as a page (needs NumPy and Jinja2), pictures (need NumPy and Matplotlib).
+JSON, the recording of the run and its report as a page (needs NumPy and Jinja2), the page of the event (the same) and
+pictures of it (need NumPy and Matplotlib).
   spng-demo out --torch /opt/venv/lib/python3.11/site-packages/torch -A device=cuda
 TEXT
     exit 0
@@ -36,14 +37,37 @@ record=
 "$bundle/bin/wire-cell" -c pipeline.jsonnet -A "input=$data/tracks10-adc.tar.bz2" -A "output=$folder/tracks10-signal.npz" \
     --timing "$folder/timing.json" ${record:+--record "$folder/run.sqlite"} "$@" || exit $?
 
+# wirecell-frame takes LibTorch from the folder that wire-cell was given.
+previous=
+for argument in "$@"; do
+    case $previous$argument in
+    --torch=*) given=$previous$argument
+        SPNG_TORCH=${given#--torch=}
+        ;;
+    esac
+    previous=
+    [ "$argument" = --torch ] && previous=--torch=
+done
+[ -z "${SPNG_TORCH:-}" ] || export SPNG_TORCH
+
 echo
 echo '2/3 Pictures'
-if has matplotlib.figure && has numpy.linalg; then
-    PYTHONPATH=$bundle/libexec${PYTHONPATH:+:$PYTHONPATH} python3 -B -P -m scripts.wcb.demo_plots \
-        --adc "$data/tracks10-adc.tar.bz2" --signal "$folder/tracks10-signal.npz" --truth "$data/tracks10-truth.npz" \
-        --out "$folder" || exit $?
-else
+frames() { # command of wirecell-frame, its output, further options
+    command=$1 output=$folder/$2
+    shift 2
+    "$bundle/bin/wirecell-frame" "$command" --adc "$data/tracks10-adc.tar.bz2" --signal "$folder/tracks10-signal.npz" \
+        --truth "$data/tracks10-truth.npz" -o "$output" "$@" || exit $?
+}
+if ! has numpy.linalg || ! has matplotlib.figure; then
     echo '  none: python3 has no NumPy or no Matplotlib'
+elif ! seen=$("$bundle/bin/wirecell-frame" --version 2>&1); then
+    printf '  none: wirecell-frame does not start:\n%s\n' "$seen"
+else
+    for plane in U V W; do
+        frames plot "plane-$(printf %s "$plane" | tr UVW uvw).png" --plane "$plane"
+    done
+    frames plot waveforms.png --channel auto
+    has jinja2 && frames show frames.html
 fi
 
 echo

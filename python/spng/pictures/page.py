@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The page of frames: one self-contained HTML file with every sample."""
+
+from __future__ import annotations
+
+import html
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+
+import numpy as np
+
+from ..channel_planes import Planes, planes_of
+from ..errors import Error, pip_install
+from .layers import ADC, CHARGE, TRUTH, Event, Input, events_of, sources_of
+from .payload import make_payload
+from .planes import choose
+
+TEMPLATES = Path(__file__).parent / "templates"
+IFRAME = '<iframe srcdoc="{page}" style="width: 100%; height: {height}px; border: 0" title="frames"></iframe>'
+NOTEBOOK_HEIGHT = 1060  # pixels: images and waveforms
+
+
+@dataclass(frozen=True)
+class Page:
+    """A page of frames. Notebooks show it; save() writes it."""
+
+    text: str
+
+    def save(self, path: str | PathLike[str]) -> Path:
+        """Write the page. Raise Error(Output) if that fails."""
+        from wirecell_profile.output_file import output_file
+
+        try:
+            with output_file(Path(path)) as partial:
+                partial.write_text(self.text, encoding="utf-8")
+        except OSError as error:
+            raise Error("Output", "cannot write the page", str(path), error.strerror or str(error)) from None
+        return Path(path)
+
+    def _repr_html_(self) -> str:
+        return IFRAME.format(page=html.escape(self.text), height=NOTEBOOK_HEIGHT)
+
+
+def show(
+    *frames: Input,
+    adc: Input | None = None,
+    signal: Input | None = None,
+    truth: Input | None = None,
+    layers: Mapping[str, Input] | None = None,
+    planes: Planes = None,
+    plane: str | None = None,
+    channels: tuple[int, int] | None = None,
+    events: int | None = None,
+) -> Page:
+    """Return the page of frames, with every sample: images of the planes, waveforms, differences, charge.
+
+    Each input is a Frame, several of them, or a file (FILE or FILE:TAG). Frames of one ident are one event.
+
+    @param frames    inputs whose role is guessed: integers are ADC counts, tags with "truth" are the truth
+    @param adc, signal, truth  inputs by role
+    @param layers    inputs by label, such as those of other programs
+    @param planes    channel ids by plane, or names and counts, as in planes_of() of spng/channel_planes.py
+    @param plane, channels  show only this plane, only the channels from the first to the last
+    @param events    show at most this many events
+    @throws Error if an input cannot be read, or planes or channels do not fit it
+    """
+    roles = {ADC: adc, CHARGE: signal, TRUTH: truth}
+    found = events_of(sources_of(frames, layers or {}, roles), events)
+    parts = choose(planes_of(found[0].channels, planes), [plane] if plane else None, channels)
+    return page_of(found, parts)
+
+
+def page_of(events: list[Event], planes: Mapping[str, np.ndarray]) -> Page:
+    """Return the page of these events with the channels of these planes."""
+    from wirecell_profile.errors import ProfileError
+    from wirecell_profile.html.render import render as fill
+
+    payload = make_payload(events, dict(planes))
+    files = dict.fromkeys(Path(layer.file).name for event in events for layer in event.layers if layer.file)
+    try:
+        text = fill(
+            "frames.html",
+            TEMPLATES,
+            title=f"Frames of {', '.join(files)}" if files else "Frames",
+            about=json.dumps(payload.about, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c"),
+            blocks=payload.blocks,
+        )
+    except ProfileError as error:
+        raise Error("Configuration", error.what, hint=pip_install("jinja2")) from None
+    return Page(text)
