@@ -12,4 +12,10 @@ void bind_errors();
 /// Add FrameReader, FrameWriter and checked().
 void bind_frame_files(nanobind::module_& module);
 
+/// Add Pipeline, PipelineOptions, Pending, and the settings of the process.
+void bind_pipeline(nanobind::module_& module);
+
+/// Add Simulation.
+void bind_simulation(nanobind::module_& module);
+
 } // namespace spng::python

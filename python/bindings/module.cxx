@@ -6,4 +6,6 @@
 NB_MODULE(_core, module) {
     spng::python::bind_errors();
     spng::python::bind_frame_files(module);
+    spng::python::bind_pipeline(module);
+    spng::python::bind_simulation(module);
 }

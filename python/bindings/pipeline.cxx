@@ -4,8 +4,6 @@
 #include "python/bindings/bindings.h"
 #include "python/bindings/output_frames.h"
 
-#include "spng/job/version.h"
-
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
@@ -174,7 +172,6 @@ void bind_pipeline(nb::module_& module) {
         .def("timing_text", &PythonPipeline::timing_text);
     module.def("set_log_handler", &set_handler, nb::arg("handler").none(), nb::arg("level"));
     module.def("set_strict", &set_strict);
-    module.def("version", [] { return build_info().version; });
     module.def("add_search_folder", &add_search_folder);
 }
 

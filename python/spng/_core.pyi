@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The native module (python/bindings). Use the functions of the package instead."""
 
+from collections.abc import Callable
 from os import PathLike
+from typing import Any
 
 from .frame import Frame
 
@@ -20,5 +22,56 @@ class FrameWriter:
     def write(self, frame: Frame) -> None: ...
     def close(self) -> None: ...
 
+class PipelineOptions:
+    """See WireCellSpng/Pipeline.h."""
+
+    detector: str
+    anodes: list[int]
+    model: str
+    device: str
+    tags: list[str]
+    sparse: bool
+    arguments: dict[str, str]
+    configuration: str
+    results_on_device: bool
+    queue_size: int
+
+class Pending:
+    """The result of a queued frame, as a dictionary for conversion.frame_of()."""
+
+    def wait(self, seconds: float) -> bool: ...
+    def result(self) -> dict[str, Any]: ...
+
+class Pipeline:
+    """See WireCellSpng/Pipeline.h."""
+
+    def __init__(self, options: PipelineOptions) -> None: ...
+    def submit(
+        self,
+        samples: Any,
+        channels: list[int],
+        ident: int,
+        start_ns: float,
+        tick_ns: float,
+        first_tick: int,
+        masks: dict[str, list[tuple[int, int, int]]],
+    ) -> Pending: ...
+    def close(self) -> None: ...
+    def is_closed(self) -> bool: ...
+    def devices(self) -> list[str]: ...
+    def tick_ns(self) -> float: ...
+    def planes(self) -> list[tuple[int, int, list[int]]]: ...
+    def timing_json(self) -> str: ...
+    def timing_text(self, width: int) -> str: ...
+
+class Simulation:
+    """See spng/pipeline/simulation.h."""
+
+    def __init__(self, detector: str, anode: int, arguments: dict[str, str]) -> None: ...
+    def process(self, depositions: Any, ident: int) -> dict[str, Any]: ...
+
+def set_log_handler(handler: Callable[[str, str, str], None] | None, level: str) -> None: ...
+def set_strict(strict: bool) -> None: ...
+def add_search_folder(folder: str) -> None: ...
 def checked(frame: Frame, where: str) -> Frame:
     """Return the event as a file would have it: samples are int16 or float32. Raise Error if it is unusable."""

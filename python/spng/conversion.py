@@ -53,12 +53,6 @@ def ranges_of(masks: Mapping[str, Any]) -> dict[str, list[tuple[int, int, int]]]
     return found
 
 
-def numpy_array(values: Any) -> np.ndarray:
-    """Return values, possibly a torch tensor on any device, as a NumPy array in C order and native byte order."""
-    array = values.detach().cpu().numpy() if hasattr(values, "detach") else np.asarray(values)
-    return np.ascontiguousarray(array, array.dtype.newbyteorder("="))
-
-
 def argument_text(value: Any) -> str:
     """Return an argument as a job reads it: True as "true", a list with commas."""
     if isinstance(value, bool):

@@ -38,3 +38,8 @@ class Error(Exception):
 def pip_install(package: str) -> str:
     """Return the command that installs a package for the Python that runs."""
     return f"{shlex.quote(sys.executable)} -m pip install {package}"
+
+
+def input_error(what: str, *, where: str = "", seen: str = "", expected: str = "", hint: str = "") -> Error:
+    """Return the error of unusable input."""
+    return Error("Input", what, where, seen, expected, hint)

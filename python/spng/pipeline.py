@@ -13,13 +13,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import _core
 from .conversion import argument_text, frame_of, ranges_of
 from .errors import input_error
 from .frame import Frame, SparseSamples, Traces
+from .process import native
 
 if TYPE_CHECKING:
     import torch
+
+    from . import _core
 
     Waveforms = np.ndarray | torch.Tensor | Frame | Traces
 
@@ -62,7 +64,8 @@ class Pipeline:
 
         Raise spng.Error if a file, the network, the device or an argument is wrong.
         """
-        options = _core.PipelineOptions()
+        core = native()
+        options = core.PipelineOptions()
         options.detector = detector
         options.anodes = [int(each) for each in ([anode] if isinstance(anode, int) else anode)]
         options.model = model
@@ -73,7 +76,7 @@ class Pipeline:
         options.queue_size = queue_size
         options.configuration = configuration
         options.arguments = {name: argument_text(value) for name, value in arguments.items()}
-        self._core = _core.Pipeline(options)
+        self._core = core.Pipeline(options)
         _open.add(self)
 
     def __enter__(self) -> Pipeline:

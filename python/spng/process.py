@@ -4,12 +4,11 @@
 from __future__ import annotations
 
 import atexit
+import functools
 import logging
+from types import ModuleType
 
-from . import _core
-
-_logger = logging.getLogger("spng")
-_LEVELS = {
+LEVELS = {
     "trace": logging.DEBUG,
     "debug": logging.DEBUG,
     "info": logging.INFO,
@@ -17,21 +16,23 @@ _LEVELS = {
     "error": logging.ERROR,
     "critical": logging.CRITICAL,
 }
+_logger = logging.getLogger("spng")
+
+
+@functools.cache
+def native() -> ModuleType:
+    """Return the native module, whose log lines go to the logger "spng" of Python's logging from now on."""
+    from .native import core
+
+    core.set_log_handler(_log, "warn")
+    atexit.register(core.set_log_handler, None, "warn")  # no line may come after the interpreter has ended
+    return core
+
+
+def _log(level: str, logger: str, text: str) -> None:
+    _logger.log(LEVELS[level], "%s: %s", logger, text)
 
 
 def set_strict(strict: bool = True) -> None:
     """Make input that does not fit the detector an error (True), or a warning in the log (False, the default)."""
-    _core.set_strict(strict)
-
-
-def _handle(level: str, logger: str, text: str) -> None:
-    _logger.log(_LEVELS[level], "%s: %s", logger, text)
-
-
-def send_log_lines(level: str = "warn") -> None:
-    """Send log lines of the chain, from this level on, to the logger "spng" of Python's logging. Done at import for "warn"."""
-    _core.set_log_handler(_handle, level)
-
-
-send_log_lines()
-atexit.register(_core.set_log_handler, None, "warn")  # no line may come after the interpreter has ended
+    native().set_strict(strict)

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from . import _core
 from .conversion import argument_text, frame_of
 from .errors import input_error
 from .frame import Frame
+from .process import native
 
 
 class Simulation:
@@ -24,7 +24,7 @@ class Simulation:
         Raise spng.Error if a file or an argument is wrong.
         """
         texts = {name: argument_text(value) for name, value in arguments.items()}
-        self._core = _core.Simulation(detector, anode, texts)
+        self._core = native().Simulation(detector, anode, texts)
 
     def __call__(self, depositions: np.ndarray, ident: int = 0) -> Frame:
         """Simulate one event.

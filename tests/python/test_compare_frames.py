@@ -304,7 +304,7 @@ class TestCommand:
 
     def test_json_alone(self, files: tuple[Path, Path], capsys: pytest.CaptureFixture[str]) -> None:
         assert main(["compare", *map(str, files), "--json", "-"]) == 1
-        assert json.loads(capsys.readouterr().out)["totals"]["signal"].keys() == {"all"}
+        assert json.loads(capsys.readouterr().out)["totals"]["signal"].keys() == {"all channels", "all"}
 
     def test_tolerances(self, files: tuple[Path, Path]) -> None:
         b = str(files[1])
