@@ -120,7 +120,7 @@ def build(bld):
             program("bench/" + os.path.splitext(source.name)[0], [source], use="BENCHMARK")
     if bld.env.HAVE_GTEST and not bld.options.notests:
         bld.load("spng_example_node", tooldir=TOOLS)  # last: it may be absent, and waf numbers the targets
-    bld.load("spng_cuda_simulator", tooldir=TOOLS)
+    bld.load("spng_cuda_simulator spng_packages", tooldir=TOOLS)
     install_files(bld)
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Check that an output frame file is complete: read every member to its end, including the checksums of the archive.
 
-It checks bytes and makes no arrays, and this package is installed without the checkout's scripts/: it does not use scripts/frames.py.
+It checks bytes and makes no arrays, and this package is installed without the checkout's scripts/: it does not use spng.
 """
 
 from __future__ import annotations

@@ -6,14 +6,14 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
 from scripts.bench.programs import job_arguments, run_quietly
 from scripts.depositions import write_depositions
-from scripts.frames import Frame, FrameFile, write_frames
+from spng import Frame, read_frames, write_frames
 from tests.reference.detector import pdhd_channel_order
 
 from .conditions import Conditions, changed
@@ -92,23 +92,26 @@ def network_inputs(
 
 def _with_conditions(folder: Path, seeds: Sequence[int], rule: Conditions, output: Path) -> list[np.ndarray]:
     """Write the simulated events under conditions that depend on their seeds; return the dead channels of each."""
-    frames: dict[int, Frame] = {}
-    dead_channels = []
-    with FrameFile(folder / "adc.npz") as adc, FrameFile(folder / "signal.npz") as signals:
-        for ident, seed in enumerate(seeds):
-            frame, signal = adc.frame(adc.tags()[0], ident), signals.frame(signals.tags()[0], ident)
-            baseline = np.median(frame.samples, axis=1, keepdims=True).astype(np.float32)
-            pulses = signal.rows(frame.channels).astype(np.float32)
-            noise = frame.samples - baseline - pulses
+    dead_channels: list[np.ndarray] = []
+
+    def frames() -> Iterator[Frame]:
+        given = read_frames(folder / "adc.npz"), read_frames(folder / "signal.npz")
+        for ident, (seed, frame, signal) in enumerate(zip(seeds, *given, strict=True)):
+            traces = frame.only()
+            adc = np.asarray(traces.dense())
+            baseline = np.median(adc, axis=1, keepdims=True).astype(np.float32)
+            pulses = signal.only().rows(traces.channels).astype(np.float32)
+            noise = adc - baseline - pulses
             rng = np.random.default_rng((seed, 1))
             samples, dead = changed(pulses, noise, rng, rule)
             counts = np.rint(samples + baseline).clip(0, 2**ADC_BITS - 1).astype(np.int16)
-            dead_channels.append(frame.channels[dead])
+            dead_channels.append(traces.channels[dead])
             # Half of the dead channels are known.
-            known = np.sort(frame.channels[dead[::2]])
+            known = np.sort(traces.channels[dead[::2]])
             mask = np.stack([known, np.zeros_like(known), np.full_like(known, counts.shape[1])], axis=1)
-            frames[ident] = Frame(counts, frame.channels, frame.start_ns, frame.tick_ns, {"bad": mask})
-    write_frames(output, frames)
+            yield Frame({traces.tag: replace(traces, samples=counts)}, ident, {"bad": mask})
+
+    write_frames(output, frames())
     return dead_channels
 
 
@@ -141,9 +144,8 @@ def simulate(
         dead_channels = _with_conditions(folder, seeds, rule, folder / "changed.npz")
         inputs = network_inputs(program, folder / "changed.npz", folder, len(depositions))
         views = pdhd_channel_order(ANODE)[: len(VIEWS)]  # rows in the order of the chain's tensors
-        with FrameFile(folder / "truth.npz") as truths:
-            for ident, (charge, masks) in enumerate(inputs):
-                frame = truths.frame("truth", ident)
-                truth = [largest_of_ticks(frame.rows(channels), REBIN) for channels in views]
-                dead = np.stack([np.isin(channels, dead_channels[ident]) for channels in views])
-                yield Event(charge, masks, np.stack(truth).astype(np.float32) * ~dead[..., None], dead)
+        truths = read_frames(folder / "truth.npz", "truth")
+        for (charge, masks), frame, of_event in zip(inputs, truths, dead_channels, strict=True):
+            truth = [largest_of_ticks(frame["truth"].rows(channels), REBIN) for channels in views]
+            dead = np.stack([np.isin(channels, of_event) for channels in views])
+            yield Event(charge, masks, np.stack(truth).astype(np.float32) * ~dead[..., None], dead)

@@ -8,13 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from scripts.frames import FrameFile
+from spng import Frame, Traces, read_frames
 
 from . import study, summary
 from .settings import Sample, Variant
+from .tags import OUTPUT_TAGS, TRUTH_TAGS, first_of
 from .wires import VIEWS, Anode
-
-TRUTH_TAGS = ("truth", "*")
 
 
 class ComparisonImpossible(Exception):
@@ -50,15 +49,13 @@ def parse(text: str, default_truth: Path, default_adc: Path) -> Comparison:
     return Comparison(paths[0], paths[1], paths[2] if len(paths) == 3 else None)
 
 
-def _tag(file: FrameFile, preferred: tuple[str, ...]) -> str:
-    for tag in preferred:
-        if tag in file.tags():
-            return tag
-    if len(file.tags()) != 1:
+def _chosen(frame: Frame, path: Path, preferred: tuple[str, ...]) -> Traces:
+    try:
+        return first_of(frame, preferred)
+    except ValueError:
         raise ComparisonImpossible(
-            f"{file.path}: frames {', '.join(file.tags()) or 'none'}; expected one of {', '.join(preferred)}"
-        )
-    return file.tags()[0]
+            f"{path}: frames {', '.join(frame.traces)}; expected one of {', '.join(preferred)}"
+        ) from None
 
 
 def figures(output: Path, truth: Path, anode: Anode) -> dict[str, Any]:
@@ -68,28 +65,31 @@ def figures(output: Path, truth: Path, anode: Anode) -> dict[str, Any]:
     """
     label = Sample("compared", "", "muons", {}, 1, 0, 1, ())
     found: dict[int, list[study.Measured]] = {view: [] for view in range(len(VIEWS))}
-    with FrameFile(output) as outputs, FrameFile(truth) as truths:
-        tag, true_tag = _tag(outputs, study.OUTPUT_TAGS), _tag(truths, TRUTH_TAGS)
-        common = [ident for ident in outputs.idents(tag) if ident in truths.idents(true_tag)]
-        if not common:
+    of_truth, of_output = [frame.ident for frame in read_frames(truth)], []
+    tag = ""
+    for frame in read_frames(output):
+        of_output.append(frame.ident)
+        if frame.ident not in of_truth:
+            continue
+        seen = _chosen(frame, output, OUTPUT_TAGS)
+        true = _chosen(next(read_frames(truth, idents=[frame.ident])), truth, TRUTH_TAGS)
+        tag = seen.tag
+        if seen.samples.shape[1] != true.samples.shape[1]:
             raise ComparisonImpossible(
-                f"{output} and {truth} have no event in common: {outputs.idents(tag)} and "
-                f"{truths.idents(true_tag)}"
+                f"{output}: {seen.samples.shape[1]} ticks, the truth has {true.samples.shape[1]}"
             )
-        for ident in common:
-            seen, true = outputs.frame(tag, ident), truths.frame(true_tag, ident)
-            if seen.samples.shape[1] != true.samples.shape[1]:
-                raise ComparisonImpossible(
-                    f"{output}: {seen.samples.shape[1]} ticks, the truth has {true.samples.shape[1]}"
+        for view, channels in enumerate(anode.channels):
+            if not set(channels) & set(seen.channels):
+                raise ComparisonImpossible(f"{output} has no channel of view {VIEWS[view]}")
+            found[view].append(
+                study.measure_view(
+                    label, Variant(tag, tag), view, frame.ident, seen.rows(channels), true.rows(channels)
                 )
-            for view, channels in enumerate(anode.channels):
-                if not set(channels) & set(seen.channels):
-                    raise ComparisonImpossible(f"{output} has no channel of view {VIEWS[view]}")
-                found[view].append(
-                    study.measure_view(
-                        label, Variant(tag, tag), view, ident, seen.rows(channels), true.rows(channels)
-                    )
-                )
+            )
+    if not tag:
+        raise ComparisonImpossible(
+            f"{output} and {truth} have no event in common: {of_output} and {of_truth}"
+        )
     return {
         "tag": tag,
         "views": {VIEWS[view]: summary.view_figures(events) for view, events in found.items()},

@@ -23,8 +23,8 @@ from pathlib import Path
 
 import numpy as np
 
-from scripts.frames import FrameFile
 from scripts.wcb.checkout import ROOT
+from spng import read_frames
 
 from .program import JobFailed, Program, Variant
 
@@ -72,27 +72,22 @@ def measure(program: Program, folder: Path, count: int, **simulated: object) -> 
     program.process(folder, Variant("power", "", {"dump": "decon"}), adc)
     total: dict[str, np.ndarray] = {}
     ticks: dict[str, float] = {}
-    with FrameFile(truth) as truth_file:
-        idents = truth_file.idents("truth")
-        for group in ("induction", "collection"):
-            with FrameFile(folder / f"power-decon-{group}.npz") as tap:
-                for ident in idents:
-                    spectrum = tap.array(f"spectrum_{ident}")  # (view, channel, frequency, real or imaginary)
-                    channels = tap.array(f"spectrum_ids_{ident}")
-                    frame = truth_file.frame("truth", ident)
-                    for view, plane in enumerate(planes_of(group, len(spectrum))):
-                        charged = (frame.rows(channels[view]) > TRUE_CHARGE).sum(axis=1)
-                        hit = (
-                            charged > 0 if simulated["kind"] != "none" else np.ones(len(charged), dtype=bool)
-                        )
-                        power = (spectrum[view][hit].astype(np.float64) ** 2).sum(axis=(0, 2))
-                        counted = (
-                            charged[hit].sum()
-                            if simulated["kind"] != "none"
-                            else len(hit) * frame.samples.shape[1]
-                        )
-                        total[plane] = total.get(plane, 0) + power
-                        ticks[plane] = ticks.get(plane, 0) + float(counted)
+    for group in ("induction", "collection"):
+        with np.load(folder / f"power-decon-{group}.npz") as tap:
+            for frame in read_frames(truth, "truth"):
+                spectrum = tap[f"spectrum_{frame.ident}"]  # (view, channel, frequency, real or imaginary)
+                channels, true = tap[f"spectrum_ids_{frame.ident}"], frame["truth"]
+                for view, plane in enumerate(planes_of(group, len(spectrum))):
+                    charged = (true.rows(channels[view]) > TRUE_CHARGE).sum(axis=1)
+                    hit = charged > 0 if simulated["kind"] != "none" else np.ones(len(charged), dtype=bool)
+                    power = (spectrum[view][hit].astype(np.float64) ** 2).sum(axis=(0, 2))
+                    counted = (
+                        charged[hit].sum()
+                        if simulated["kind"] != "none"
+                        else len(hit) * true.samples.shape[1]
+                    )
+                    total[plane] = total.get(plane, 0) + power
+                    ticks[plane] = ticks.get(plane, 0) + float(counted)
     return Power(total, ticks)
 
 

@@ -4,19 +4,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
-from scripts.frames import Frame, FrameFile, write_frames
+from spng import Frame, Traces, read_frames, write_frames
 
 from . import linescan
 from .program import Program
 from .settings import DEAD_FRACTION, Sample
+from .tags import TRUTH_TAGS, first_of
 from .wires import Anode
-
-TRUTH_TAG = "truth"
 
 
 @dataclass(frozen=True)
@@ -29,20 +28,18 @@ class Events:
     dead: Path | None
     seconds: float
 
-    def true_charge(self) -> Iterator[tuple[int, Frame]]:
+    def true_charge(self) -> Iterator[tuple[int, Traces]]:
         """Yield the id and the truth [electrons] of each event."""
-        with FrameFile(self.truth) as file:
-            tag = TRUTH_TAG if TRUTH_TAG in file.tags() else file.tags()[0]
-            for ident in file.idents(tag):
-                yield ident, file.frame(tag, ident)
+        for frame in read_frames(self.truth):
+            yield frame.ident, first_of(frame, TRUTH_TAGS)
 
     def line_channels(
         self, anode: Anode, view: int, ident: int, angles: tuple[int, ...] | None = None
     ) -> list[np.ndarray]:
         """Return the channels of one event's line at each of the angles (default linescan.ANGLES)."""
         assert self.depositions is not None, "samples of lines have depositions"
-        with FrameFile(self.depositions) as file:
-            data, info = (_columns(file.array(f"depo_{what}_{ident}")) for what in ("data", "info"))
+        with np.load(self.depositions) as file:
+            data, info = (_columns(file[f"depo_{what}_{ident}"]) for what in ("data", "info"))
         return linescan.line_channels(anode, view, info[0], data[2:5], angles)
 
 
@@ -64,11 +61,7 @@ def simulate(
     dead = None
     if with_dead:
         dead = folder / "adc-dead.tar"
-        with FrameFile(adc) as file:
-            (tag,) = file.tags()
-            write_frames(
-                dead, {ident: with_dead_channels(file.frame(tag, ident), seed) for ident in file.idents(tag)}
-            )
+        write_frames(dead, (with_dead_channels(frame, seed) for frame in read_frames(adc)))
     return Events(adc, truth, depositions, dead, seconds)
 
 
@@ -80,14 +73,13 @@ def dead_channels(channels: np.ndarray, seed: int) -> np.ndarray:
 
 def with_dead_channels(frame: Frame, seed: int) -> Frame:
     """Return the frame with dead channels set to a constant value and listed in the mask `bad`."""
-    dead = dead_channels(frame.channels, seed)
-    samples = frame.samples.copy()
-    samples[np.isin(frame.channels, dead)] = 0
-    ticks = np.full_like(dead, frame.samples.shape[1])
-    return Frame(
-        samples,
-        frame.channels,
-        frame.start_ns,
-        frame.tick_ns,
-        {**frame.masks, "bad": np.stack([dead, np.zeros_like(dead), ticks], axis=1)},
+    traces = frame.only()
+    dead = dead_channels(traces.channels, seed)
+    samples = np.array(traces.dense())
+    samples[np.isin(traces.channels, dead)] = 0
+    mask = np.stack([dead, np.zeros_like(dead), np.full_like(dead, samples.shape[1])], axis=1)
+    return replace(
+        frame,
+        traces={traces.tag: replace(traces, samples=samples)},
+        masks={**frame.masks, "bad": mask},
     )

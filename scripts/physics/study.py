@@ -13,20 +13,20 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
 
-from scripts.frames import FrameFile, write_frames
+from spng import read_frames, write_frames
 
 from . import events as events_module
 from . import linescan, metrics, perfect_rois, roc
 from .events import Events
 from .program import Processed, Program
 from .settings import PERFECT, Plan, Sample, Variant
+from .tags import OUTPUT_TAGS, first_of
 from .wires import COLLECTION, VIEWS, Anode
-
-OUTPUT_TAGS = ("signal", "gauss0", "gauss", "*")  # the first of these in a file is compared with the truth
 
 
 @dataclass(frozen=True)
@@ -162,8 +162,8 @@ def probabilities(path: Path | None, anode: Anode, ident: int) -> list[np.ndarra
     """Return the network's output for each view, rows as in `anode`; None for views without one."""
     found: list[np.ndarray | None] = [None] * len(VIEWS)
     if path is not None:
-        with FrameFile(path) as file:
-            values, ids = file.array(f"probability_{ident}"), file.array(f"probability_ids_{ident}")
+        with np.load(path) as file:
+            values, ids = file[f"probability_{ident}"], file[f"probability_ids_{ident}"]
         values, ids = values.reshape(-1, values.shape[-1]), ids.ravel()
         for view, channels in enumerate(anode.channels):
             rows = np.nonzero(np.isin(ids, channels))[0]
@@ -179,44 +179,39 @@ def measure(
     found: list[Measured] = []
     seed, events = given.batch.seed, given.events
     has_dead = any(each.dead for each in sample.variants)
-    with FrameFile(done.output) as file:
-        tag = next(tag for tag in OUTPUT_TAGS if tag in file.tags())
-        for ident, truth_frame in events.true_charge():
-            output = file.frame(tag, first + ident)
-            probability = probabilities(done.probability, anode, first + ident)
-            without = (
-                events_module.dead_channels(output.channels, seed)
-                if has_dead
-                else np.zeros(0, dtype=np.int64)
-            )
-            for view, channels in enumerate(anode.channels):
-                pixels = probability[view]
-                live = ~np.isin(channels, without)
-                signal, truth = (frame.rows(channels[live]) for frame in (output, truth_frame))
-                if sample.kind == "lines":
-                    if view == sample.view:
-                        lines = [
-                            np.searchsorted(channels, own) for own in events.line_channels(anode, view, ident)
-                        ]
-                        found.append(measure_lines(sample, variant.name, seed + ident, signal, truth, lines))
-                        if variant.perfect:
-                            waveform = file.frame("gauss", first + ident).rows(channels[live])
-                            perfect = perfect_rois.charge(waveform, truth, view < COLLECTION)
-                            found.append(
-                                measure_lines(sample, PERFECT.name, seed + ident, perfect, truth, lines)
-                            )
-                    continue
-                found.append(
-                    measure_view(
-                        sample,
-                        variant,
-                        view,
-                        seed + ident,
-                        signal,
-                        truth,
-                        None if pixels is None else pixels[live],
-                    )
+    outputs = read_frames(done.output, idents=range(first, first + given.batch.count))
+    for (ident, true), frame in zip(events.true_charge(), outputs, strict=True):
+        output = first_of(frame, OUTPUT_TAGS)
+        probability = probabilities(done.probability, anode, first + ident)
+        without = (
+            events_module.dead_channels(output.channels, seed) if has_dead else np.zeros(0, dtype=np.int64)
+        )
+        for view, channels in enumerate(anode.channels):
+            pixels = probability[view]
+            live = ~np.isin(channels, without)
+            signal, truth = (traces.rows(channels[live]) for traces in (output, true))
+            if sample.kind == "lines":
+                if view == sample.view:
+                    lines = [
+                        np.searchsorted(channels, own) for own in events.line_channels(anode, view, ident)
+                    ]
+                    found.append(measure_lines(sample, variant.name, seed + ident, signal, truth, lines))
+                    if variant.perfect:
+                        waveform = frame["gauss"].rows(channels[live])
+                        perfect = perfect_rois.charge(waveform, truth, view < COLLECTION)
+                        found.append(measure_lines(sample, PERFECT.name, seed + ident, perfect, truth, lines))
+                continue
+            found.append(
+                measure_view(
+                    sample,
+                    variant,
+                    view,
+                    seed + ident,
+                    signal,
+                    truth,
+                    None if pixels is None else pixels[live],
                 )
+            )
     return found
 
 
@@ -238,13 +233,9 @@ def input_of(variant: Variant, given: list[Simulated], folder: Path) -> Path:
     assert len(known) == len(given), "simulate() writes the ADC with dead channels if a variant needs them"
     if len(known) == 1:
         return known[0]
-    frames = []
-    for path in known:
-        with FrameFile(path) as file:
-            (tag,) = file.tags()
-            frames += [file.frame(tag, ident) for ident in file.idents(tag)]
     joined = folder / f"{variant.name}-adc.tar"
-    write_frames(joined, dict(enumerate(frames)))
+    frames = chain.from_iterable(map(read_frames, known))
+    write_frames(joined, (replace(frame, ident=ident) for ident, frame in enumerate(frames)))
     return joined
 
 

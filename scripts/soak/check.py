@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from scripts.frames import stream_arrays
+from spng import read_frames
 
 from .readout import TICK_NS, Readout
 
@@ -39,17 +39,15 @@ class Charges:
 def output_frames(path: Path) -> Iterator[tuple[int, np.ndarray]]:
     """Yield first tick and signal (channel, tick) of each frame. Raise ValueError if frames are not consecutive."""
     expected = 0
-    signal = None
-    for name, array in stream_arrays(path):
-        if name.startswith("frame_"):
-            signal = array
-        elif name.startswith("tickinfo_"):
-            start, tick, first = array
-            if signal is None or tick != TICK_NS or first != 0 or start != expected * TICK_NS:
-                raise ValueError(f"{path}: {name} starts at {start} ns, expected {expected * TICK_NS}")
-            yield expected, signal
-            expected += signal.shape[1]
-            signal = None
+    for frame in read_frames(path):
+        traces = frame.only()
+        if (traces.tick_ns, traces.first_tick, traces.start_ns) != (TICK_NS, 0, expected * TICK_NS):
+            raise ValueError(
+                f"{path}: event {frame.ident} starts at {traces.start_ns} ns, expected {expected * TICK_NS}"
+            )
+        signal = np.asarray(traces.dense())
+        yield expected, signal
+        expected += signal.shape[1]
 
 
 def charges(path: Path, readout: Readout) -> tuple[Charges, int]:

@@ -3,14 +3,13 @@
 
 from __future__ import annotations
 
-import tarfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
-from scripts.frames import Frame, FrameFile, add_frame
+from spng import Frame, Traces, read_frames, write_frames
 from tests.support import wire_cell
 from tests.support.synthetic import Detector
 
@@ -46,12 +45,12 @@ def simulated(folder: Path, flags: list[str], events: int, seed: int) -> list[Te
         seed=seed,
         threads=1,
     )
-    with FrameFile(folder / "signal.npz") as signal, FrameFile(folder / "truth.npz") as truth:
-        (tag,) = signal.tags()
-        return [
-            Template(signal.frame(tag, event).samples, truth.frame("truth", event).samples)
-            for event in range(events)
-        ]
+    return [
+        Template(np.asarray(signal.only().dense()), np.asarray(truth["truth"].dense()))
+        for signal, truth in zip(
+            read_frames(folder / "signal.npz"), read_frames(folder / "truth.npz"), strict=True
+        )
+    ]
 
 
 @dataclass(frozen=True)
@@ -70,7 +69,7 @@ class Readout:
         starts = range(0, self.ticks - length, SPACING_TICKS)
         return [(start, self.templates[index % len(self.templates)]) for index, start in enumerate(starts)]
 
-    def frames(self) -> Iterator[np.ndarray]:
+    def samples(self) -> Iterator[np.ndarray]:
         """Yield ADC counts (channel, tick), int16. The noise is white, from random positions in a pool of 2^18 values."""
         rng = np.random.default_rng(self.seed)
         pool = rng.normal(0, NOISE_COUNTS, POOL_TICKS + self.frame_ticks).astype(np.float32)
@@ -92,7 +91,10 @@ class Readout:
 
     def write(self, path: Path) -> None:
         """Write the frames as a .tar to a file or a pipe."""
-        with path.open("wb") as stream, tarfile.open(fileobj=stream, mode="w|") as archive:
-            for ident, samples in enumerate(self.frames()):
-                start_ns = TICK_NS * self.frame_ticks * ident
-                add_frame(archive, ident, Frame(samples, self.anode.channels, start_ns, TICK_NS))
+        write_frames(path, self.frames())
+
+    def frames(self) -> Iterator[Frame]:
+        """Yield the frames of samples()."""
+        for ident, samples in enumerate(self.samples()):
+            start_ns = TICK_NS * self.frame_ticks * ident
+            yield Frame({"*": Traces("*", samples, self.anode.channels, TICK_NS, start_ns)}, ident)

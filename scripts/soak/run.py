@@ -16,6 +16,7 @@ import numpy as np
 import psutil
 
 from scripts.bench.programs import job_arguments
+from spng import Error
 from tests.support import wire_cell
 
 from .readout import Readout
@@ -96,7 +97,7 @@ def feed(readout: Readout, pipe: Path, job: subprocess.Popen) -> None:
     """Write the readout to the pipe; stop if its reader ends."""
     try:
         readout.write(pipe)
-    except BrokenPipeError:
+    except Error:
         if job.poll() is None:
             job.terminate()
 

@@ -69,7 +69,9 @@ po::options_description other_options() {
     po::options_description options("Instead of a run");
     const auto text = [](const char* name) { return po::value<std::string>()->value_name(name); };
     options.add_options()                                                   //
-        ("check", "configure and validate only")                            //
+        ("check", po::value<std::string>()->implicit_value("all")->value_name("all|configuration"),
+         "validate the configuration, and look at inputs, outputs, networks and devices without a run; "
+         "=configuration: without these") //
         ("dot", text("FILE"), "draw the graph for Graphviz (- for stdout)") //
         ("list", "list the component types")                                //
         ("describe", text("TYPE"),
@@ -233,6 +235,7 @@ CommandLine parse_command_line(int argc, const char* const* argv) {
     line.skip_failed = has_second_value(values, "on-error", "stop", "skip");
     line.wide_table = has_second_value(values, "table", "fit", "wide");
     line.strict = values.count("strict") > 0;
+    line.checks_machine = !has_second_value(values, "check", "all", "configuration");
     if (values.count("progress") > 0) {
         line.progress = !has_second_value(values, "progress", "on", "off");
     }

@@ -199,7 +199,7 @@ int run_job(const CommandLine& line, instrument::Recording& recording) {
         draw(job, line.dot_file);
         return 0;
     case Action::check:
-        if (report_problems(session.job())) {
+        if (line.checks_machine && report_problems(session.job())) {
             return 2;
         }
         print(stdout, configuration.file.string() + ": " + std::to_string(job.graph().vertices().size()) +

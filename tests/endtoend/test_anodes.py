@@ -337,7 +337,7 @@ def test_one_anode_after_the_other(tmp_path: Path) -> None:
         "tpcid=all",
         "-A",
         "tags=signal,wiener",
-        "--check",
+        "--check=configuration",
         "--dot",
         "graph.dot",
         folder=tmp_path,
@@ -371,7 +371,7 @@ class TestFaults:
         ],
     )
     def test_wrong_anodes(self, tmp_path: Path, tpcid: str, words: list[str]) -> None:
-        block = wire_cell.run("--check", "-c", wire_cell.PIPELINE, "-A", f"tpcid={tpcid}", folder=tmp_path)
+        block = wire_cell.run("--check=configuration", "-c", wire_cell.PIPELINE, "-A", f"tpcid={tpcid}", folder=tmp_path)
         assert block.returncode == 2
         for word in words:
             assert word in block.stderr
@@ -381,7 +381,7 @@ class TestFaults:
             ("batch_anodes=maybe", "true or false"),
             ("other_anodes=drop", "other_anodes drop"),
         ):
-            done = wire_cell.run("--check", "-c", wire_cell.PIPELINE, "-A", argument, folder=tmp_path)
+            done = wire_cell.run("--check=configuration", "-c", wire_cell.PIPELINE, "-A", argument, folder=tmp_path)
             assert done.returncode == 2 and word in done.stderr, done.stderr
 
     def test_an_anode_that_is_not_in_the_file(

@@ -102,7 +102,7 @@ class TestPlan:
     def test_graphs_of_a_device_are_counted(self, arguments: dict[str, str], graphs: str) -> None:
         asked = {"device": "cuda", "engine": "TbbFlow", "output": "x.npz"} | arguments
         flags = [flag for name, value in asked.items() for flag in ("-A", f"{name}={value}")]
-        done = wire_cell.run("-c", "pipeline.jsonnet", "--check", *flags)
+        done = wire_cell.run("-c", "pipeline.jsonnet", "--check=configuration", *flags)
         assert graphs in done.stdout, done.stdout
 
     @pytest.mark.parametrize("model", ["none", "default"])
@@ -123,13 +123,13 @@ class TestPlan:
         """The stand-in takes three features and the default network four, of 2 x 800 x 1500 samples of 4 bytes."""
         planned = {}
         for model in ("standin", "default"):
-            done = wire_cell.run("--check", "-c", wire_cell.PIPELINE, "-A", f"model={model}", folder=tmp_path)
+            done = wire_cell.run("--check=configuration", "-c", wire_cell.PIPELINE, "-A", f"model={model}", folder=tmp_path)
             planned[model] = float(re.search(r"network ([0-9.]+) MB", done.stdout)[1])
         assert planned["default"] - planned["standin"] == pytest.approx(9.6, abs=1.0), planned
 
     def test_check_tells_without_running(self, tmp_path: Path) -> None:
         done = wire_cell.run(
-            "--check",
+            "--check=configuration",
             "-c",
             wire_cell.PIPELINE,
             "-A",
@@ -229,7 +229,7 @@ class TestBudget:
             job = [{"type": "wire-cell", "data": {"plugins": ["WireCellSpng"]}}, context]
             words = [tmp_path / "job.json"]
             words[0].write_text(json.dumps(job), encoding="utf-8")
-        block = wire_cell.rejected("--check", *words, folder=tmp_path, status=2)
+        block = wire_cell.rejected("--check=configuration", *words, folder=tmp_path, status=2)
         assert "invalid amount of memory" in block and "SPNGContext, key memory_budget" in block
 
     def test_out_of_memory(self, tmp_path: Path) -> None:
@@ -296,7 +296,7 @@ class TestDevices:
     @pytest.mark.parametrize("devices", ["cpu,cuda:0", "cpu,", "auto,auto"])
     def test_lists_that_are_none(self, tmp_path: Path, devices: str) -> None:
         block = wire_cell.rejected(
-            "--check", COPY, "-A", "input=adc.npz", "-A", f"device={devices}", folder=tmp_path, status=2
+            "--check=configuration", COPY, "-A", "input=adc.npz", "-A", f"device={devices}", folder=tmp_path, status=2
         )
         assert "SPNGContext, key device" in block
 

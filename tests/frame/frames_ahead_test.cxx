@@ -39,6 +39,7 @@ struct CountingReader {
         }
         return index < frames ? std::optional(make_frame(index)) : std::nullopt;
     }
+    double share_read() const { return 0; }
     bool at_end() const { return calls >= frames; }
     std::vector<std::string> other_members() const { return {}; }
     std::atomic<int>& calls;

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from scripts.frames import Frame, write_frames
+from scripts.gpu.frame_files import Frame, write_frames
 from scripts.gpu.agreement import DOUBLE, EXACT, FAST, SAME_BYTES, Agreement, compare
 
 CHANNELS, TICKS = 40, 800

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from wirecell_campaign import output_check
 
-from scripts.frames import FrameFile, stream_arrays
+import spng
 from tests.support import wire_cell
 from tests.support.small_site import Site
 from tests.support.wct_reader import Rejected, read_frames
@@ -121,7 +121,7 @@ class TestConverter:
         """As for other jobs: arguments are read, data files are not; frames of unknown size have no memory plan."""
 
         def check(*words: str) -> tuple[int, str]:
-            done = wire_cell.run("--check", "-c", CONVERT, *words)
+            done = wire_cell.run("--check=configuration", "-c", CONVERT, *words)
             return done.returncode, done.stdout + done.stderr
 
         status, text = check("-A", "input=none.npz")
@@ -180,9 +180,9 @@ class TestJobs:
         require_same(site.job(sparse_arrays(frames), tags=TAGS, output="again.npz"), dense_output)
 
     def test_the_argument_is_checked(self) -> None:
-        done = wire_cell.run("--check", "-c", wire_cell.PIPELINE, "-A", "frames=spares")
+        done = wire_cell.run("--check=configuration", "-c", wire_cell.PIPELINE, "-A", "frames=spares")
         assert done.returncode == 2 and "spares" in done.stderr and "known: dense, sparse" in done.stderr
-        done = wire_cell.run("--check", "-c", wire_cell.PIPELINE, "-A", "frames=sparse")
+        done = wire_cell.run("--check=configuration", "-c", wire_cell.PIPELINE, "-A", "frames=sparse")
         assert done.returncode == 0 and "valid" in done.stdout
 
 
@@ -192,13 +192,15 @@ class TestReaders:
     @pytest.mark.parametrize("ending", wire_cell.ENDINGS)
     def test_python(self, events: Arrays, tmp_path: Path, ending: str) -> None:
         path = wire_cell.write_arrays(tmp_path / f"in{ending}", sparse_arrays(events))
-        with FrameFile(path) as file:
-            assert file.names == list(events)
-            assert file.tags() == ["signal", "roi", "one_more_tag", "*"] and file.idents("*") == [4, 9]
-            require_same({name: file.array(name) for name in file.names}, events)
-            assert file.frame("signal", 4).samples.tobytes() == events["frame_signal_4"].tobytes()
-        if ending != ".npz":
-            require_same(dict(stream_arrays(path)), events)
+        frames = list(spng.read_frames(path))
+        assert [frame.ident for frame in frames] == [4, 9]
+        for frame in frames:
+            assert list(frame.traces) == ["signal", "roi", "one_more_tag", "*"]
+            for tag, traces in frame.traces.items():
+                assert isinstance(traces.samples, spng.SparseSamples)
+                expected = events[f"frame_{tag}_{frame.ident}"]
+                assert traces.dense().dtype == expected.dtype and traces.samples.shape == expected.shape
+                assert traces.dense().tobytes() == expected.tobytes()
 
     @pytest.mark.parametrize("change", [[(0, 2, 1)], [(0, 0, 99)], [(0, 1, -1)]])
     def test_python_rejects_faults(self, tmp_path: Path, change: list[tuple[int, int, int]]) -> None:
@@ -206,8 +208,8 @@ class TestReaders:
         for row, column, step in change:
             arrays["runs_signal_0"][row, column] += step
         path = wire_cell.write_arrays(tmp_path / "in.tar", arrays)
-        with FrameFile(path) as file, pytest.raises(ValueError, match="runs"):
-            file.array("frame_signal_0")
+        with pytest.raises(spng.Error, match="run"):
+            next(spng.read_frames(path))
 
     def test_the_code_of_the_page(
         self, events: Arrays, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

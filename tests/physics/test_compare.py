@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Read frame files of any program; compare frames of two programs with one truth."""
+"""Compare frames of two programs with one truth."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from scripts.frames import Frame, FrameFile, write_frames
 from scripts.physics import compare, events
 from scripts.physics.wires import VIEWS, load_anode
+from spng import Frame, Traces
 from tests.support.shared import shared_folder
-from tests.support.wire_cell import DATA, ENDINGS, TRUTH, event, write_arrays
+from tests.support.wire_cell import DATA, TRUTH, event, write_arrays
 
 ANODE = load_anode(DATA / "protodunehd-wires-larsoft-v1.json.gz", 0)
 CHANNELS = np.concatenate(ANODE.channels)
@@ -29,49 +29,17 @@ def truth_and_signal() -> tuple[np.ndarray, np.ndarray]:
     )
 
 
-@pytest.mark.parametrize("ending", ENDINGS)
-def test_frames_of_every_format(ending: str, tmp_path: Path) -> None:
-    samples = np.arange(12, dtype=np.int16).reshape(3, 4)
-    arrays = event(np.asfortranarray(samples), np.array([7, 3, 5]), 4, "gauss0", -300.0)
-    arrays["chanmask_bad_4"] = np.array([[3, 0, 2]], dtype=np.int32)
-    with FrameFile(write_arrays(tmp_path / f"frames{ending}", arrays)) as file:
-        assert file.tags() == ["gauss0"] and file.idents("gauss0") == [4] and file.idents("gauss") == []
-        frame = file.frame("gauss0", 4)
-    assert frame.samples.flags.c_contiguous and (frame.samples == samples).all() and frame.start_ns == -300.0
-    assert frame.rows(np.array([3, 4, 7])).tolist() == [samples[1].tolist(), [0] * 4, samples[0].tolist()]
-    assert frame.masks["bad"].tolist() == [[3, 0, 2]]
-
-
-def test_written_frames_are_read_again(tmp_path: Path) -> None:
-    frames = {
-        ident: Frame(
-            np.full((2, 4), ident, dtype=np.int16),
-            np.array([1, 0]),
-            5.0,
-            500.0,
-            {"bad": np.array([[1, 0, 4]])},
-        )
-        for ident in (3, 8)
-    }
-    write_frames(tmp_path / "frames.tar", frames)
-    with FrameFile(tmp_path / "frames.tar") as file:
-        assert file.idents("*") == [3, 8]
-        again = file.frame("*", 8)
-    assert (
-        (again.samples == 8).all() and again.tick_ns == 500.0 and again.masks["bad"].tolist() == [[1, 0, 4]]
-    )
-
-
 def test_dead_channels() -> None:
     """3 % of the channels, independent of the order of the rows; constant, and listed in the mask."""
     channels = np.random.default_rng(0).permutation(CHANNELS)
-    frame = Frame(np.ones((len(channels), 8), dtype=np.int16), channels, 0.0, 500.0)
+    frame = Frame({"*": Traces("*", np.ones((len(channels), 8), dtype=np.int16), channels)})
     dead = events.dead_channels(CHANNELS, 900_007)
     assert len(dead) == round(0.03 * len(CHANNELS)) and (np.diff(dead) > 0).all()
     assert (dead == events.dead_channels(channels, 900_007)).all()
     damaged = events.with_dead_channels(frame, 900_007)
-    silent = ~damaged.samples.any(axis=1)
-    assert (np.sort(channels[silent]) == dead).all() and damaged.samples[~silent].all()
+    samples = damaged["*"].samples
+    silent = ~samples.any(axis=1)
+    assert (np.sort(channels[silent]) == dead).all() and samples[~silent].all()
     assert (damaged.masks["bad"] == np.stack([dead, 0 * dead, 8 + 0 * dead], axis=1)).all()
 
 

@@ -11,16 +11,17 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-from scripts.frames import FrameFile
+from spng import read_frames
 
 from .. import study
 from ..program import Processed, Program
 from ..settings import Sample, Variant
 from ..study import Measured
+from ..tags import TRUTH_TAGS, first_of
 from ..wires import VIEWS, Anode
 from .cases import Detector, Frames, variants_of
 
-OUTPUT_TAG, TRUTH_TAGS = "signal", ("truth", "*")
+OUTPUT_TAG = "signal"
 
 
 @dataclass
@@ -43,17 +44,16 @@ def measure(
 ) -> list[Measured]:
     """Measure all events of a file; event i has the seed `seed` + i."""
     found = []
-    with FrameFile(output) as outputs, FrameFile(truth) as truths:
-        tag = next(tag for tag in TRUTH_TAGS if tag in truths.tags())
-        for index, idents in enumerate(zip(outputs.idents(OUTPUT_TAG), truths.idents(tag), strict=True)):
-            seen, true = outputs.frame(OUTPUT_TAG, idents[0]), truths.frame(tag, idents[1])
-            for view in range(len(VIEWS)):
-                channels = anode.channels[view]
-                found.append(
-                    study.measure_view(
-                        sample, variant, view, seed + index, seen.rows(channels), true.rows(channels)
-                    )
+    frames = zip(read_frames(output, OUTPUT_TAG), read_frames(truth), strict=True)
+    for index, (output_frame, truth_frame) in enumerate(frames):
+        seen, true = first_of(output_frame, (OUTPUT_TAG,)), first_of(truth_frame, TRUTH_TAGS)
+        for view in range(len(VIEWS)):
+            channels = anode.channels[view]
+            found.append(
+                study.measure_view(
+                    sample, variant, view, seed + index, seen.rows(channels), true.rows(channels)
                 )
+            )
     return found
 
 

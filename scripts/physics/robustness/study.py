@@ -7,22 +7,22 @@ Several programs run in parallel, each with one thread. The files of a condition
 from __future__ import annotations
 
 import shutil
-import tarfile
 import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
 
 from scripts.depositions import write_depositions
-from scripts.frames import Frame, FrameFile, add_frame
+from spng import Frame, Traces, read_frames, write_frames
 
 from .. import events as events_module
 from .. import metrics
 from ..program import JobFailed, Processed, Program
+from ..tags import first_of
 from ..wires import VIEWS, Anode
 from . import depositions, measurement
 from .conditions import ANGLES, MAX_EVENTS_OF_JOB, Batch, Condition, Plan, Sample
@@ -44,30 +44,21 @@ class Simulated:
 
     def frames(self, change: Change | None) -> Iterator[Frame]:
         """Yield the frames, changed."""
-        with FrameFile(self.adc) as file:
-            for ident in file.idents(INPUT_TAG):
-                frame = file.frame(INPUT_TAG, ident)
-                if change is None:
-                    yield frame
-                    continue
-                assert self.signal is not None, "a sample that is changed has a file with its signals"
-                with FrameFile(self.signal) as signals:
-                    (tag,) = signals.tags()
-                    given = separated(
-                        frame.samples.astype(np.float32), signals.frame(tag, ident).rows(frame.channels)
-                    )
-                samples = change.apply(given, self.batch.seed + ident)
-                yield Frame(samples, frame.channels, frame.start_ns, frame.tick_ns)
+        if change is None:
+            yield from read_frames(self.adc, INPUT_TAG)
+            return
+        assert self.signal is not None, "a sample that is changed has a file with its signals"
+        for frame, signal in zip(read_frames(self.adc, INPUT_TAG), read_frames(self.signal), strict=True):
+            adc = first_of(frame, (INPUT_TAG,))
+            given = separated(adc.samples.astype(np.float32), signal.only().rows(adc.channels))
+            samples = change.apply(given, self.batch.seed + frame.ident)
+            yield Frame({adc.tag: replace(adc, samples=samples)}, frame.ident)
 
-    def truths(self, factor: float) -> Iterator[tuple[int, Frame]]:
+    def truths(self, factor: float) -> Iterator[tuple[int, Traces]]:
         """Yield id and true charge [electrons] of each event, times a factor."""
-        with FrameFile(self.truth) as file:
-            for ident in file.idents(TRUTH_TAG):
-                frame = file.frame(TRUTH_TAG, ident)
-                yield (
-                    ident,
-                    Frame(frame.samples * np.float32(factor), frame.channels, frame.start_ns, frame.tick_ns),
-                )
+        for frame in read_frames(self.truth, TRUTH_TAG):
+            true = first_of(frame, (TRUTH_TAG,))
+            yield frame.ident, replace(true, samples=true.samples * np.float32(factor))
 
     def line_channels(self, anode: Anode, view: int, ident: int) -> list[np.ndarray]:
         """Return the channels of the line at each of ANGLES."""
@@ -148,10 +139,8 @@ def simulate(program: Program, sample: Sample, batch: Batch, folder: Path, with_
 
 def write_input(path: Path, given: list[Simulated], change: Change | None) -> None:
     """Write the changed frames of all batches; their ids count on."""
-    with tarfile.open(path, "w", format=tarfile.USTAR_FORMAT) as archive:
-        frames = (frame for each in given for frame in each.frames(change))
-        for ident, frame in enumerate(frames):
-            add_frame(archive, ident, frame)
+    frames = (frame for each in given for frame in each.frames(change))
+    write_frames(path, (replace(frame, ident=ident) for ident, frame in enumerate(frames)))
 
 
 def process(
@@ -175,22 +164,17 @@ def measure(
 ) -> list[Measured]:
     """Measure all events of a task."""
     factor = 1.0 if condition.change is None else condition.change.signal
-    files = {name: FrameFile(each.output) for name, each in done.items()}
-    found, position = [], 0
-    try:
-        for each in given:
-            for ident, true in each.truths(factor):
-                outputs = {name: file.frame(OUTPUT_TAG, position) for name, file in files.items()}
-                found += measure_event(condition, each, ident, true, outputs, anode)
-                position += 1
-    finally:
-        for file in files.values():
-            file.__exit__(None, None, None)
+    files = {name: read_frames(each.output, OUTPUT_TAG) for name, each in done.items()}
+    found = []
+    for each in given:
+        for ident, true in each.truths(factor):
+            outputs = {name: first_of(next(frames), (OUTPUT_TAG,)) for name, frames in files.items()}
+            found += measure_event(condition, each, ident, true, outputs, anode)
     return found
 
 
 def measure_event(
-    condition: Condition, given: Simulated, ident: int, true: Frame, outputs: dict[str, Frame], anode: Anode
+    condition: Condition, given: Simulated, ident: int, true: Traces, outputs: dict[str, Traces], anode: Anode
 ) -> list[Measured]:
     """Measure the outputs of all variants for one event."""
     sample, found = condition.sample, []

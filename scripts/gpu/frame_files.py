@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Frame files of the Wire-Cell Toolkit (WCT): NumPy arrays in .npz, .tar, .tar.gz or .tar.bz2.
+"""Frame files in NumPy alone: .npz, .tar, .tar.gz or .tar.bz2.
+
+gpu_check runs on machines that have a build or a bundle and a python3 with NumPy, of another version than the one for which
+the native module of the package spng was built. Everything else uses spng.
 
 An event `ident` with the frame tag `tag` is the members frame_<tag>_<ident> (channel, tick), channels_<tag>_<ident>,
 tickinfo_<tag>_<ident> = [start ns, tick ns, first tick] and chanmask_<name>_<ident> (n, 3). Sparse frames (docs/sparse-frames.md)
@@ -14,7 +17,7 @@ import io
 import shutil
 import tarfile
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
@@ -177,25 +180,6 @@ def _decompressed(path: Path) -> IO[bytes]:
         shutil.copyfileobj(packed, stream, 1 << 20)
     stream.seek(0)
     return stream
-
-
-def stream_arrays(path: Path) -> Iterator[tuple[str, np.ndarray]]:
-    """Yield name and array of each member of a tar in file order; at most one frame is in memory.
-
-    A sparse frame comes as the dense one, at the last of its members.
-    """
-    parts: dict[str, np.ndarray] = {}
-    with tarfile.open(path, "r|*") as archive:
-        for member in archive:
-            name = member.name.removesuffix(ENDING)
-            if not is_sparse(name):
-                yield name, _member(archive, member)
-                continue
-            rest = name.partition("_")[2]
-            parts[name] = _member(archive, member)
-            wanted = [each + rest for each in SPARSE]
-            if all(each in parts for each in wanted):
-                yield f"frame_{rest}", dense(*(parts.pop(each) for each in wanted))
 
 
 def npy_bytes(array: np.ndarray) -> bytes:
