@@ -1,0 +1,306 @@
+# SPDX-License-Identifier: Apache-2.0
+"""spng.Pipeline and spng.Simulation: the results of the program, in memory."""
+
+from __future__ import annotations
+
+import logging
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import spng
+from tests.support import wire_cell
+from tests.support.wire_cell import needs_program
+
+pytestmark = needs_program
+
+ADC = wire_cell.ADC
+
+
+@pytest.fixture(scope="module")
+def event() -> spng.Frame:
+    """The default event."""
+    return next(spng.read_frames(ADC))
+
+
+@pytest.fixture(scope="module")
+def pipeline() -> Iterator[spng.Pipeline]:
+    """A pipeline without the network, whose time is not tested here."""
+    with spng.Pipeline(model="none", device="cpu") as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def signal_of_event(pipeline: spng.Pipeline, event: spng.Frame) -> np.ndarray:
+    return pipeline(event)["signal"].samples
+
+
+def test_gives_the_bytes_of_the_program(event: spng.Frame, tmp_path: Path) -> None:
+    """With the network, all products and both forms."""
+    arguments = {"tags": "signal,wiener,roi", "frames": "sparse"}
+    words = [word for name, value in arguments.items() for word in ("-A", f"{name}={value}")]
+    done = wire_cell.run("-c", wire_cell.PIPELINE, "-A", f"input={ADC}", "-A", "output=job.npz", *words, folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    with spng.Pipeline(tags="signal,wiener,roi", sparse=True) as made:
+        result = made(event)
+    assert list(result.traces) == ["signal", "wiener", "roi"]
+    assert isinstance(result["signal"].samples, spng.SparseSamples)
+    spng.write_frames(tmp_path / "python.npz", result, form="sparse")
+    assert (tmp_path / "python.npz").read_bytes() == (tmp_path / "job.npz").read_bytes()
+
+
+def test_describes_the_detector(pipeline: spng.Pipeline) -> None:
+    assert pipeline.devices == ["cpu"]
+    assert pipeline.tick_ns == 500
+    assert {name: (ids[0], ids[-1], len(ids)) for name, ids in pipeline.planes.items()} == {
+        "U": (0, 799, 800),
+        "V": (800, 1599, 800),
+        "W": (1600, 2559, 960),
+    }
+
+
+def test_planes_of_several_anodes() -> None:
+    found = spng.planes("pdhd", [0, 1])
+    assert list(found) == ["U of anode 0", "V of anode 0", "W of anode 0", "U of anode 1", "V of anode 1", "W of anode 1"]
+    assert found["U of anode 1"][0] == 2560
+
+
+def test_takes_arrays_tensors_and_frames(
+    pipeline: spng.Pipeline, event: spng.Frame, signal_of_event: np.ndarray
+) -> None:
+    traces = event.only()
+    adc = traces.samples
+    for waveforms in (event, traces, adc, np.asfortranarray(adc), adc.astype(np.int64), adc.astype(np.float64)):
+        result = pipeline(waveforms, start_ns=traces.start_ns)["signal"]
+        assert isinstance(result.samples, np.ndarray) and np.array_equal(result.samples, signal_of_event)
+    reverse = pipeline(adc[::-1], channels=traces.channels[::-1])["signal"]
+    assert np.array_equal(reverse.samples, signal_of_event)
+    assert np.array_equal(reverse.channels, traces.channels)
+
+
+def test_torch_tensors_give_torch_tensors(
+    pipeline: spng.Pipeline, event: spng.Frame, signal_of_event: np.ndarray
+) -> None:
+    torch = pytest.importorskip("torch")
+    tensor = torch.from_numpy(event.only().samples.copy())
+    result = pipeline(tensor)["signal"].samples
+    assert isinstance(result, torch.Tensor) and result.dtype == torch.float32
+    assert np.array_equal(result.numpy(), signal_of_event)
+
+
+def test_results_outlive_the_pipeline(event: spng.Frame, signal_of_event: np.ndarray) -> None:
+    with spng.Pipeline(model="none", device="cpu") as made:
+        samples = made(event)["signal"].samples
+    assert np.array_equal(samples, signal_of_event)
+    samples[0, 0] = 1  # the caller's memory
+
+
+def test_ident_times_masks_and_notes(pipeline: spng.Pipeline, event: spng.Frame) -> None:
+    adc = event.only().samples.astype(np.float32)
+    adc[5, 100] = np.nan
+    result = pipeline(
+        adc[:-1],
+        channels=np.arange(2559),
+        masks={"bad": [[8, 0, 6000]]},
+        ident=41,
+        start_ns=1000.0,
+        first_tick=3,
+    )
+    assert result.ident == 41
+    assert (result["signal"].start_ns, result["signal"].first_tick, result["signal"].tick_ns) == (1000.0, 3, 500.0)
+    assert result.masks["nan"][0, 0] == 5
+    assert result.masks["missing"][0, 0] == 2559
+    assert result.masks["bad"].tolist() == [[8, 0, 6000]]
+    assert not result["signal"].samples[[5, 8]].any()
+    assert "field_sha256" in result.notes
+
+
+def test_map_keeps_the_order(pipeline: spng.Pipeline, event: spng.Frame) -> None:
+    frames = (spng.Frame(event.traces, ident) for ident in (4, 2, 9))
+    assert [frame.ident for frame in pipeline.map(frames)] == [4, 2, 9]
+
+
+def test_threads_share_a_pipeline(pipeline: spng.Pipeline, event: spng.Frame, signal_of_event: np.ndarray) -> None:
+    with ThreadPoolExecutor(3) as pool:
+        results = list(pool.map(lambda ident: pipeline(event, ident=ident), range(6)))
+    assert [frame.ident for frame in results] == list(range(6))
+    assert all(np.array_equal(frame["signal"].samples, signal_of_event) for frame in results)
+
+
+def test_other_threads_run_meanwhile(pipeline: spng.Pipeline, event: spng.Frame) -> None:
+    """The GIL is free while the chain works: a thread counts on."""
+    count, stop = 0, threading.Event()
+
+    def work() -> None:
+        nonlocal count
+        while not stop.is_set():
+            count += 1
+            time.sleep(0)
+
+    counter = threading.Thread(target=work)
+    counter.start()
+    pending = pipeline.submit(event)
+    before = count
+    pending.wait()
+    after = count
+    stop.set()
+    counter.join()
+    assert after - before > 10
+
+
+@pytest.mark.parametrize(
+    ("waveforms", "options", "expected"),
+    [
+        (np.zeros((2560, 6000), np.complex64), {}, "a type that cannot be ADC counts"),
+        (np.zeros(6000, np.int16), {}, "the wrong number of axes"),
+        (np.zeros((3, 6000), np.int16), {}, "another count of channels"),
+        (np.zeros((2, 6000), np.int16), {"channels": [1, 1]}, "a channel is repeated"),
+        (np.zeros((2, 6000), np.int16), {"channels": [0.5, 1.5]}, "no list of integers"),
+        (np.zeros((2, 6000), np.int16), {"channels": [2**40, 1]}, "a channel id is too large"),
+        (np.zeros((1, 6000), np.int16), {"channels": [99999]}, "channels that do not belong to the anode"),
+        (np.zeros((2560, 6000), np.int16), {"masks": {"bad": [[1, 2]]}}, "a channel mask has the wrong form"),
+        (np.zeros((2560, 6000), np.int16), {"masks": {"bad": [[1, 5, 2]]}}, "a channel mask ends before it begins"),
+        (np.zeros((2560, 6000), np.int16), {"tick_ns": 512.0}, "the sampling period of the frame"),
+        (np.zeros((2560, 6000), np.int16), {"tick_ns": -1.0}, "the times of the frame are impossible"),
+        (np.zeros((0, 6000), np.int16), {}, "the shape of the samples is impossible"),
+        ("adc.npz", {}, "neither an array nor a tensor"),
+    ],
+)
+def test_bad_input_is_an_error(
+    pipeline: spng.Pipeline, waveforms: object, options: dict, expected: str
+) -> None:
+    with pytest.raises(spng.Error, match=expected) as caught:
+        pipeline(waveforms, **options)
+    assert caught.value.kind == "Input"
+    assert str(caught.value).startswith("error: ") and "\n  seen:     " in str(caught.value)
+    assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
+
+
+def test_a_pipeline_works_after_errors(pipeline: spng.Pipeline, event: spng.Frame) -> None:
+    for _ in range(2):
+        with pytest.raises(spng.Error):
+            pipeline(np.zeros((1, 6000), np.int16), channels=[99999])
+        assert pipeline(event, ident=3).ident == 3
+
+
+def test_errors_of_the_preparation() -> None:
+    for options, expected in (
+        ({"detector": "pdhf"}, "unknown detector 'pdhf'"),
+        ({"model": "nofile.ts"}, "nofile.ts"),
+        ({"anode": 9}, "no anode 9"),
+        ({"device": "cuda:77"}, "device"),
+        ({"no_such_argument": 1}, "no_such_argument"),
+        ({"configuration": "cfg/simulate.jsonnet"}, "does not take events from memory"),
+    ):
+        with pytest.raises(spng.Error, match=expected):
+            spng.Pipeline(**options)
+
+
+def test_a_closed_pipeline(event: spng.Frame) -> None:
+    made = spng.Pipeline(model="none", device="cpu")
+    pending = made.submit(event)
+    made.close()
+    made.close()
+    assert made.is_closed and pending.result().ident == 0
+    with pytest.raises(spng.Error, match="the pipeline is closed") as caught:
+        made(event)
+    assert caught.value.kind == "Usage"
+
+
+def test_log_lines_go_to_logging(
+    pipeline: spng.Pipeline, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture
+) -> None:
+    with caplog.at_level(logging.WARNING, logger="spng"):
+        pipeline(np.full((2560, 6000), 900, np.int16))  # all channels are dead
+    assert any("2560 of 2560" in record.message for record in caplog.records), caplog.text
+    captured = capfd.readouterr()
+    assert captured.out == "" and captured.err == ""
+
+
+def test_timing(pipeline: spng.Pipeline, event: spng.Frame) -> None:
+    pipeline(event)
+    timing = pipeline.timing()
+    assert any(node["type"] == "SPNGDecon" for node in timing["nodes"])
+    assert "SPNGDecon:induction" in pipeline.timing_table()
+
+
+def test_ctrl_c_while_it_waits() -> None:
+    """SIGINT raises KeyboardInterrupt in the main thread; the pipeline works afterwards."""
+    program = """
+import numpy as np, spng, sys, time
+pipeline = spng.Pipeline(model="none", device="cpu", queue_size=64)
+waveforms = np.full((2560, 6000), 900, np.int16)
+pending = [pipeline.submit(waveforms) for _ in range(40)]
+print("ready", flush=True)
+try:
+    pending[-1].result()
+except KeyboardInterrupt:
+    print("interrupted", flush=True)
+print(pending[0].result().ident, flush=True)
+"""
+    with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None and process.stdout.readline() == "ready\n"
+        process.send_signal(signal.SIGINT)
+        assert process.stdout.readline() == "interrupted\n"
+        assert process.stdout.readline() == "0\n"
+    assert process.returncode == 0
+
+
+def test_the_interpreter_ends_with_an_open_pipeline() -> None:
+    program = "import spng; pipeline = spng.Pipeline(model='none', device='cpu')"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=60)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+class TestSimulation:
+    """Depositions in memory."""
+
+    POINT = np.array([0.0, -10000.0, -2000.0, 3000.0, 120.0, 0.0, 0.0])
+
+    def test_charge_of_a_point(self) -> None:
+        depositions = np.stack([self.POINT, self.POINT + [0, 0, 0, 0, 20, 0, 0]], axis=1)
+        simulation = spng.Simulation(noise=False)
+        frame = simulation(depositions, ident=5)
+        assert frame.ident == 5 and list(frame.traces) == ["adc", "truth", "roi"]
+        assert frame["adc"].samples.dtype == np.int16 and frame["adc"].samples.shape == (2560, 6000)
+        # Each plane collects all charge that arrives after the drift, with a lifetime that takes some of it.
+        for ids in spng.planes("pdhd").values():
+            charge = float(frame["truth"].rows(ids).sum())
+            assert 0.7 * 20000 < charge < 20000
+        other = simulation(depositions.T)["truth"].samples.sum()  # other random numbers of the lifetime
+        assert other == pytest.approx(frame["truth"].samples.sum(), rel=0.02)
+
+    def test_no_depositions(self) -> None:
+        frame = spng.simulate(np.empty((7, 0)), noise=False)
+        assert not frame["truth"].samples.any()
+
+    def test_bad_depositions(self) -> None:
+        simulation = spng.Simulation(noise=False)
+        with pytest.raises(spng.Error, match="the depositions have the wrong form"):
+            simulation(np.zeros((3, 3)))
+        with pytest.raises(spng.Error, match="unknown detector"):
+            spng.simulate(np.empty((7, 0)), detector="pdhf")
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="no /proc")
+def test_memory_does_not_grow_with_events(pipeline: spng.Pipeline, event: spng.Frame) -> None:
+    def resident() -> int:
+        pages = int(Path("/proc/self/statm").read_text().split()[1])
+        return pages * os.sysconf("SC_PAGE_SIZE")
+
+    for _ in range(4):
+        pipeline(event)
+    before = resident()
+    for _ in range(8):
+        pipeline(event)
+    assert resident() - before < 60e6  # less than the result of one event
