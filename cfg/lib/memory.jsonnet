@@ -4,8 +4,8 @@ local pg = import 'pgraph.jsonnet';
 
 {
     /// Make the source. It takes the place of a file name as argument `input` of cfg/pipeline.jsonnet.
-    source():: pg.pnode({ type: 'SPNGMemorySource' }, nout=1),
+    MemorySource():: pg.pnode({ type: 'SPNGMemorySource' }, nout=1),
 
     /// Make a sink. It takes the place of a file name as argument `output` of cfg/pipeline.jsonnet.
-    sink(name=''):: pg.pnode({ type: 'SPNGMemorySink', [if name != '' then 'name']: name }, nin=1),
+    MemorySink(name=''):: pg.pnode({ type: 'SPNGMemorySink', [if name != '' then 'name']: name }, nin=1),
 }

@@ -50,8 +50,8 @@ JobRequest request_of(const PipelineOptions& options) {
             }
         }
         const std::string part = "(import 'memory.jsonnet')";
-        request.bindings.push_back({Kind::argument_code, "input", part + ".source()"});
-        request.bindings.push_back({Kind::argument_code, "output", part + ".sink()"});
+        request.bindings.push_back({Kind::argument_code, "input", part + ".MemorySource()"});
+        request.bindings.push_back({Kind::argument_code, "output", part + ".MemorySink()"});
         request.bindings.push_back(
             {Kind::argument_code, "results_on_device", options.results_on_device ? "true" : "false"});
     }
@@ -111,7 +111,8 @@ const char* to_string(SampleType type) {
 class Pipeline::Impl {
 public:
     explicit Impl(const PipelineOptions& options)
-        : form(options.sparse ? OutputForm::sparse : OutputForm::dense), job(request_of(options), std::max<std::size_t>(1, options.queue_size)) {
+        : form(options.sparse ? OutputForm::sparse : OutputForm::dense),
+          job(request_of(options), std::max<std::size_t>(1, options.queue_size)) {
         if (const auto* fanout = find_fanout(job.job())) {
             expected = {fanout->config().intag, fanout->view_groups().channels(),
                         fanout->config().readout_period};
@@ -182,7 +183,8 @@ void set_log_handler(LogHandler handler, const std::string& level) {
         return;
     }
     log::set_handler(
-        [handler = std::move(handler)](log::Level line_level, std::string_view logger, std::string_view text) {
+        [handler = std::move(handler)](log::Level line_level, std::string_view logger,
+                                       std::string_view text) {
             handler(log::level_names()[static_cast<std::size_t>(line_level)], std::string(logger),
                     std::string(text));
         },

@@ -22,9 +22,9 @@ constexpr std::size_t queue_size = 2;
 JobRequest request_of(const SimulationOptions& options) {
     const std::string memory = "(import 'memory.jsonnet')";
     JobRequest request{"cfg/simulate.jsonnet",
-                       {{Kind::argument_code, "depos", memory + ".source()"},
-                        {Kind::argument_code, "output", memory + ".sink('adc')"},
-                        {Kind::argument_code, "truth", memory + ".sink('truth')"},
+                       {{Kind::argument_code, "depos", memory + ".MemorySource()"},
+                        {Kind::argument_code, "output", memory + ".MemorySink('adc')"},
+                        {Kind::argument_code, "truth", memory + ".MemorySink('truth')"},
                         {Kind::argument_text, "detname", options.detector},
                         {Kind::argument_text, "tpcid", std::to_string(options.anode)}},
                        {}};
