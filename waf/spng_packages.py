@@ -50,7 +50,7 @@ def build(bld):
     """Write and install the files."""
     if not bld.is_install:
         return
-    for name, text in texts(bld.env, version()).items():
+    for name, text in files_of_packages(bld.env, version()).items():
         node = bld.bldnode.make_node(f"packages/{name}")
         node.parent.mkdir()
         node.write(text)
@@ -62,12 +62,15 @@ def version():
         return stream.read().strip()
 
 
-def texts(env, release):
+def files_of_packages(env, release):
     """Return the files by their paths below LIBDIR."""
     folders = include_folders(env)
     defines = list(env.DEFINES_NVTX)
     libraries = [os.path.join(env.LIBPATH_TORCH[0], f"lib{name}.so") for name in env.LIB_TORCH]
-    values = {"version": release, "to_prefix": os.path.relpath(env.PREFIX, os.path.join(env.LIBDIR, "pkgconfig"))}
+    values = {
+        "version": release,
+        "to_prefix": os.path.relpath(env.PREFIX, os.path.join(env.LIBDIR, "pkgconfig")),
+    }
     program = "Cflags: -I${includedir}\nLibs: -L${libdir} -Wl,-rpath,${libdir} -lWireCellSpng\n"
     plugin = (
         "Requires: wire-cell-spng\n"
@@ -76,10 +79,16 @@ def texts(env, release):
     )
     return {
         "pkgconfig/wire-cell-spng.pc": PKG_CONFIG.format(
-            name="wire-cell-spng", about="GPU signal processing of liquid-argon TPCs: spng::Pipeline", content=program, **values
+            name="wire-cell-spng",
+            about="GPU signal processing of liquid-argon TPCs: spng::Pipeline",
+            content=program,
+            **values,
         ),
         "pkgconfig/wire-cell-spng-plugin.pc": PKG_CONFIG.format(
-            name="wire-cell-spng-plugin", about="Nodes for wire-cell and spng::Pipeline", content=plugin, **values
+            name="wire-cell-spng-plugin",
+            about="Nodes for wire-cell and spng::Pipeline",
+            content=plugin,
+            **values,
         ),
         "cmake/WireCellSpng/WireCellSpngConfig.cmake": CMAKE.format(
             libraries=";".join(libraries),

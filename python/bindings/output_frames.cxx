@@ -23,7 +23,8 @@ SampleType type_of(const Array& samples) {
     if (type == nb::dtype<std::int64_t>()) {
         return SampleType::int64;
     }
-    return type == nb::dtype<float>() ? SampleType::float32 : SampleType::float64; // pipeline.py admits no other
+    return type == nb::dtype<float>() ? SampleType::float32
+                                      : SampleType::float64; // pipeline.py admits no other
 }
 
 ChannelMasks masks_from(const Masks& given) {
@@ -46,8 +47,8 @@ nb::object array_of(const OutputTraces& traces, const void* data, std::vector<st
     });
     auto* const first = static_cast<Value*>(const_cast<void*>(data)); // the result is the caller's
     if (traces.cuda_device >= 0) {
-        return nb::cast(nb::ndarray<Value>(first, shape.size(), shape.data(), owner, nullptr, nb::dtype<Value>(),
-                                           nb::device::cuda::value, traces.cuda_device));
+        return nb::cast(nb::ndarray<Value>(first, shape.size(), shape.data(), owner, nullptr,
+                                           nb::dtype<Value>(), nb::device::cuda::value, traces.cuda_device));
     }
     return nb::cast(nb::ndarray<nb::numpy, Value>(first, shape.size(), shape.data(), owner));
 }
@@ -71,9 +72,10 @@ nb::dict dict_of(const OutputTraces& traces) {
     result["tag"] = traces.tag;
     result["samples"] = samples_of(traces);
     result["shape"] = nb::make_tuple(traces.channels, traces.ticks);
-    result["runs"] = traces.is_sparse
-                         ? array_of<std::int32_t>(traces, traces.runs, {static_cast<std::size_t>(traces.run_count), 3})
-                         : nb::none();
+    result["runs"] =
+        traces.is_sparse
+            ? array_of<std::int32_t>(traces, traces.runs, {static_cast<std::size_t>(traces.run_count), 3})
+            : nb::none();
     result["channels"] = traces.channel_ids;
     result["start_ns"] = traces.start_ns;
     result["tick_ns"] = traces.tick_ns;

@@ -76,8 +76,8 @@ public:
     PythonPipeline(const PythonPipeline&) = delete;
     PythonPipeline& operator=(const PythonPipeline&) = delete;
 
-    Pending submit(const Array& samples, std::vector<int> channels, int ident, double start_ns, double tick_ns,
-                   int first_tick, const Masks& masks) {
+    Pending submit(const Array& samples, std::vector<int> channels, int ident, double start_ns,
+                   double tick_ns, int first_tick, const Masks& masks) {
         InputFrame frame;
         frame.samples = samples.data();
         frame.type = type_of(samples);

@@ -37,7 +37,8 @@ public:
         OutputFrame frame;
         {
             const nb::gil_scoped_release no_gil;
-            frame = m_simulation->process(depositions.data(), static_cast<std::int64_t>(depositions.shape(1)), ident);
+            frame = m_simulation->process(depositions.data(), static_cast<std::int64_t>(depositions.shape(1)),
+                                          ident);
         }
         return dict_of(frame);
     }

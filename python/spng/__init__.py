@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """SPNG: charge waveforms with regions of interest (ROIs) from raw waveforms of liquid-argon TPCs.
 
-    import spng
+import spng
 
-    with spng.Pipeline(detector="pdhd", anode=0) as pipeline:
-        for frame in spng.read_frames("adc.npz"):
-            signal = pipeline(frame)["signal"]
+with spng.Pipeline(detector="pdhd", anode=0) as pipeline:
+    for frame in spng.read_frames("adc.npz"):
+        signal = pipeline(frame)["signal"]
 """
 
 import os

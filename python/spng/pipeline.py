@@ -267,7 +267,9 @@ def _contiguous(samples: Any) -> tuple[Any, bool]:
         if samples.is_cuda:
             import torch
 
-            torch.cuda.current_stream(samples.device).synchronize()  # Pipeline.h: the samples must be complete
+            torch.cuda.current_stream(
+                samples.device
+            ).synchronize()  # Pipeline.h: the samples must be complete
         return samples, True
     return np.ascontiguousarray(samples), False
 

@@ -23,8 +23,8 @@ class Simulation:
 
         Raise spng.Error if a file or an argument is wrong.
         """
-        texts = {name: argument_text(value) for name, value in arguments.items()}
-        self._core = native().Simulation(detector, anode, texts)
+        strings = {name: argument_text(value) for name, value in arguments.items()}
+        self._core = native().Simulation(detector, anode, strings)
 
     def __call__(self, depositions: np.ndarray, ident: int = 0) -> Frame:
         """Simulate one event.

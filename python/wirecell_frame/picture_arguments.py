@@ -54,4 +54,6 @@ def read(arguments: argparse.Namespace, max_events: int | None) -> tuple[list[Ev
     """Return at most `max_events` events and the chosen channels by plane."""
     roles = {role: getattr(arguments, name) for name, (role, _) in ROLES.items()}
     events = events_of(with_roles([source_of_text(text) for text in arguments.files], roles), max_events)
-    return events, choose(planes_of(events[0].channels, arguments.planes), arguments.plane, arguments.channels)
+    return events, choose(
+        planes_of(events[0].channels, arguments.planes), arguments.plane, arguments.channels
+    )

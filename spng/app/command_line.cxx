@@ -68,10 +68,10 @@ po::options_description report_options() {
 po::options_description other_options() {
     po::options_description options("Instead of a run");
     const auto text = [](const char* name) { return po::value<std::string>()->value_name(name); };
-    options.add_options()                                                   //
+    options.add_options() //
         ("check", po::value<std::string>()->implicit_value("all")->value_name("all|configuration"),
          "validate the configuration, and look at inputs, outputs, networks and devices without a run; "
-         "=configuration: without these") //
+         "=configuration: without these")                                   //
         ("dot", text("FILE"), "draw the graph for Graphviz (- for stdout)") //
         ("list", "list the component types")                                //
         ("describe", text("TYPE"),

@@ -2,9 +2,9 @@
 #pragma once
 // The command line of wire-cell, checked as far as possible without reading a file.
 
-#include "spng/job/jsonnet.h"
 #include "spng/instrument/control/control_address.h"
 #include "spng/instrument/recording.h"
+#include "spng/job/jsonnet.h"
 
 #include <optional>
 #include <string>

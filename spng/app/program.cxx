@@ -2,12 +2,8 @@
 #include "spng/app/program.h"
 
 #include "spng/app/command_line.h"
-#include "spng/job/configuration.h"
 #include "spng/app/describe.h"
-#include "spng/job/job_reservations.h"
-#include "spng/job/plugins.h"
 #include "spng/app/run_job.h"
-#include "spng/job/version.h"
 #include "spng/core/error.h"
 #include "spng/core/log/input_warning.h"
 #include "spng/core/log/log.h"
@@ -18,6 +14,10 @@
 #include "spng/instrument/recording.h"
 #include "spng/instrument/start_up.h"
 #include "spng/io/data_path.h"
+#include "spng/job/configuration.h"
+#include "spng/job/job_reservations.h"
+#include "spng/job/plugins.h"
+#include "spng/job/version.h"
 
 #include <cstdio>
 #include <exception>

@@ -22,9 +22,9 @@
 #include <cstdio>
 #include <optional>
 #include <set>
-#include <utility>
 #include <sys/ioctl.h>
 #include <unistd.h>
+#include <utility>
 
 namespace spng::app {
 namespace {

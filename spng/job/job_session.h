@@ -17,8 +17,7 @@ namespace spng {
 class JobSession {
 public:
     /// @throws as load_job()
-    explicit JobSession(JobRequest request)
-        : m_request(std::move(request)), m_loaded(load_job(m_request)) {}
+    explicit JobSession(JobRequest request) : m_request(std::move(request)), m_loaded(load_job(m_request)) {}
 
     Job& job() { return *m_loaded.job; }
     const Job& job() const { return *m_loaded.job; }

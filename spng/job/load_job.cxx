@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spng/job/load_job.h"
 
-#include "spng/job/plugins.h"
 #include "spng/core/log/log.h"
 #include "spng/core/unit_text.h"
 #include "spng/device/cuda_plugin.h"
 #include "spng/device/device_list.h"
 #include "spng/instrument/clock.h"
 #include "spng/instrument/start_up.h"
+#include "spng/job/plugins.h"
 
 namespace spng {
 namespace {

@@ -49,8 +49,7 @@ at::Device device_of(const InputFrame& frame) {
         return at::kCPU;
     }
     if (frame.cuda_device >= cuda_device_count()) {
-        reject("the samples are on a device that does not exist",
-               "cuda:" + std::to_string(frame.cuda_device),
+        reject("the samples are on a device that does not exist", "cuda:" + std::to_string(frame.cuda_device),
                std::to_string(cuda_device_count()) + " CUDA devices");
     }
     return {at::kCUDA, static_cast<c10::DeviceIndex>(frame.cuda_device)};
@@ -65,7 +64,8 @@ std::vector<int> channel_ids_of(InputFrame& frame, const ExpectedFrame& expected
         if (static_cast<std::int64_t>(expected.channels.size()) != frame.channels) {
             reject("the frame has another count of channels than the anodes of the pipeline",
                    "samples of shape " + shape_of(frame) + " without channel ids",
-                   std::to_string(expected.channels.size()) + " channels", "give the channel ids of the rows");
+                   std::to_string(expected.channels.size()) + " channels",
+                   "give the channel ids of the rows");
         }
         return expected.channels;
     }
@@ -94,7 +94,8 @@ void check(const InputFrame& frame) {
     }
     if (!(frame.tick_ns >= 0) || !std::isfinite(frame.tick_ns) || !std::isfinite(frame.start_ns)) {
         reject("the times of the frame are impossible",
-               "start " + std::to_string(frame.start_ns) + " ns, tick " + std::to_string(frame.tick_ns) + " ns",
+               "start " + std::to_string(frame.start_ns) + " ns, tick " + std::to_string(frame.tick_ns) +
+                   " ns",
                "a finite start, and a sampling period above 0");
     }
     for (const auto& [name, ranges] : frame.masks) {
@@ -126,10 +127,10 @@ QueuedEvent event_of(InputFrame frame, const ExpectedFrame& expected) {
     }
     const at::Device device = device_of(frame);
     // ATen does not write into samples of events.
-    const at::Tensor samples =
-        at::from_blob(const_cast<void*>(frame.samples), {frame.channels, frame.ticks},
-                      [owner = std::move(frame.owner)](void*) {},
-                      at::TensorOptions(scalar_type(frame.type)).device(device), device);
+    const at::Tensor samples = at::from_blob(
+        const_cast<void*>(frame.samples), {frame.channels, frame.ticks},
+        [owner = std::move(frame.owner)](void*) {}, at::TensorOptions(scalar_type(frame.type)).device(device),
+        device);
     traces.samples = samples_of(samples, where);
     content.channel_masks = std::move(frame.masks);
     const TensorSetPtr set = set_from(std::move(content), 0);

@@ -16,7 +16,8 @@ struct Samples {
 };
 
 OutputTraces output_traces(TaggedTraces traces, OutputForm form) {
-    const bool is_sparse = form == OutputForm::as_it_is ? traces.sparse != nullptr : form == OutputForm::sparse;
+    const bool is_sparse =
+        form == OutputForm::as_it_is ? traces.sparse != nullptr : form == OutputForm::sparse;
     OutputTraces output;
     auto kept = std::make_shared<Samples>();
     if (traces.sparse && !is_sparse) {

@@ -28,7 +28,7 @@ public:
 
     /// Simulate one event. Each event of an object has other random numbers.
     /// @param depositions  (7, count) in C order: t [ns], q [electrons, negative], x, y, z [mm], sigma_L, sigma_T [mm].
-    ///                     Those that cannot be simulated are dropped, with a warning in the log
+    ///                     Unusable ones are dropped, with a warning in the log
     /// @param ident        of the event, copied to the result
     /// @return a frame with the tags "adc" (int16), "truth" [electrons] and "roi" (int16)
     /// @throws Error(Input) for a null pointer or a negative count

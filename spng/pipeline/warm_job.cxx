@@ -24,10 +24,11 @@ Error current_error() {
 }
 
 Error closed_error() {
-    return {ErrorKind::Usage, {.what = "the pipeline is closed",
-                               .seen = "a frame after close()",
-                               .expected = "frames before close()",
-                               .hint = "make a new pipeline"}};
+    return {ErrorKind::Usage,
+            {.what = "the pipeline is closed",
+             .seen = "a frame after close()",
+             .expected = "frames before close()",
+             .hint = "make a new pipeline"}};
 }
 
 } // namespace
@@ -133,8 +134,8 @@ void WarmJob::connect() {
 
 void WarmJob::run() {
     try {
-        const RunSummary summary = m_session->run(
-            [](Job& job, const RunOptions& options) { return job.run(options); });
+        const RunSummary summary =
+            m_session->run([](Job& job, const RunOptions& options) { return job.run(options); });
         m_queue->end(summary.device_error ? *summary.device_error : closed_error());
     } catch (...) {
         m_queue->end(current_error());

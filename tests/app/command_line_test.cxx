@@ -9,9 +9,9 @@
 
 namespace {
 
+using spng::JsonnetBinding;
 using spng::app::Action;
 using spng::app::CommandLine;
-using spng::JsonnetBinding;
 using Kind = JsonnetBinding::Kind;
 
 CommandLine parse(std::vector<const char*> arguments) {

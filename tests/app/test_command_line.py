@@ -145,7 +145,10 @@ class TestInformation:
         reader, writer = os.pipe()
         os.close(reader)
         done = subprocess.run(
-            [PROGRAM, "--check=configuration", COPY, "-A", "input=x.npz"], stdout=writer, check=False, timeout=60
+            [PROGRAM, "--check=configuration", COPY, "-A", "input=x.npz"],
+            stdout=writer,
+            check=False,
+            timeout=60,
         )
         os.close(writer)
         assert done.returncode in (

@@ -64,7 +64,17 @@ def test_the_example_is_short() -> None:
 def test_a_program_by_pkg_config(prefix: Path, tmp_path: Path) -> None:
     """In C++17, with warnings as errors, and without the headers of LibTorch."""
     program = tmp_path / "consumer"
-    command = ["g++", "-std=c++17", "-Wall", "-Wextra", "-Wpedantic", "-Werror", str(EXAMPLE), "-o", str(program)]
+    command = [
+        "g++",
+        "-std=c++17",
+        "-Wall",
+        "-Wextra",
+        "-Wpedantic",
+        "-Werror",
+        str(EXAMPLE),
+        "-o",
+        str(program),
+    ]
     subprocess.run([*command, *flags(prefix, "--cflags", "--libs", "wire-cell-spng")], check=True)
     require_three_events(output_of(program))
 
@@ -92,6 +102,12 @@ def test_a_plugin_by_pkg_config(prefix: Path, tmp_path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(spng_example_node.code_of(page, part), encoding="utf-8")
     source = tmp_path / spng_example_node.PARTS[1]
-    command = ["g++", "-fsyntax-only", f"-I{tmp_path}", str(source), *flags(prefix, "--cflags", "wire-cell-spng-plugin")]
+    command = [
+        "g++",
+        "-fsyntax-only",
+        f"-I{tmp_path}",
+        str(source),
+        *flags(prefix, "--cflags", "wire-cell-spng-plugin"),
+    ]
     subprocess.run(command, check=True)
     assert "-lWireCellSpng" in flags(prefix, "--libs", "wire-cell-spng-plugin")

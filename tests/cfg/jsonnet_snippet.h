@@ -2,8 +2,8 @@
 #pragma once
 // Evaluates a piece of Jsonnet that may import the project's libraries.
 
-#include "spng/job/jsonnet.h"
 #include "spng/io/data_path.h"
+#include "spng/job/jsonnet.h"
 
 #include <filesystem>
 #include <fstream>
@@ -31,8 +31,7 @@ private:
     std::filesystem::path m_path;
 };
 
-inline nlohmann::json evaluate(const std::string& text,
-                               const std::vector<JsonnetBinding>& bindings = {}) {
+inline nlohmann::json evaluate(const std::string& text, const std::vector<JsonnetBinding>& bindings = {}) {
     const SnippetFile file("local wc = import 'wirecell.jsonnet'; local pg = import 'pgraph.jsonnet';\n" +
                            text);
     return evaluate_jsonnet(file.path(), bindings, {own_folder("cfg") / "lib"});

@@ -371,7 +371,9 @@ class TestFaults:
         ],
     )
     def test_wrong_anodes(self, tmp_path: Path, tpcid: str, words: list[str]) -> None:
-        block = wire_cell.run("--check=configuration", "-c", wire_cell.PIPELINE, "-A", f"tpcid={tpcid}", folder=tmp_path)
+        block = wire_cell.run(
+            "--check=configuration", "-c", wire_cell.PIPELINE, "-A", f"tpcid={tpcid}", folder=tmp_path
+        )
         assert block.returncode == 2
         for word in words:
             assert word in block.stderr
@@ -381,7 +383,9 @@ class TestFaults:
             ("batch_anodes=maybe", "true or false"),
             ("other_anodes=drop", "other_anodes drop"),
         ):
-            done = wire_cell.run("--check=configuration", "-c", wire_cell.PIPELINE, "-A", argument, folder=tmp_path)
+            done = wire_cell.run(
+                "--check=configuration", "-c", wire_cell.PIPELINE, "-A", argument, folder=tmp_path
+            )
             assert done.returncode == 2 and word in done.stderr, done.stderr
 
     def test_an_anode_that_is_not_in_the_file(

@@ -444,6 +444,12 @@ class TestFaults:
         assert "a multiple of 4 ticks" in reject(site, frame, status=2, window="4001,1000,2000")
         assert "at most the 1000 ticks of the core" in reject(site, frame, status=2, window="1000,1000,2000")
         done = wire_cell.run(
-            "-c", wire_cell.PIPELINE, *site.flags, "--check=configuration", "-A", "window=1,2", folder=site.folder
+            "-c",
+            wire_cell.PIPELINE,
+            *site.flags,
+            "--check=configuration",
+            "-A",
+            "window=1,2",
+            folder=site.folder,
         )
         assert done.returncode == 2 and "core,before,after" in done.stderr

@@ -123,7 +123,9 @@ class TestPlan:
         """The stand-in takes three features and the default network four, of 2 x 800 x 1500 samples of 4 bytes."""
         planned = {}
         for model in ("standin", "default"):
-            done = wire_cell.run("--check=configuration", "-c", wire_cell.PIPELINE, "-A", f"model={model}", folder=tmp_path)
+            done = wire_cell.run(
+                "--check=configuration", "-c", wire_cell.PIPELINE, "-A", f"model={model}", folder=tmp_path
+            )
             planned[model] = float(re.search(r"network ([0-9.]+) MB", done.stdout)[1])
         assert planned["default"] - planned["standin"] == pytest.approx(9.6, abs=1.0), planned
 
@@ -296,7 +298,14 @@ class TestDevices:
     @pytest.mark.parametrize("devices", ["cpu,cuda:0", "cpu,", "auto,auto"])
     def test_lists_that_are_none(self, tmp_path: Path, devices: str) -> None:
         block = wire_cell.rejected(
-            "--check=configuration", COPY, "-A", "input=adc.npz", "-A", f"device={devices}", folder=tmp_path, status=2
+            "--check=configuration",
+            COPY,
+            "-A",
+            "input=adc.npz",
+            "-A",
+            f"device={devices}",
+            folder=tmp_path,
+            status=2,
         )
         assert "SPNGContext, key device" in block
 

@@ -135,7 +135,10 @@ class TestVariables:
         assert Recorded(folder / "run.sqlite").run()["rank"] == "3"
 
     def test_only_runs_are_recorded(self, folder: Path) -> None:
-        assert wire_cell.run("--check=configuration", *JOB, "--record", "run.sqlite", folder=folder).returncode == 0
+        assert (
+            wire_cell.run("--check=configuration", *JOB, "--record", "run.sqlite", folder=folder).returncode
+            == 0
+        )
         assert names(folder) == ["adc.npz"]
 
 

@@ -3,11 +3,11 @@
 
 #include "spng/engine/memory_plan.h"
 
-#include "spng/job/jsonnet.h"
 #include "spng/core/unit_text.h"
 #include "spng/engine/job.h"
 #include "spng/graph/memory_rule.h"
 #include "spng/graph/node.h"
+#include "spng/job/jsonnet.h"
 #include "tests/support/paths.h"
 
 #include <gtest/gtest.h>

@@ -2,10 +2,10 @@
 // The whole chain as one graph, on a stand-in for a device's graphs: the same files as node by node, for
 // events of other lengths, times and bad channels by turns.
 
-#include "spng/job/jsonnet.h"
 #include "spng/engine/job.h"
 #include "spng/io/frame_reader.h"
 #include "spng/io/frame_writer.h"
+#include "spng/job/jsonnet.h"
 #include "tests/graph/standin_graph.h"
 #include "tests/support/paths.h"
 
@@ -53,16 +53,16 @@ protected:
         const fs::path output = folder() / (graph + ".tar");
         const auto components =
             evaluate_jsonnet(root / "cfg/pipeline.jsonnet",
-                                  {{Kind::argument_text, "input", (folder() / "adc.tar").string()},
-                                   {Kind::argument_text, "output", output.string()},
-                                   {Kind::argument_text, "device", "cpu"},
-                                   {Kind::argument_text, "threads", "1"},
-                                   {Kind::argument_text, "tags", "signal,error,wiener,roi"},
-                                   {Kind::argument_text, "model", model},
-                                   {Kind::argument_text, "engine", GetParam()},
-                                   {Kind::argument_text, "window", window},
-                                   {Kind::argument_text, "cuda_graph", graph}},
-                                  {root / "cfg", root / "cfg/lib"});
+                             {{Kind::argument_text, "input", (folder() / "adc.tar").string()},
+                              {Kind::argument_text, "output", output.string()},
+                              {Kind::argument_text, "device", "cpu"},
+                              {Kind::argument_text, "threads", "1"},
+                              {Kind::argument_text, "tags", "signal,error,wiener,roi"},
+                              {Kind::argument_text, "model", model},
+                              {Kind::argument_text, "engine", GetParam()},
+                              {Kind::argument_text, "window", window},
+                              {Kind::argument_text, "cuda_graph", graph}},
+                             {root / "cfg", root / "cfg/lib"});
         Job job(components, "pipeline.jsonnet");
         job.prepare(options);
         const std::uint64_t events_done = job.run(options).events_done;

@@ -264,9 +264,8 @@ TEST(PipelineLife, ReportsErrorsOfTheConfiguration) {
 
 TEST(PipelineLog, GoesToTheHandlerOnly) {
     std::vector<std::string> levels;
-    set_log_handler([&](const std::string& level, const std::string&, const std::string&) {
-        levels.push_back(level);
-    });
+    set_log_handler(
+        [&](const std::string& level, const std::string&, const std::string&) { levels.push_back(level); });
     PipelineOptions options;
     options.model = "none";
     options.device = "cpu";

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from spng.channel_planes import planes_of
 
 from spng import Error
-from spng.channel_planes import planes_of
 
 COUNTS = "U:8,V:8,W:10"
 
@@ -17,7 +17,11 @@ def extents(planes: dict[str, np.ndarray]) -> list[tuple[str, int, int]]:
 
 
 def test_counts_of_the_channels_in_ascending_order() -> None:
-    assert extents(planes_of(np.arange(126, 100, -1), COUNTS)) == [("U", 101, 8), ("V", 109, 8), ("W", 117, 10)]
+    assert extents(planes_of(np.arange(126, 100, -1), COUNTS)) == [
+        ("U", 101, 8),
+        ("V", 109, 8),
+        ("W", 117, 10),
+    ]
 
 
 def test_counts_of_several_anodes_by_id() -> None:
@@ -40,7 +44,9 @@ def test_given_planes() -> None:
     assert extents(named) == [("X", 1000, 21), ("Y", 1050, 1), ("other channels", 1021, 98)]
 
 
-@pytest.mark.parametrize("planes", ["U", "U:", "U:0", "U:8,U:8", "U:8;V:8", ":8", "U:-1", {"U": np.array([50])}])
+@pytest.mark.parametrize(
+    "planes", ["U", "U:", "U:0", "U:8,U:8", "U:8;V:8", ":8", "U:-1", {"U": np.array([50])}]
+)
 def test_faults(planes: str | dict[str, np.ndarray]) -> None:
     with pytest.raises(Error, match="planes"):
         planes_of(np.arange(9), planes)

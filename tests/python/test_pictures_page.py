@@ -16,7 +16,7 @@ import pytest
 from spng.pictures import show
 
 from profiling.tests.chromium import dump, marks, needs_chromium
-from spng import Error, Frame, SparseSamples, Traces
+from spng import Frame, SparseSamples, Traces
 
 PLANES = "U:40,V:30,W:50"
 CHANNELS = np.arange(1000, 1120, dtype=np.int32)

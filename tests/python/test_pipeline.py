@@ -36,8 +36,8 @@ def event() -> spng.Frame:
 @pytest.fixture(scope="module")
 def pipeline() -> Iterator[spng.Pipeline]:
     """A pipeline without the network, whose time is not tested here."""
-    with spng.Pipeline(model="none", device="cpu") as made:
-        yield made
+    with spng.Pipeline(model="none", device="cpu") as own:
+        yield own
 
 
 @pytest.fixture(scope="module")
@@ -49,10 +49,12 @@ def test_gives_the_bytes_of_the_program(event: spng.Frame, tmp_path: Path) -> No
     """With the network, all products and both forms."""
     arguments = {"tags": "signal,wiener,roi", "frames": "sparse"}
     words = [word for name, value in arguments.items() for word in ("-A", f"{name}={value}")]
-    done = wire_cell.run("-c", wire_cell.PIPELINE, "-A", f"input={ADC}", "-A", "output=job.npz", *words, folder=tmp_path)
+    done = wire_cell.run(
+        "-c", wire_cell.PIPELINE, "-A", f"input={ADC}", "-A", "output=job.npz", *words, folder=tmp_path
+    )
     assert done.returncode == 0, done.stderr
-    with spng.Pipeline(tags="signal,wiener,roi", sparse=True) as made:
-        result = made(event)
+    with spng.Pipeline(tags="signal,wiener,roi", sparse=True) as own:
+        result = own(event)
     assert list(result.traces) == ["signal", "wiener", "roi"]
     assert isinstance(result["signal"].samples, spng.SparseSamples)
     spng.write_frames(tmp_path / "python.npz", result, form="sparse")
@@ -71,7 +73,14 @@ def test_describes_the_detector(pipeline: spng.Pipeline) -> None:
 
 def test_planes_of_several_anodes() -> None:
     found = spng.planes("pdhd", [0, 1])
-    assert list(found) == ["U of anode 0", "V of anode 0", "W of anode 0", "U of anode 1", "V of anode 1", "W of anode 1"]
+    assert list(found) == [
+        "U of anode 0",
+        "V of anode 0",
+        "W of anode 0",
+        "U of anode 1",
+        "V of anode 1",
+        "W of anode 1",
+    ]
     assert found["U of anode 1"][0] == 2560
 
 
@@ -80,7 +89,14 @@ def test_takes_arrays_tensors_and_frames(
 ) -> None:
     traces = event.only()
     adc = traces.samples
-    for waveforms in (event, traces, adc, np.asfortranarray(adc), adc.astype(np.int64), adc.astype(np.float64)):
+    for waveforms in (
+        event,
+        traces,
+        adc,
+        np.asfortranarray(adc),
+        adc.astype(np.int64),
+        adc.astype(np.float64),
+    ):
         result = pipeline(waveforms, start_ns=traces.start_ns)["signal"]
         assert isinstance(result.samples, np.ndarray) and np.array_equal(result.samples, signal_of_event)
     reverse = pipeline(adc[::-1], channels=traces.channels[::-1])["signal"]
@@ -99,8 +115,8 @@ def test_torch_tensors_give_torch_tensors(
 
 
 def test_results_outlive_the_pipeline(event: spng.Frame, signal_of_event: np.ndarray) -> None:
-    with spng.Pipeline(model="none", device="cpu") as made:
-        samples = made(event)["signal"].samples
+    with spng.Pipeline(model="none", device="cpu") as own:
+        samples = own(event)["signal"].samples
     assert np.array_equal(samples, signal_of_event)
     samples[0, 0] = 1  # the caller's memory
 
@@ -117,7 +133,11 @@ def test_ident_times_masks_and_notes(pipeline: spng.Pipeline, event: spng.Frame)
         first_tick=3,
     )
     assert result.ident == 41
-    assert (result["signal"].start_ns, result["signal"].first_tick, result["signal"].tick_ns) == (1000.0, 3, 500.0)
+    assert (result["signal"].start_ns, result["signal"].first_tick, result["signal"].tick_ns) == (
+        1000.0,
+        3,
+        500.0,
+    )
     assert result.masks["nan"][0, 0] == 5
     assert result.masks["missing"][0, 0] == 2559
     assert result.masks["bad"].tolist() == [[8, 0, 6000]]
@@ -130,7 +150,9 @@ def test_map_keeps_the_order(pipeline: spng.Pipeline, event: spng.Frame) -> None
     assert [frame.ident for frame in pipeline.map(frames)] == [4, 2, 9]
 
 
-def test_threads_share_a_pipeline(pipeline: spng.Pipeline, event: spng.Frame, signal_of_event: np.ndarray) -> None:
+def test_threads_share_a_pipeline(
+    pipeline: spng.Pipeline, event: spng.Frame, signal_of_event: np.ndarray
+) -> None:
     with ThreadPoolExecutor(3) as pool:
         results = list(pool.map(lambda ident: pipeline(event, ident=ident), range(6)))
     assert [frame.ident for frame in results] == list(range(6))
@@ -169,7 +191,11 @@ def test_other_threads_run_meanwhile(pipeline: spng.Pipeline, event: spng.Frame)
         (np.zeros((2, 6000), np.int16), {"channels": [2**40, 1]}, "a channel id is too large"),
         (np.zeros((1, 6000), np.int16), {"channels": [99999]}, "channels that do not belong to the anode"),
         (np.zeros((2560, 6000), np.int16), {"masks": {"bad": [[1, 2]]}}, "a channel mask has the wrong form"),
-        (np.zeros((2560, 6000), np.int16), {"masks": {"bad": [[1, 5, 2]]}}, "a channel mask ends before it begins"),
+        (
+            np.zeros((2560, 6000), np.int16),
+            {"masks": {"bad": [[1, 5, 2]]}},
+            "a channel mask ends before it begins",
+        ),
         (np.zeros((2560, 6000), np.int16), {"tick_ns": 512.0}, "the sampling period of the frame"),
         (np.zeros((2560, 6000), np.int16), {"tick_ns": -1.0}, "the times of the frame are impossible"),
         (np.zeros((0, 6000), np.int16), {}, "the shape of the samples is impossible"),
@@ -207,13 +233,13 @@ def test_errors_of_the_preparation() -> None:
 
 
 def test_a_closed_pipeline(event: spng.Frame) -> None:
-    made = spng.Pipeline(model="none", device="cpu")
-    pending = made.submit(event)
-    made.close()
-    made.close()
-    assert made.is_closed and pending.result().ident == 0
+    own = spng.Pipeline(model="none", device="cpu")
+    pending = own.submit(event)
+    own.close()
+    own.close()
+    assert own.is_closed and pending.result().ident == 0
     with pytest.raises(spng.Error, match="the pipeline is closed") as caught:
-        made(event)
+        own(event)
     assert caught.value.kind == "Usage"
 
 
@@ -258,7 +284,9 @@ print(pending[0].result().ident, flush=True)
 
 def test_the_interpreter_ends_with_an_open_pipeline() -> None:
     program = "import spng; pipeline = spng.Pipeline(model='none', device='cpu')"
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=60)
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=60
+    )
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 

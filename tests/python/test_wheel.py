@@ -27,7 +27,16 @@ pytestmark = [
 # Libraries of the system that the torch wheel needs too, and torch's own OpenMP.
 OF_THE_SYSTEM = re.compile(r"lib(stdc\+\+|gcc_s|gomp)\.so\.\d+")
 # What a program of the wheel needs beside it: packages of the project's environment.
-NEEDED = ("torch", "numpy", "numpy.libs", "nvidia", "torchgen", "typing_extensions.py", "jinja2", "markupsafe")
+NEEDED = (
+    "torch",
+    "numpy",
+    "numpy.libs",
+    "nvidia",
+    "torchgen",
+    "typing_extensions.py",
+    "jinja2",
+    "markupsafe",
+)
 
 PROGRAM = """
 import sys, spng
@@ -88,7 +97,11 @@ def test_the_record_has_every_file(wheel: Path) -> None:
                 content = archive.read(name)
                 found = base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()
                 assert (digest, int(size)) == (f"sha256={found}", len(content)), name
-    for name in ("spng/py.typed", "spng/pictures/templates/frames.html", "spng/share/wirecell/cfg/pipeline.jsonnet"):
+    for name in (
+        "spng/py.typed",
+        "spng/pictures/templates/frames.html",
+        "spng/share/wirecell/cfg/pipeline.jsonnet",
+    ):
         assert name in names or any(each.startswith(str(Path(name).parent)) for each in names), name
 
 
@@ -113,12 +126,19 @@ def run(installed: Path, *words: str | Path, folder: Path) -> subprocess.Complet
     environment = {"PATH": os.environ["PATH"], "PYTHONPATH": str(installed), "PYTHONDONTWRITEBYTECODE": "1"}
     base = getattr(sys, "_base_executable", sys.executable)
     return subprocess.run(
-        [base, "-s", *map(str, words)], cwd=folder, env=environment, capture_output=True, text=True, check=False
+        [base, "-s", *map(str, words)],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
     )
 
 
 def test_the_same_bytes_as_the_program(installed: Path, tmp_path: Path) -> None:
-    done = wire_cell.run("-c", wire_cell.PIPELINE, "-A", f"input={wire_cell.ADC}", "-A", "output=job.npz", folder=tmp_path)
+    done = wire_cell.run(
+        "-c", wire_cell.PIPELINE, "-A", f"input={wire_cell.ADC}", "-A", "output=job.npz", folder=tmp_path
+    )
     assert done.returncode == 0, done.stderr
     done = run(installed, "-c", PROGRAM, wire_cell.ADC, "wheel.npz", folder=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import numpy as np
 
-from ..formats.members import as_numpy
 from ..channel_planes import Planes, planes_of
+from ..formats.members import as_numpy
 from ..frame import Frame, Traces
 from ..frame_files import read_frames
 from . import matching, pictures

@@ -50,7 +50,7 @@ class Simulated:
         assert self.signal is not None, "a sample that is changed has a file with its signals"
         for frame, signal in zip(read_frames(self.adc, INPUT_TAG), read_frames(self.signal), strict=True):
             adc = first_of(frame, (INPUT_TAG,))
-            given = separated(adc.samples.astype(np.float32), signal.only().rows(adc.channels))
+            given = separated(np.asarray(adc.samples, np.float32), signal.only().rows(adc.channels))
             samples = change.apply(given, self.batch.seed + frame.ident)
             yield Frame({adc.tag: replace(adc, samples=samples)}, frame.ident)
 
@@ -58,7 +58,7 @@ class Simulated:
         """Yield id and true charge [electrons] of each event, times a factor."""
         for frame in read_frames(self.truth, TRUTH_TAG):
             true = first_of(frame, (TRUTH_TAG,))
-            yield frame.ident, replace(true, samples=true.samples * np.float32(factor))
+            yield frame.ident, replace(true, samples=np.asarray(true.samples) * np.float32(factor))
 
     def line_channels(self, anode: Anode, view: int, ident: int) -> list[np.ndarray]:
         """Return the channels of the line at each of ANGLES."""

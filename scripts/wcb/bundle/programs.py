@@ -26,9 +26,7 @@ def put_native_module(source: Path, target: Path, facts: BuildFacts) -> None:
     finish(target, "$ORIGIN/../../lib", facts)
 
 
-def put_library(
-    library: Library, folder: Path, facts: BuildFacts, search_path: str = "$ORIGIN"
-) -> None:
+def put_library(library: Library, folder: Path, facts: BuildFacts, search_path: str = "$ORIGIN") -> None:
     """Copy a library to its location below `folder`."""
     target = folder / library.location
     target.parent.mkdir(parents=True, exist_ok=True)

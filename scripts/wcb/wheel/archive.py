@@ -48,8 +48,14 @@ def add_metadata(stage: Path, facts: BuildFacts, tag: str) -> Path:
         lines.append(f"Provides-Extra: {extra}")
         lines += [f"Requires-Dist: {package}; extra == '{extra}'" for package in packages]
     write(folder / "METADATA", lines)
-    write(folder / "WHEEL", ["Wheel-Version: 1.0", "Generator: wcb wheel", "Root-Is-Purelib: false", f"Tag: {tag}"])
-    write(folder / "entry_points.txt", ["[console_scripts]", *(f"{name} = {call}" for name, call in COMMANDS.items())])
+    write(
+        folder / "WHEEL",
+        ["Wheel-Version: 1.0", "Generator: wcb wheel", "Root-Is-Purelib: false", f"Tag: {tag}"],
+    )
+    write(
+        folder / "entry_points.txt",
+        ["[console_scripts]", *(f"{name} = {call}" for name, call in COMMANDS.items())],
+    )
     return folder
 
 

@@ -21,8 +21,12 @@ def main(arguments: list[str]) -> int:
         "this Python and machine. It needs the wheels of torch and numpy. See docs/python.md.",
         allow_abbrev=False,
     )
-    parser.add_argument("--out", metavar="DIR", type=Path, default=OUT / "wheel", help="folder (default out/wheel)")
-    parser.add_argument("--no-build", action="store_true", help="pack the present build without building changes")
+    parser.add_argument(
+        "--out", metavar="DIR", type=Path, default=OUT / "wheel", help="folder (default out/wheel)"
+    )
+    parser.add_argument(
+        "--no-build", action="store_true", help="pack the present build without building changes"
+    )
     options = parser.parse_args(arguments)
 
     if not options.no_build:

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """All files of a wheel, from the build and from the tracked files of the checkout.
 
-    spng/                      the package and its native module
-    spng/lib/                  the library with its dependencies, except those of the torch wheel and of the C++ compiler
-    spng/share/wirecell/       cfg and data, where the library looks for them
-    wirecell_frame/, wirecell_profile/
+spng/                      the package and its native module
+spng/lib/                  the library with its dependencies, except those of the torch wheel and of the C++ compiler
+spng/share/wirecell/       cfg and data, where the library looks for them
+wirecell_frame/, wirecell_profile/
 """
 
 from __future__ import annotations

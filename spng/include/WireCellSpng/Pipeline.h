@@ -83,7 +83,7 @@ struct OutputTraces {
 struct OutputFrame {
     int ident = 0;
     std::vector<OutputTraces> traces; ///< in the order of PipelineOptions::tags
-    ChannelMasks masks;               ///< of the input, and those that the chain found ("nan", "saturated", ...)
+    ChannelMasks masks; ///< of the input, and those that the chain found ("nan", "saturated", ...)
     std::map<std::string, std::string> notes; ///< provenance, such as the network and its checksum
     double waited_seconds = 0;                ///< between submit() and the start of its processing
     double run_seconds = 0;                   ///< from there to the result
@@ -111,7 +111,7 @@ struct PipelineOptions {
 /// The channels of one wire plane of one anode.
 struct PlaneChannels {
     int anode = 0;
-    int plane = 0;         ///< 0 U, 1 V, 2 W
+    int plane = 0;                ///< 0 U, 1 V, 2 W
     std::vector<int> channel_ids; ///< ascending
 };
 
@@ -161,7 +161,8 @@ private:
 
 /// Receives log lines of the process. Called on any thread.
 /// @param level  trace, debug, info, warn, error or critical
-using LogHandler = std::function<void(const std::string& level, const std::string& logger, const std::string& text)>;
+using LogHandler =
+    std::function<void(const std::string& level, const std::string& logger, const std::string& text)>;
 
 /// Send the log lines of the process to a handler, warnings and worse, or those of `level` and worse. Without a handler
 /// a process with a Pipeline logs nothing. An empty handler removes the present one.

@@ -231,8 +231,7 @@ TorchTensorSetToFrameFanin::gather(const std::string& tag, const Ports& inputs, 
                                           .expected = "a tensor named '" + tag + "' in one of them",
                                           .hint = "connect the node that makes it, or remove the tag"});
     }
-    std::optional<CompactTag> compact =
-        config().results_on_device ? std::nullopt : compact_tag(parts, event);
+    std::optional<CompactTag> compact = config().results_on_device ? std::nullopt : compact_tag(parts, event);
     std::vector<RowBlock> blocks, summaries;
     for (const auto& part : parts) {
         merge_notes(out.notes, part.notes);

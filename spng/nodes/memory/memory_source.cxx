@@ -13,17 +13,16 @@ std::vector<PlannedSet> plan_memory(const NoConfig&, PlannedCall& call) {
     for (const auto& group : call.groups) {
         samples += group.samples();
     }
-    return std::vector<PlannedSet>(
-        call.outputs, PlannedSet{call.make({1, samples, 1, nullptr}, MemoryUse::input, 2)});
+    return std::vector<PlannedSet>(call.outputs,
+                                   PlannedSet{call.make({1, samples, 1, nullptr}, MemoryUse::input, 2)});
 }
 
-const Registration<MemorySource> registration{
-    {.type = "SPNGMemorySource",
-     .kind = "source",
-     .outputs = {"set"},
-     .concurrency = Concurrency::serial,
-     .text = "takes events from the program that owns the job",
-     .memory = memory_rule<MemorySource>({.call = plan_memory})}};
+const Registration<MemorySource> registration{{.type = "SPNGMemorySource",
+                                               .kind = "source",
+                                               .outputs = {"set"},
+                                               .concurrency = Concurrency::serial,
+                                               .text = "takes events from the program that owns the job",
+                                               .memory = memory_rule<MemorySource>({.call = plan_memory})}};
 
 } // namespace
 

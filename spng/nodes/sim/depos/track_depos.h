@@ -11,8 +11,8 @@
 
 #include <algorithm>
 #include <atomic>
-#include <optional>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -83,7 +83,7 @@ struct TrackDeposConfig {
 /// Random numbers depend on the seed and the event's index in the job only, not on the number of threads.
 class TrackDepos : public NodeWith<TrackDeposConfig>, public EndAwareSource {
 public:
-    std::optional<double> share_done() const override { 
+    std::optional<double> share_done() const override {
         return static_cast<double>(m_events) / std::max(1, config().nevents);
     }
     bool at_end() const override { return m_events >= static_cast<std::uint64_t>(config().nevents); }
