@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .conversion import argument_text, frame_of, ranges_of
-from .errors import input_error
+from .errors import Error, input_error, pip_install
 from .frame import Frame, SparseSamples, Traces
 from .process import native
 
@@ -59,7 +59,8 @@ class Pipeline:
         sparse             results are SparseSamples: the ROIs only
         results_on_device  results of a CUDA device are torch tensors of that device
         queue_size         frames that may wait; submit() blocks while the queue is full
-        configuration      another configuration, with SPNGMemorySource and SPNGMemorySink; it gets only `arguments`
+        configuration      another configuration, with SPNGMemorySource and SPNGMemorySink; it gets `arguments`, and
+                           the others that differ from their defaults
         arguments          further arguments of the configuration: noise_filter="sticky,lines", threads=1
 
         Raise spng.Error if a file, the network, the device or an argument is wrong.
@@ -156,9 +157,7 @@ class Pipeline:
         waiting: deque[PendingFrame] = deque()
         source = iter(frames)
         if progress:
-            from tqdm.auto import tqdm
-
-            source = iter(tqdm(source, unit="event"))
+            source = iter(_with_bar(source))
         for frame in source:
             waiting.append(self.submit(frame))
             if len(waiting) > 1:
@@ -226,6 +225,20 @@ class PendingFrame:
             pending, self._pending = self._pending, None
             self._frame = frame_of(pending.result(), self._convert)
         return self._frame
+
+
+def _with_bar(frames: Iterator[Waveforms]) -> Iterable[Waveforms]:
+    """Return the frames with a bar of progress. Raise spng.Error if tqdm is not installed."""
+    try:
+        from tqdm.auto import tqdm
+    except ImportError as error:
+        raise Error(
+            "Configuration",
+            "a bar of progress needs the Python package tqdm",
+            seen=str(error),
+            hint=pip_install("tqdm"),
+        ) from None
+    return tqdm(frames, unit="event")
 
 
 def _traces_and_frame(waveforms: Waveforms) -> tuple[Traces, Frame]:

@@ -26,34 +26,41 @@ std::string joined_with_commas(const std::vector<std::string>& words) {
     return text;
 }
 
+/// Return the arguments of the job that are members of the options.
+std::map<std::string, std::string> members_of(const PipelineOptions& options) {
+    std::vector<std::string> anodes;
+    for (const int anode : options.anodes) {
+        anodes.push_back(std::to_string(anode));
+    }
+    return {{"detname", options.detector},
+            {"tpcid", joined_with_commas(anodes)},
+            {"model", options.model},
+            {"device", options.device},
+            {"tags", joined_with_commas(options.tags)},
+            {"results_on_device", options.results_on_device ? "true" : "false"}};
+}
+
 JobRequest request_of(const PipelineOptions& options) {
     JobRequest request;
-    std::map<std::string, std::string> arguments = options.arguments;
     request.configuration = options.configuration;
+    const auto defaults = members_of({});
+    std::map<std::string, std::string> arguments = options.arguments;
+    for (const auto& [name, value] : members_of(options)) {
+        if (!options.configuration.empty() && value == defaults.at(name)) {
+            continue;
+        }
+        if (!arguments.emplace(name, value).second) {
+            throw Error(ErrorKind::Usage, {.what = "an argument is given twice",
+                                           .where = "PipelineOptions::arguments",
+                                           .seen = name + "=" + arguments[name],
+                                           .expected = "the member of PipelineOptions"});
+        }
+    }
     if (options.configuration.empty()) {
         request.configuration = "cfg/pipeline.jsonnet";
-        std::vector<std::string> anodes;
-        for (const int anode : options.anodes) {
-            anodes.push_back(std::to_string(anode));
-        }
-        const std::map<std::string, std::string> members{{"detname", options.detector},
-                                                         {"tpcid", joined_with_commas(anodes)},
-                                                         {"model", options.model},
-                                                         {"device", options.device},
-                                                         {"tags", joined_with_commas(options.tags)}};
-        for (const auto& [name, value] : members) {
-            if (!arguments.emplace(name, value).second) {
-                throw Error(ErrorKind::Usage, {.what = "an argument is given twice",
-                                               .where = "PipelineOptions::arguments",
-                                               .seen = name + "=" + arguments[name],
-                                               .expected = "the member of PipelineOptions"});
-            }
-        }
         const std::string part = "(import 'memory.jsonnet')";
         request.bindings.push_back({Kind::argument_code, "input", part + ".MemorySource()"});
         request.bindings.push_back({Kind::argument_code, "output", part + ".MemorySink()"});
-        request.bindings.push_back(
-            {Kind::argument_code, "results_on_device", options.results_on_device ? "true" : "false"});
     }
     for (const auto& [name, value] : arguments) {
         request.bindings.push_back({Kind::argument_text, name, value});

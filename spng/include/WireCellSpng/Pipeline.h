@@ -90,20 +90,20 @@ struct OutputFrame {
 };
 
 struct PipelineOptions {
-    /// The arguments detname, tpcid, model, device, tags and frames of cfg/pipeline.jsonnet.
+    /// The arguments detname, tpcid, model, device and tags of cfg/pipeline.jsonnet.
     std::string detector = "pdhd";
     std::vector<int> anodes = {0};
     std::string model = "default";
     std::string device = "auto";
     std::vector<std::string> tags = {"signal"};
     bool sparse = false; ///< results as ROIs only
-    /// Further arguments by name, as text ("noise_filter": "sticky,lines").
-    std::map<std::string, std::string> arguments;
-    /// Another configuration. Its graph has one SPNGMemorySource and one SPNGMemorySink. It gets `arguments` only, and
-    /// the members above are not used.
-    std::string configuration;
     /// true: results of a CUDA device stay in its memory. Ignored on the CPU.
     bool results_on_device = false;
+    /// Further arguments by name, as text ("noise_filter": "sticky,lines").
+    std::map<std::string, std::string> arguments;
+    /// Another configuration. Its graph has one SPNGMemorySource and one SPNGMemorySink. It gets `arguments`, and those of
+    /// the members above that differ from their defaults, under the names of the arguments of cfg/pipeline.jsonnet.
+    std::string configuration;
     /// Frames that may wait. submit() blocks while the queue is full.
     std::size_t queue_size = 4;
 };
