@@ -53,10 +53,10 @@ po::options_description report_options() {
         ("logsink,l", strings("SINK[:LEVEL]"),
          "log to stdout, stderr or a file; default: warnings to stderr") //
         ("loglevel,L", strings("[LOGGER:]LEVEL"),
-         "trace, debug, info (default), warn, error, critical or off") //
-        ("timing", text("FILE"), "write the per-node timing as JSON")  //
-        ("progress", po::value<std::string>()->implicit_value("on")->value_name("on|off"),
-         "show events, rate and time left on stderr; default: on a terminal only") //
+         "trace, debug, info (default), warn, error, critical or off")                       //
+        ("timing", text("FILE"), "write the per-node timing as JSON")                        //
+        ("progress", "show events, rate and time left on stderr, also if it is no terminal") //
+        ("no-progress", "do not show them on a terminal")                                    //
         ("table", text("fit|wide"),
          "timing table: the columns that fit into the terminal, or into 100 characters of a file "
          "(default), or all") //
@@ -69,11 +69,11 @@ po::options_description other_options() {
     po::options_description options("Instead of a run");
     const auto text = [](const char* name) { return po::value<std::string>()->value_name(name); };
     options.add_options() //
-        ("check", po::value<std::string>()->implicit_value("all")->value_name("all|configuration"),
-         "validate the configuration, and look at inputs, outputs, networks and devices without a run; "
-         "=configuration: without these")                                   //
-        ("dot", text("FILE"), "draw the graph for Graphviz (- for stdout)") //
-        ("list", "list the component types")                                //
+        ("check",
+         "validate the configuration, and look at inputs, outputs, networks and devices without a run") //
+        ("check-configuration", "validate the configuration and the graph alone")                       //
+        ("dot", text("FILE"), "draw the graph for Graphviz (- for stdout)")                             //
+        ("list", "list the component types")                                                            //
         ("describe", text("TYPE"),
          "describe ports and configuration of a type; all: every type, in Markdown")                 //
         ("schema", text("TYPE"), "print the JSON schema of a type's configuration; all: every type") //
@@ -182,6 +182,7 @@ Action choose_action(const po::variables_map& values) {
                                                               {"schema", Action::schema},
                                                               {"dot", Action::draw},
                                                               {"check", Action::check},
+                                                              {"check-configuration", Action::check},
                                                               {"recover-record", Action::recover},
                                                               {"reservations", Action::reservations}};
     Action chosen = Action::run;
@@ -235,9 +236,9 @@ CommandLine parse_command_line(int argc, const char* const* argv) {
     line.skip_failed = has_second_value(values, "on-error", "stop", "skip");
     line.wide_table = has_second_value(values, "table", "fit", "wide");
     line.strict = values.count("strict") > 0;
-    line.checks_machine = !has_second_value(values, "check", "all", "configuration");
-    if (values.count("progress") > 0) {
-        line.progress = !has_second_value(values, "progress", "on", "off");
+    line.checks_machine = values.count("check-configuration") == 0;
+    if (values.count("progress") + values.count("no-progress") > 0) {
+        line.progress = values.count("no-progress") == 0;
     }
     line.synchronised_timing = values.count("sync-timing") > 0;
 

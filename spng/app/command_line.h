@@ -16,29 +16,29 @@ enum class Action { run, check, draw, list, describe, schema, recover, reservati
 
 struct CommandLine {
     Action action = Action::run;
-    std::string configuration;                         ///< -c or the one positional argument
-    std::vector<JsonnetBinding> bindings;              ///< -A, --tla-code, -V, -C
-    std::vector<std::string> path;                     ///< -P, in order
-    std::vector<std::string> plugins;                  ///< -p
-    std::vector<std::string> log_sinks;                ///< -l
-    std::vector<std::string> log_levels;               ///< -L
-    int graph_threads = 0;                             ///< -t; 0: that of the configuration
-    std::string app;                                   ///< -a
-    std::string dot_file;                              ///< --dot
-    std::string type;                                  ///< of --describe and --schema; may be "all"
-    std::string states_file;                           ///< --trace-states
-    std::string memory_snapshot_file;                  ///< --memory-snapshot
-    std::string nvtx_level;                            ///< --nvtx-level
-    std::string timing_file;                           ///< --timing
-    std::string torch_profiler;                        ///< --torch-profiler
-    std::string reservation_folder;                    ///< of --reservations; empty: the user's default
-    std::string part_file;                             ///< --recover-record
-    bool skip_failed = false;                          ///< --on-error skip
-    bool strict = false;                               ///< --strict
-    bool checks_machine = true;                        ///< --check; false: --check=configuration
-    std::optional<bool> progress;                      ///< --progress; empty: if stderr is a terminal
-    bool wide_table = false;                           ///< --table wide
-    bool synchronised_timing = false;                  ///< --sync-timing
+    std::string configuration;            ///< -c or the one positional argument
+    std::vector<JsonnetBinding> bindings; ///< -A, --tla-code, -V, -C
+    std::vector<std::string> path;        ///< -P, in order
+    std::vector<std::string> plugins;     ///< -p
+    std::vector<std::string> log_sinks;   ///< -l
+    std::vector<std::string> log_levels;  ///< -L
+    int graph_threads = 0;                ///< -t; 0: that of the configuration
+    std::string app;                      ///< -a
+    std::string dot_file;                 ///< --dot
+    std::string type;                     ///< of --describe and --schema; may be "all"
+    std::string states_file;              ///< --trace-states
+    std::string memory_snapshot_file;     ///< --memory-snapshot
+    std::string nvtx_level;               ///< --nvtx-level
+    std::string timing_file;              ///< --timing
+    std::string torch_profiler;           ///< --torch-profiler
+    std::string reservation_folder;       ///< of --reservations; empty: the user's default
+    std::string part_file;                ///< --recover-record
+    bool skip_failed = false;             ///< --on-error skip
+    bool strict = false;                  ///< --strict
+    bool checks_machine = true;           ///< --check; false: --check-configuration
+    std::optional<bool> progress;         ///< --progress, --no-progress; empty: if stderr is a terminal
+    bool wide_table = false;              ///< --table wide
+    bool synchronised_timing = false;     ///< --sync-timing
     std::optional<instrument::ControlAddress> control; ///< --profile-control
     instrument::RecordingRequest recording;            ///< --record and related options
 };

@@ -24,7 +24,7 @@ class Progress {
 public:
     enum class Style { none, terminal, lines };
 
-    /// @param wanted  of --progress; empty: Style::terminal if stderr is a terminal, else none
+    /// @param wanted  of --progress and --no-progress; empty: Style::terminal if stderr is a terminal, else none
     static Style style_for(std::optional<bool> wanted);
 
     explicit Progress(Style style);

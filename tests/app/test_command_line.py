@@ -145,7 +145,7 @@ class TestInformation:
         reader, writer = os.pipe()
         os.close(reader)
         done = subprocess.run(
-            [PROGRAM, "--check=configuration", COPY, "-A", "input=x.npz"],
+            [PROGRAM, "--check-configuration", COPY, "-A", "input=x.npz"],
             stdout=writer,
             check=False,
             timeout=60,
@@ -236,7 +236,7 @@ class TestPlaces:
     """Configurations and their imports are found."""
 
     def test_own_configuration_from_any_folder(self, tmp_path: Path) -> None:
-        done = run("-c", "cfg/pipeline.jsonnet", "--check=configuration", folder=tmp_path)
+        done = run("-c", "cfg/pipeline.jsonnet", "--check-configuration", folder=tmp_path)
         assert done.returncode == 0, done.stderr
         assert "valid" in done.stdout
 
@@ -351,7 +351,7 @@ class TestRuns:
             assert "read configuration" in text and "program start to first node" in text
 
     def test_check_and_dot_do_not_run(self, tmp_path: Path) -> None:
-        done = run(COPY, "-A", "input=absent.npz", "--check=configuration", folder=tmp_path)
+        done = run(COPY, "-A", "input=absent.npz", "--check-configuration", folder=tmp_path)
         assert done.returncode == 0 and "2 nodes, 1 edges" in done.stdout
         assert run(COPY, "-A", "input=absent.npz", "--dot", "graph.dot", folder=tmp_path).returncode == 0
         drawing = (tmp_path / "graph.dot").read_text()

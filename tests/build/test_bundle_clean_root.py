@@ -114,7 +114,7 @@ def test_without_the_compilers_libraries(root: CleanRoot, tmp_path: Path) -> Non
     for library in libraries:
         library.rename(kept / library.name)
     try:
-        done = root.run(f"{HOME}/bin/wire-cell", "--check=configuration", *JOB)
+        done = root.run(f"{HOME}/bin/wire-cell", "--check-configuration", *JOB)
         assert done.returncode == 0, done.stderr
     finally:
         for library in libraries:

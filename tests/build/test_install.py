@@ -45,7 +45,7 @@ def test_layout_and_a_run_from_anywhere(installed, tmp_path):
         name: value for name, value in os.environ.items() if name not in ("LD_LIBRARY_PATH", "WIRECELL_PATH")
     }
     done = subprocess.run(
-        [str(installed / "bin" / "wire-cell"), "--check=configuration", "-c", "pipeline.jsonnet"],
+        [str(installed / "bin" / "wire-cell"), "--check-configuration", "-c", "pipeline.jsonnet"],
         cwd=tmp_path,
         text=True,
         capture_output=True,
@@ -69,7 +69,7 @@ def built() -> None:
 
 def status_of_check(prefix: Path, folder: Path) -> int:
     """Run the installed program, which must find library and configuration relative to itself; return its exit status."""
-    command = [str(prefix / "bin" / "wire-cell"), "--check=configuration", "-c", "pipeline.jsonnet"]
+    command = [str(prefix / "bin" / "wire-cell"), "--check-configuration", "-c", "pipeline.jsonnet"]
     environment = {
         name: value for name, value in os.environ.items() if name not in ("LD_LIBRARY_PATH", "WIRECELL_PATH")
     }

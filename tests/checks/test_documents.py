@@ -185,8 +185,8 @@ def test_wire_cell_commands(command: tuple[str, ...], tmp_path: Path) -> None:
     """The commands parse, and their jobs configure."""
     arguments = list(command[1:])
     if not {argument.split("=")[0] for argument in arguments} & set(NOT_RUN):
-        arguments.append("--check=configuration")
-    arguments = ["--check=configuration" if argument == "--check" else argument for argument in arguments]
+        arguments.append("--check-configuration")
+    arguments = ["--check-configuration" if argument == "--check" else argument for argument in arguments]
     done = run(*arguments, folder=tmp_path)
     assert done.returncode == 0, done.stderr
 
@@ -223,7 +223,7 @@ def test_node_reference_is_the_programs() -> None:
 @needs_program
 @pytest.mark.parametrize("path", JOBS, ids=name_of)
 def test_jobs_run_with_their_defaults(path: Path, tmp_path: Path) -> None:
-    done = run("--check=configuration", path, folder=tmp_path)
+    done = run("--check-configuration", path, folder=tmp_path)
     assert done.returncode == 0 and "valid" in done.stdout, done.stderr
 
 
@@ -239,7 +239,7 @@ def test_jobs_run_with_their_defaults(path: Path, tmp_path: Path) -> None:
 )
 def test_main_job_with(arguments: str, tmp_path: Path) -> None:
     words = [word for argument in arguments.split() for word in ("-A", argument)]
-    done = run("--check=configuration", "-c", "cfg/pipeline.jsonnet", *words, folder=tmp_path)
+    done = run("--check-configuration", "-c", "cfg/pipeline.jsonnet", *words, folder=tmp_path)
     assert done.returncode == 0, done.stderr
 
 

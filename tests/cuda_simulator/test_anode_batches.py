@@ -52,7 +52,7 @@ class Anodes:
 
     def check(self, memory_mb: float = MUCH, **arguments: object) -> str:
         """Return the choice that --check prints."""
-        return choice(self.run("--check=configuration", memory_mb=memory_mb, **arguments).done.stdout)
+        return choice(self.run("--check-configuration", memory_mb=memory_mb, **arguments).done.stdout)
 
 
 def choice(text: str) -> str:

@@ -188,7 +188,7 @@ class TestDescriptions:
             "-c",
             wire_cell.PIPELINE,
             *search_flags(anode),
-            "--check=configuration",
+            "--check-configuration",
             "-A",
             f"detname={name}",
             "-A",

@@ -337,7 +337,7 @@ def test_one_anode_after_the_other(tmp_path: Path) -> None:
         "tpcid=all",
         "-A",
         "tags=signal,wiener",
-        "--check=configuration",
+        "--check-configuration",
         "--dot",
         "graph.dot",
         folder=tmp_path,
@@ -372,7 +372,7 @@ class TestFaults:
     )
     def test_wrong_anodes(self, tmp_path: Path, tpcid: str, words: list[str]) -> None:
         block = wire_cell.run(
-            "--check=configuration", "-c", wire_cell.PIPELINE, "-A", f"tpcid={tpcid}", folder=tmp_path
+            "--check-configuration", "-c", wire_cell.PIPELINE, "-A", f"tpcid={tpcid}", folder=tmp_path
         )
         assert block.returncode == 2
         for word in words:
@@ -384,7 +384,7 @@ class TestFaults:
             ("other_anodes=drop", "other_anodes drop"),
         ):
             done = wire_cell.run(
-                "--check=configuration", "-c", wire_cell.PIPELINE, "-A", argument, folder=tmp_path
+                "--check-configuration", "-c", wire_cell.PIPELINE, "-A", argument, folder=tmp_path
             )
             assert done.returncode == 2 and word in done.stderr, done.stderr
 

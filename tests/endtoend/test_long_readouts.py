@@ -447,7 +447,7 @@ class TestFaults:
             "-c",
             wire_cell.PIPELINE,
             *site.flags,
-            "--check=configuration",
+            "--check-configuration",
             "-A",
             "window=1,2",
             folder=site.folder,

@@ -102,7 +102,7 @@ class TestPlan:
     def test_graphs_of_a_device_are_counted(self, arguments: dict[str, str], graphs: str) -> None:
         asked = {"device": "cuda", "engine": "TbbFlow", "output": "x.npz"} | arguments
         flags = [flag for name, value in asked.items() for flag in ("-A", f"{name}={value}")]
-        done = wire_cell.run("-c", "pipeline.jsonnet", "--check=configuration", *flags)
+        done = wire_cell.run("-c", "pipeline.jsonnet", "--check-configuration", *flags)
         assert graphs in done.stdout, done.stdout
 
     @pytest.mark.parametrize("model", ["none", "default"])
@@ -124,14 +124,14 @@ class TestPlan:
         planned = {}
         for model in ("standin", "default"):
             done = wire_cell.run(
-                "--check=configuration", "-c", wire_cell.PIPELINE, "-A", f"model={model}", folder=tmp_path
+                "--check-configuration", "-c", wire_cell.PIPELINE, "-A", f"model={model}", folder=tmp_path
             )
             planned[model] = float(re.search(r"network ([0-9.]+) MB", done.stdout)[1])
         assert planned["default"] - planned["standin"] == pytest.approx(9.6, abs=1.0), planned
 
     def test_check_tells_without_running(self, tmp_path: Path) -> None:
         done = wire_cell.run(
-            "--check=configuration",
+            "--check-configuration",
             "-c",
             wire_cell.PIPELINE,
             "-A",
@@ -231,7 +231,7 @@ class TestBudget:
             job = [{"type": "wire-cell", "data": {"plugins": ["WireCellSpng"]}}, context]
             words = [tmp_path / "job.json"]
             words[0].write_text(json.dumps(job), encoding="utf-8")
-        block = wire_cell.rejected("--check=configuration", *words, folder=tmp_path, status=2)
+        block = wire_cell.rejected("--check-configuration", *words, folder=tmp_path, status=2)
         assert "invalid amount of memory" in block and "SPNGContext, key memory_budget" in block
 
     def test_out_of_memory(self, tmp_path: Path) -> None:
@@ -298,7 +298,7 @@ class TestDevices:
     @pytest.mark.parametrize("devices", ["cpu,cuda:0", "cpu,", "auto,auto"])
     def test_lists_that_are_none(self, tmp_path: Path, devices: str) -> None:
         block = wire_cell.rejected(
-            "--check=configuration",
+            "--check-configuration",
             COPY,
             "-A",
             "input=adc.npz",

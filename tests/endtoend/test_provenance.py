@@ -135,7 +135,7 @@ class TestHiddenFile:
 
     def test_configuration(self, tmp_path: Path) -> None:
         shutil.copy(wire_cell.ROOT / wire_cell.PIPELINE, tmp_path / "pipeline.jsonnet")
-        done = wire_cell.run("--check=configuration", "-c", "pipeline.jsonnet", folder=tmp_path)
+        done = wire_cell.run("--check-configuration", "-c", "pipeline.jsonnet", folder=tmp_path)
         assert done.returncode == 0, done.stderr
         assert f"taking {tmp_path / 'pipeline.jsonnet'} of the current folder" in done.stderr
 

@@ -206,7 +206,7 @@ def test_readout_windows_between_ticks_are_rejected(site: Site, tmp_path: Path) 
         "-c",
         wire_cell.PIPELINE,
         *site.raw_flags(RAW_NS, RAW_TICKS),
-        "--check=configuration",
+        "--check-configuration",
         "-A",
         "window=1001,250,500",
         folder=tmp_path,

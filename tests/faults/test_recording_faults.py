@@ -136,7 +136,7 @@ class TestVariables:
 
     def test_only_runs_are_recorded(self, folder: Path) -> None:
         assert (
-            wire_cell.run("--check=configuration", *JOB, "--record", "run.sqlite", folder=folder).returncode
+            wire_cell.run("--check-configuration", *JOB, "--record", "run.sqlite", folder=folder).returncode
             == 0
         )
         assert names(folder) == ["adc.npz"]

@@ -81,7 +81,7 @@ def test_cuda_without_a_device_is_rejected_in_one_block(tmp_path: Path) -> None:
 def test_auto_takes_the_cpu_and_loads_no_cuda(tmp_path: Path) -> None:
     """With device=auto the report names the CPU, and libtorch_cuda is not opened."""
     done = wire_cell.run(
-        "-c", "pipeline.jsonnet", "--check=configuration", env={**os.environ, "LD_DEBUG": "files"}
+        "-c", "pipeline.jsonnet", "--check-configuration", env={**os.environ, "LD_DEBUG": "files"}
     )
     assert done.returncode == 0
     assert "libtorch_cpu.so" in done.stderr and "libtorch_cuda.so" not in done.stderr

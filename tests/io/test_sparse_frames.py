@@ -121,7 +121,7 @@ class TestConverter:
         """As for other jobs: arguments are read, data files are not; frames of unknown size have no memory plan."""
 
         def check(*words: str) -> tuple[int, str]:
-            done = wire_cell.run("--check=configuration", "-c", CONVERT, *words)
+            done = wire_cell.run("--check-configuration", "-c", CONVERT, *words)
             return done.returncode, done.stdout + done.stderr
 
         status, text = check("-A", "input=none.npz")
@@ -180,9 +180,9 @@ class TestJobs:
         require_same(site.job(sparse_arrays(frames), tags=TAGS, output="again.npz"), dense_output)
 
     def test_the_argument_is_checked(self) -> None:
-        done = wire_cell.run("--check=configuration", "-c", wire_cell.PIPELINE, "-A", "frames=spares")
+        done = wire_cell.run("--check-configuration", "-c", wire_cell.PIPELINE, "-A", "frames=spares")
         assert done.returncode == 2 and "spares" in done.stderr and "known: dense, sparse" in done.stderr
-        done = wire_cell.run("--check=configuration", "-c", wire_cell.PIPELINE, "-A", "frames=sparse")
+        done = wire_cell.run("--check-configuration", "-c", wire_cell.PIPELINE, "-A", "frames=sparse")
         assert done.returncode == 0 and "valid" in done.stdout
 
 
