@@ -2,6 +2,7 @@
 #include "spng/job/job_session.h"
 
 #include "spng/core/files/sha256.h"
+#include "spng/instrument/clock.h"
 #include "spng/instrument/start_up.h"
 #include "spng/job/version.h"
 
@@ -68,9 +69,9 @@ bool JobSession::reserve(RunOptions options) {
 }
 
 RunSummary JobSession::run(const std::function<RunSummary(Job&, const RunOptions&)>& call) {
-    m_running.emplace();
+    m_begin = instrument::wall_nanoseconds();
     RunSummary summary = call(job(), m_options);
-    m_seconds = m_running->seconds();
+    m_end = instrument::wall_nanoseconds();
     return summary;
 }
 
@@ -97,7 +98,10 @@ instrument::RunReport JobSession::report(bool with_provenance) const {
     description.graph_threads = settings.at("graph_threads");
     description.intra_op_threads = settings.at("threads");
     description.mode = m_options.meter_mode;
-    description.wall_seconds = m_seconds > 0 || !m_running ? m_seconds : m_running->seconds();
+    const std::int64_t begin = m_begin, end = m_end;
+    description.wall_seconds =
+        begin == 0 ? 0
+                   : 1e-9 * static_cast<double>((end == 0 ? instrument::wall_nanoseconds() : end) - begin);
     description.start_up = instrument::start_up_rows();
     settings["arguments"] = given_arguments();
     settings["reservations"] = m_reservations;

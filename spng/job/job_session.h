@@ -8,8 +8,10 @@
 #include "spng/job/job_reservations.h"
 #include "spng/job/load_job.h"
 
+#include <atomic>
+#include <cstdint>
 #include <functional>
-#include <optional>
+#include <utility>
 
 namespace spng {
 
@@ -51,9 +53,8 @@ private:
     JobRequest m_request;
     LoadedJob m_loaded;
     RunOptions m_options;
-    nlohmann::json m_reservations; ///< for the report
-    std::optional<instrument::Stopwatch> m_running;
-    double m_seconds = 0; ///< of the finished run
+    nlohmann::json m_reservations;                  ///< for the report
+    std::atomic<std::int64_t> m_begin{0}, m_end{0}; ///< of the run, wall_nanoseconds(); 0: not yet
 };
 
 } // namespace spng

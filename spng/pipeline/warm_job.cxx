@@ -77,14 +77,17 @@ std::future<OutputFrame> WarmJob::submit(QueuedEvent event, MakeFrame make_frame
 
 void WarmJob::close() {
     m_queue->close();
+    const std::lock_guard lock(m_mutex);
     if (m_thread.joinable()) {
         m_thread.join();
+        m_last_report = m_session->report(/*with_provenance=*/true);
+        m_session.reset();
     }
-    m_session.reset();
 }
 
 instrument::RunReport WarmJob::report() const {
-    return m_session->report(/*with_provenance=*/true);
+    const std::lock_guard lock(m_mutex);
+    return m_last_report ? *m_last_report : m_session->report(/*with_provenance=*/true);
 }
 
 void WarmJob::work(JobRequest request, std::promise<void>& prepared) {

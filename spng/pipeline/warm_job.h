@@ -10,6 +10,8 @@
 #include <functional>
 #include <future>
 #include <memory>
+#include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 
@@ -37,10 +39,10 @@ public:
     void close();
     bool is_closed() const { return m_queue->is_closed(); }
 
-    /// Valid until close().
+    /// Do not use it after close().
     const Job& job() const { return m_session->job(); }
 
-    /// The report of all events so far, or of the latest ones of a long run.
+    /// The report of all events so far, or of the latest ones of a long run; also after close().
     instrument::RunReport report() const;
 
 private:
@@ -49,7 +51,9 @@ private:
     void run();
 
     std::shared_ptr<EventQueue> m_queue;
+    mutable std::mutex m_mutex; ///< guards the members below after construction
     std::unique_ptr<JobSession> m_session;
+    std::optional<instrument::RunReport> m_last_report; ///< after close()
     std::thread m_thread;
 };
 

@@ -233,6 +233,7 @@ TEST(PipelineLife, FinishesQueuedFramesAndRejectsLaterOnes) {
     EXPECT_TRUE(result.traces.front().is_sparse);
     EXPECT_EQ(result.traces.front().run_count, 0);
     EXPECT_EQ(result.traces.front().channels, 2560);
+    EXPECT_NE(pipeline.timing_text().find("SPNGDecon:induction"), std::string::npos);
     try {
         pipeline.process(frame);
         FAIL() << "no error";
