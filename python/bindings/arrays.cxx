@@ -73,6 +73,9 @@ at::Tensor to_tensor(nb::handle array, const std::string& where) {
     } catch (const c10::Error&) {
         reject();
     }
+    if (at::isComplexType(type)) {
+        reject();
+    }
     const std::vector<std::int64_t> shape(view.shape_ptr(), view.shape_ptr() + view.ndim());
     if (view.size() == 0) {
         return at::empty(shape, type);

@@ -39,16 +39,17 @@ nb::object next(FrameReader& reader) {
 /// FrameWriter, and its path for messages.
 struct Writer {
     Writer(std::filesystem::path file, std::optional<int> level, bool is_sparse)
-        : path(std::move(file)), writer(path, level, is_sparse ? FrameForm::sparse : FrameForm::dense) {}
+        : path(std::move(file)),
+          writer(std::in_place, path, level, is_sparse ? FrameForm::sparse : FrameForm::dense) {}
 
     void write(nb::handle event) {
         const Frame frame = to_frame(event, path.string()); // holds Python's arrays: ends with the GIL
         const nb::gil_scoped_release released;
-        writer.write(frame);
+        writer.value().write(frame);
     }
 
     std::filesystem::path path;
-    FrameWriter writer;
+    std::optional<FrameWriter> writer; ///< nothing once it is discarded
 };
 
 } // namespace
@@ -70,7 +71,9 @@ void bind_frame_files(nb::module_& module) {
              "is_sparse"_a,
              Released()) // blocks until a pipe has a reader
         .def("write", &Writer::write, "frame"_a)
-        .def("close", [](Writer& self) { self.writer.close(); }, Released());
+        .def(
+            "close", [](Writer& self) { self.writer.value().close(); }, Released())
+        .def("discard", [](Writer& self) { self.writer.reset(); }, Released());
     module.def(
         "checked",
         [](nb::handle frame, const std::string& where) { return to_python(to_frame(frame, where)); },

@@ -112,9 +112,13 @@ def write_frames(
     from .native import core
 
     writer = core.FrameWriter(path, level, form == "sparse")
-    for frame in events:
-        writer.write(frame)
-    writer.close()
+    try:
+        for frame in events:
+            writer.write(frame)
+        writer.close()
+    except BaseException:  # whose traceback keeps the writer alive
+        writer.discard()
+        raise
 
 
 def _checked(frames: Iterable[Frame], path: Path) -> Iterator[Frame]:

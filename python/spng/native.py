@@ -5,15 +5,23 @@ from . import __path__
 from .errors import Error
 
 try:
-    from . import _core as core
+    try:
+        from . import _core as core
+    except ImportError as problem:
+        if "cannot open shared object file" not in str(problem):
+            raise
+        # The module searches LibTorch beside the package; Python may have torch in another folder.
+        import torch  # noqa: F401
+
+        from . import _core as core
 except ImportError as problem:
     raise Error(
         "Configuration",
         "the native module of spng cannot be loaded",
         where=" or ".join(__path__),
         seen=str(problem),
-        expected="_core, built for this Python",
-        hint="build it with ./wcb --notests; SPNG_BUILD names another build folder",
+        expected="_core, built for this Python, and LibTorch",
+        hint="with a wheel: pip install torch==2.11.*; in a checkout: ./wcb --notests; SPNG_BUILD names another build folder",
     ) from problem
 
 __all__ = ["core"]

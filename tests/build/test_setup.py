@@ -173,7 +173,12 @@ def test_an_optional_package_is_done_without(monkeypatch, capsys):
 def test_package_list_is_well_formed():
     packages = system_packages.read_list()
     assert {"g++", "libspdlog-dev", "libarchive-dev", "libtbb-dev"} <= {package.apt for package in packages}
-    assert {package.sign.split(":")[0] for package in packages} == {"command", "module", "header"}
+    assert {package.sign.split(":")[0] for package in packages} == {
+        "command",
+        "module",
+        "header",
+        "python-header",
+    }
 
 
 def test_every_requirement_is_pinned_with_its_sizes():
@@ -247,13 +252,13 @@ def test_the_environment_has_the_commands_of_this_checkout(monkeypatch, tmp_path
     assert not virtual_environment.are_own_packages_linked()
     virtual_environment.link_own_packages()
     assert virtual_environment.are_own_packages_linked()
-    for command in ("wirecell-profile", "wirecell-campaign"):
+    for command in ("wirecell-profile", "wirecell-campaign", "wirecell-frame"):
         assert os.access(tmp_path / "bin" / command, os.X_OK)
     (packages / "spng-campaign.pth").write_text("/moved/from/here/campaign\n")
     assert not virtual_environment.are_own_packages_linked()
 
 
-@pytest.mark.parametrize("command", ["wirecell-profile", "wirecell-campaign"])
+@pytest.mark.parametrize("command", ["wirecell-profile", "wirecell-campaign", "wirecell-frame"])
 def test_the_commands_run_from_any_folder(command, tmp_path):
     """Also through a link."""
     (tmp_path / "linked").symlink_to(virtual_environment.launcher(command))
@@ -275,7 +280,7 @@ def shadowing(monkeypatch, tmp_path) -> Path:
 
 
 @pytest.mark.usefixtures("shadowing")
-@pytest.mark.parametrize("command", ["wirecell-profile", "wirecell-campaign"])
+@pytest.mark.parametrize("command", ["wirecell-profile", "wirecell-campaign", "wirecell-frame"])
 def test_commands_import_nothing_from_the_current_folder(command, tmp_path):
     """The launchers that the set-up writes."""
     launcher, python = tmp_path / command, tmp_path / "python"

@@ -135,6 +135,20 @@ def run(installed: Path, *words: str | Path, folder: Path) -> subprocess.Complet
     )
 
 
+def test_torch_may_be_in_another_folder(wheel: Path, installed: Path, tmp_path: Path) -> None:
+    """As with pip install --user, or a virtual environment above one that has torch."""
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(tmp_path)
+    for name in ("numpy", "numpy.libs"):
+        (tmp_path / name).symlink_to(installed / name)
+    code = "import spng.native, torch; print(spng.native.core.__file__, torch.__file__)"
+    done = run(tmp_path, "-c", code, folder=tmp_path)
+    assert done.returncode == 1 and "pip install torch==2.11.*" in done.stderr
+    done = run(tmp_path, "-c", f"import sys; sys.path.append({str(installed)!r}); {code}", folder=tmp_path)
+    module, torch = done.stdout.split()
+    assert Path(module).parent == tmp_path / "spng" and Path(torch).parent == installed / "torch", done.stderr
+
+
 def test_the_same_bytes_as_the_program(installed: Path, tmp_path: Path) -> None:
     done = wire_cell.run(
         "-c", wire_cell.PIPELINE, "-A", f"input={wire_cell.ADC}", "-A", "output=job.npz", folder=tmp_path
