@@ -210,9 +210,7 @@ def test_a_folder_of_this_machine_is_found(tmp_path: Path, capsys: pytest.Captur
     command.reject_local_paths(tmp_path, ["/home/me/check"])
     with pytest.raises(SystemExit) as end:
         command.reject_local_paths(tmp_path, ["/home/me/checkout"])
-    assert (
-        end.value.code == 1 and "note.json of the bundle names /home/me/checkout" in capsys.readouterr().err
-    )
+    assert end.value.code == 1 and "note.json names /home/me/checkout" in capsys.readouterr().err
 
 
 def linked(folder: Path, source: str, *options: str) -> Path:
