@@ -31,10 +31,21 @@ TEST(ChannelRanges, ResultDoesNotDependOnEarlierCuts) {
 
 TEST(ChannelRanges, SaturationIsNotedWithoutDeadChannels) {
     Notes notes;
-    note_saturation(notes, {{"bad", {{7, 3, 40}}}, {"saturated", {{9, 0, 50}}}}, 50);
+    note_findings(notes, {{"bad", {{7, 3, 40}}}, {"saturated", {{9, 0, 50}}}}, 50);
     EXPECT_TRUE(notes.empty());
-    note_saturation(notes, {{"saturated", {{7, 3, 5}, {7, 4, 9}, {8, 0, 1}, {9, 0, 50}}}}, 50);
+    note_findings(notes, {{"saturated", {{7, 3, 5}, {7, 4, 9}, {8, 0, 1}, {9, 0, 50}}}}, 50);
     EXPECT_EQ(notes, (Notes{{"saturated", "7 samples on 2 channels"}}));
+}
+
+TEST(ChannelRanges, ChannelsThatCannotBeUsedAreNoted) {
+    Notes notes;
+    note_findings(notes,
+                  {{"missing", {{3, 0, 50}, {4, 0, 50}}},
+                   {"nan", {{7, 0, 50}}},
+                   {"outofrange", {}},
+                   {"bad", {{9, 0, 9}}}},
+                  50);
+    EXPECT_EQ(notes, (Notes{{"missing", "2 channels"}, {"nan", "1 channel"}}));
 }
 
 } // namespace

@@ -5,6 +5,33 @@
 #include <tuple>
 
 namespace spng {
+namespace {
+
+/// Write the note "saturated" with the counts of samples and channels in this mask. Channels that are in it for the
+/// whole readout are dead at a rail and not counted.
+void note_saturation(Notes& notes, const ChannelMasks& masks, std::int64_t ticks) {
+    const auto found = masks.find("saturated");
+    if (found == masks.end()) {
+        return;
+    }
+    std::int64_t channels = 0, samples = 0;
+    for (const auto& [channel, ranges] : merged_by_channel(found->second)) {
+        std::int64_t own = 0;
+        for (const auto& range : ranges) {
+            own += range.end - range.begin;
+        }
+        if (own < ticks) {
+            channels += own > 0 ? 1 : 0;
+            samples += own;
+        }
+    }
+    if (samples > 0) {
+        notes["saturated"] =
+            std::to_string(samples) + " samples on " + std::to_string(channels) + " channels";
+    }
+}
+
+} // namespace
 
 std::map<int, std::vector<ChannelRange>> merged_by_channel(std::vector<ChannelRange> ranges) {
     std::sort(ranges.begin(), ranges.end(), [](const auto& a, const auto& b) {
@@ -50,26 +77,15 @@ ChannelMasks resampled(ChannelMasks masks, const PeriodRatio& ratio) {
     return masks;
 }
 
-void note_saturation(Notes& notes, const ChannelMasks& masks, std::int64_t ticks) {
-    const auto found = masks.find("saturated");
-    if (found == masks.end()) {
-        return;
-    }
-    std::int64_t channels = 0, samples = 0;
-    for (const auto& [channel, ranges] : merged_by_channel(found->second)) {
-        std::int64_t own = 0;
-        for (const auto& range : ranges) {
-            own += range.end - range.begin;
-        }
-        if (own < ticks) {
-            channels += own > 0 ? 1 : 0;
-            samples += own;
+void note_findings(Notes& notes, const ChannelMasks& masks, std::int64_t ticks) {
+    for (const char* const name : {"missing", "nan", "outofrange"}) {
+        const auto found = masks.find(name);
+        if (found != masks.end() && !found->second.empty()) {
+            const std::size_t channels = merged_by_channel(found->second).size();
+            notes[name] = std::to_string(channels) + (channels == 1 ? " channel" : " channels");
         }
     }
-    if (samples > 0) {
-        notes["saturated"] =
-            std::to_string(samples) + " samples on " + std::to_string(channels) + " channels";
-    }
+    note_saturation(notes, masks, ticks);
 }
 
 void add_masks(ChannelMasks& all, const ChannelMasks& masks, std::int64_t offset) {

@@ -23,10 +23,11 @@ ChannelMasks masks_within(const ChannelMasks& masks, std::int64_t begin, std::in
 /// Convert masks to ticks of another sampling period: each range becomes the smallest one that covers its time.
 ChannelMasks resampled(ChannelMasks masks, const PeriodRatio& ratio);
 
-/// Write the note "saturated" with the counts of samples and channels in the mask "saturated". Channels that are in it
-/// for the whole readout are dead at a rail and not counted. Write nothing if no other channel is in the mask.
+/// Write the notes "missing", "nan" and "outofrange" with the count of channels in the mask of this name, and the note
+/// "saturated" with the counts of samples and channels. Channels that are saturated for the whole readout are dead at
+/// a rail and not counted. Write no note for an empty mask.
 /// @param ticks  length of the readout
-void note_saturation(Notes& notes, const ChannelMasks& masks, std::int64_t ticks);
+void note_findings(Notes& notes, const ChannelMasks& masks, std::int64_t ticks);
 
 /// Append `masks` to `all`, shifted by `offset` ticks.
 void add_masks(ChannelMasks& all, const ChannelMasks& masks, std::int64_t offset);

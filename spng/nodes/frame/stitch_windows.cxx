@@ -130,7 +130,7 @@ Ports StitchWindows::process(const Ports& inputs) {
                            "channels and type of the previous readout window");
             overwrite_heads(tensor.data, carried, m_carry->ticks);
         }
-        note_saturation(tensor.notes, event->masks, event->ticks);
+        note_findings(tensor.notes, event->masks, event->ticks);
         tensors.push_back(std::move(tensor));
     }
     m_carry = carry_of(set, core_start_ns + static_cast<double>(event->ticks) * event->tick);

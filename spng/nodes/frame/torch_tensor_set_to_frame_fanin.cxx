@@ -55,7 +55,7 @@ std::int64_t ticks_of_sample(const NamedTensor& tensor, const EventInfo& event) 
 void add_notes(std::vector<NamedTensor>& tensors, const EventInfo& event) {
     if (!event.window) {
         for (NamedTensor& tensor : tensors) {
-            note_saturation(tensor.notes, event.masks, event.ticks);
+            note_findings(tensor.notes, event.masks, event.ticks);
         }
     }
 }
