@@ -10,6 +10,7 @@
 #include "spng/core/files/partial_file.h"
 #include "spng/core/log/log.h"
 #include "spng/core/log/log_file.h"
+#include "spng/core/parse_value.h"
 #include "spng/engine/job.h"
 #include "spng/instrument/clock.h"
 #include "spng/instrument/recording.h"
@@ -20,11 +21,13 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <optional>
 #include <set>
 #include <sys/ioctl.h>
 #include <unistd.h>
 #include <utility>
+#include <vector>
 
 namespace spng::app {
 namespace {
@@ -42,7 +45,7 @@ void draw(const Job& job, const std::string& file) {
 
 /// Check that no file of the nodes and the command line is written twice, or written and read. Call before any
 /// file is written.
-/// @throws Error(Configuration)
+/// @throws Error(Configuration); Error(Output) if a file of the command line cannot be written
 void require_separate_files(const CommandLine& line, const Configuration& configuration, const Job& job,
                             const instrument::Recording& recording) {
     const bool runs = line.action == Action::run;
@@ -54,10 +57,21 @@ void require_separate_files(const CommandLine& line, const Configuration& config
             files.push_back({flag, file, true});
         }
     };
+    const auto add_report = [&](const char* flag, const std::string& file) {
+        add_output(flag, file);
+        if (!file.empty() && file != "-") {
+            try {
+                require_writable(file);
+            } catch (Error& error) {
+                error.add_where(flag);
+                throw;
+            }
+        }
+    };
     if (runs) {
-        add_output("--timing", line.timing_file);
-        add_output("--trace-states", line.states_file);
-        add_output("--memory-snapshot", line.memory_snapshot_file);
+        add_report("--timing", line.timing_file);
+        add_report("--trace-states", line.states_file);
+        add_report("--memory-snapshot", line.memory_snapshot_file);
         add_output("--record", recording.active() ? instrument::recording::recorder()->final_file() : "");
     }
     if (line.action == Action::draw) {
@@ -87,10 +101,16 @@ RunOptions run_options(const CommandLine& line) {
 constexpr std::size_t columns_of_a_file = 100;
 constexpr std::size_t min_columns = 60;
 
-/// Return the width of the timing table: that of the terminal, 100 characters in a file, unlimited with --table wide.
+/// Return the width of the timing table: unlimited with --table wide, else that of the variable COLUMNS, else that of
+/// the terminal, else 100 characters; at least 60.
 std::size_t report_columns(const CommandLine& line) {
     if (line.wide_table) {
         return instrument::unlimited_width;
+    }
+    const char* const given = std::getenv("COLUMNS");
+    if (const auto columns = parse_value<std::size_t>(given == nullptr ? "" : given);
+        columns && *columns > 0) {
+        return std::max(*columns, min_columns);
     }
     winsize terminal{};
     const bool is_known = ioctl(STDOUT_FILENO, TIOCGWINSZ, &terminal) == 0 && terminal.ws_col > 0;
@@ -172,9 +192,11 @@ int run(const CommandLine& line, JobSession& session, instrument::Recording& rec
 }
 
 /// Print what would make a run fail.
+/// @param problems  that were found before
 /// @return whether there is anything
-bool report_problems(Job& job) {
-    const auto problems = job.find_problems();
+bool report_problems(Job& job, std::vector<Error> problems) {
+    const auto of_job = job.find_problems();
+    problems.insert(problems.end(), of_job.begin(), of_job.end());
     for (const Error& problem : problems) {
         print(stderr, std::string(problem.what()) + "\n");
     }
@@ -187,19 +209,32 @@ bool report_problems(Job& job) {
 } // namespace
 
 int run_job(const CommandLine& line, instrument::Recording& recording) {
+    // Progress begins before the job is loaded, and must end before the job, which it asks.
+    std::optional<JobSession> loaded;
     Progress progress(line.action == Action::run ? Progress::style_for(line.progress)
                                                  : Progress::Style::none);
-    JobSession session({line.configuration, line.bindings, line.app});
+    JobSession& session = loaded.emplace(JobRequest{line.configuration, line.bindings, line.app});
     const Configuration& configuration = session.configuration();
     const Job& job = session.job();
-    require_separate_files(line, configuration, job, recording);
+    std::vector<Error> problems;
+    try {
+        require_separate_files(line, configuration, job, recording);
+    } catch (const Error& error) {
+        if (line.action != Action::check) {
+            throw;
+        }
+        problems.push_back(error);
+    }
     log::open_held_files();
     switch (line.action) {
     case Action::draw:
         draw(job, line.dot_file);
         return 0;
     case Action::check:
-        if (line.checks_machine && report_problems(session.job())) {
+        if (!line.checks_machine && !problems.empty()) {
+            throw Error(problems.front());
+        }
+        if (line.checks_machine && report_problems(session.job(), std::move(problems))) {
             return 2;
         }
         print(stdout, configuration.file.string() + ": " + std::to_string(job.graph().vertices().size()) +

@@ -98,6 +98,7 @@ std::unique_ptr<Environment> Job::make_environment() {
 void Job::prepare(const RunOptions& options) {
     m_device_warnings = std::make_unique<DeviceWarnings>();
     try {
+        check_outputs();
         make_replicas(requested_devices());
         keep_within_budget();
         at::set_num_threads(operation_threads(options));

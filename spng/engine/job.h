@@ -95,6 +95,9 @@ public:
     /// check the files that nodes read and write, without changing any. Instead of prepare().
     /// @return all errors that were found
     std::vector<Error> find_problems();
+    /// Look at the names and folders of the outputs. prepare() begins with this.
+    /// @throws Error for the first output that cannot be written
+    void check_outputs() const;
     /// List the static inputs of all components (networks, wires, responses, noise), each file once. Call after
     /// prepare().
     std::vector<DataFile> data_files() const;
@@ -125,6 +128,9 @@ public:
     instrument::InputReport input_report() const;
 
 private:
+    /// Call `visit` with each component that uses files, and its name.
+    void for_each_file_user(const std::function<void(const FileUser&, const std::string&)>& visit) const;
+
     /// Make an environment in which each preparation is a phase of the start-up.
     static std::unique_ptr<Environment> make_environment();
     Context& context_of(Environment& environment) const;

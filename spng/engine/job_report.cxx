@@ -17,51 +17,84 @@ namespace spng {
 
 std::vector<UsedFile> Job::used_files(MissingInputs missing) const {
     std::vector<UsedFile> files;
-    for (const auto& component : m_environments.front()->components()) {
-        if (const auto* user = dynamic_cast<const FileUser*>(component.get())) {
-            const std::string name = component->name().text();
-            try {
-                for (const auto& file : user->files_read()) {
-                    files.push_back({name, file, false});
-                }
-            } catch (Error& error) {
-                if (missing == MissingInputs::rejected) {
-                    error.add_where(name);
-                    name_source(error, m_source);
-                    throw;
-                }
+    for_each_file_user([&](const FileUser& user, const std::string& name) {
+        try {
+            for (const auto& file : user.files_read()) {
+                files.push_back({name, file, false});
             }
-            for (const auto& file : user->files_written()) {
-                files.push_back({name, file, true});
+        } catch (Error& error) {
+            if (missing == MissingInputs::rejected) {
+                error.add_where(name);
+                name_source(error, m_source);
+                throw;
             }
         }
-    }
+        for (const auto& file : user.files_written()) {
+            files.push_back({name, file, true});
+        }
+    });
     return files;
 }
 
 std::vector<Error> Job::find_problems() {
     std::vector<Error> problems;
+    const auto collect = [&](const auto& action) {
+        try {
+            action();
+            return true;
+        } catch (const Error& error) {
+            problems.push_back(error);
+            return false;
+        }
+    };
+    std::vector<std::string> devices;
+    const bool has_devices = collect([&] {
+        devices = requested_devices();
+        for (const auto& device : devices) {
+            choose_device(device, std::string(context_name) + ", key device");
+        }
+    });
+    // Without its devices, look at the other parts of the job on the CPU.
+    make_replicas(has_devices ? devices : std::vector<std::string>{"cpu"});
     for (const auto& environment : m_environments) {
         for (const Error& error : environment->try_services()) {
             problems.push_back(error);
         }
     }
-    for (const auto& component : m_environments.front()->components()) {
-        const auto* user = dynamic_cast<const FileUser*>(component.get());
-        if (user == nullptr || dynamic_cast<const Service*>(component.get()) != nullptr) {
-            continue; // services have read their files
+    for_each_file_user([&](const FileUser& user, const std::string& name) {
+        if (dynamic_cast<const Service*>(&user) == nullptr) { // services have read their files
+            try {
+                user.check_files();
+            } catch (Error& error) {
+                error.add_where(name);
+                problems.push_back(error);
+            }
         }
-        try {
-            user->check_files();
-        } catch (Error& error) {
-            error.add_where(component->name().text());
-            problems.push_back(error);
-        }
-    }
+    });
+    collect([this] { memory_choice(); });
     for (Error& error : problems) {
         name_source(error, m_source);
     }
     return problems;
+}
+
+void Job::check_outputs() const {
+    for_each_file_user([](const FileUser& user, const std::string& name) {
+        try {
+            user.check_outputs();
+        } catch (Error& error) {
+            error.add_where(name);
+            throw;
+        }
+    });
+}
+
+void Job::for_each_file_user(const std::function<void(const FileUser&, const std::string&)>& visit) const {
+    for (const auto& component : m_environments.front()->components()) {
+        if (const auto* user = dynamic_cast<const FileUser*>(component.get())) {
+            visit(*user, component->name().text());
+        }
+    }
 }
 
 std::vector<DataFile> Job::data_files() const {

@@ -3,6 +3,7 @@
 
 #include "spng/core/error.h"
 #include "spng/core/files/output_path.h"
+#include "spng/core/files/temporary_files.h"
 
 #include <cerrno>
 #include <cstring>
@@ -35,30 +36,29 @@ void require_readable(const fs::path& path) {
     }
 }
 
+} // namespace
+
 void require_writable(const fs::path& path) {
-    const OutputPath output = output_path(path);
-    const auto reject = [&](const std::string& seen, const std::string& expected) {
-        throw Error(ErrorKind::Output, {.what = "the output cannot be written",
-                                        .where = path.string(),
-                                        .seen = seen,
-                                        .expected = expected,
-                                        .hint = "make the folder, or choose another output"});
-    };
-    if (!output.problem.empty()) {
-        reject(output.problem, "a file");
-    }
-    const fs::path folder = fs::absolute(output.path).parent_path();
-    if (::access(folder.c_str(), W_OK | X_OK) != 0) {
-        reject(folder.string() + ": " + std::strerror(errno), "a writable folder");
+    const TemporaryFile checked(path);
+    const fs::path object = checked.in_place() ? checked.path() : checked.path().parent_path();
+    if (::access(object.c_str(), checked.in_place() ? W_OK : W_OK | X_OK) != 0) {
+        throw Error(ErrorKind::Output,
+                    {.what = "an output cannot be written",
+                     .where = path.string(),
+                     .seen = object.string() + ": " + std::strerror(errno),
+                     .expected = checked.in_place() ? "a device or a pipe with permission to write"
+                                                    : "a folder with permission to write"});
     }
 }
-
-} // namespace
 
 void FileUser::check_files() const {
     for (const auto& file : files_read()) {
         require_readable(file);
     }
+    check_outputs();
+}
+
+void FileUser::check_outputs() const {
     for (const auto& file : files_written()) {
         require_writable(file);
     }

@@ -16,9 +16,12 @@ public:
     virtual std::vector<std::filesystem::path> files_read() const { return {}; }
     virtual std::vector<std::filesystem::path> files_written() const { return {}; }
 
-    /// Look at the files without changing any: inputs are there and can be read, outputs can be written. For --check.
+    /// Look at the files without changing any: inputs are there and can be read, and check_outputs(). For --check.
     /// @throws Error for the first file that cannot be used
     virtual void check_files() const;
+    /// Look at the names and folders of the outputs without creating any file. Also called before a run.
+    /// @throws Error for the first output that cannot be written
+    virtual void check_outputs() const;
 };
 
 struct UsedFile {
@@ -26,6 +29,10 @@ struct UsedFile {
     std::filesystem::path path;
     bool is_written = false;
 };
+
+/// Reject an output whose folder does not exist or is not writable, or that is a folder itself. Creates no file.
+/// @throws Error(Output)
+void require_writable(const std::filesystem::path& path);
 
 /// Reject a written file that another user also reads or writes, under any name or link. Existing files are
 /// compared by device and inode, others by their resolved names. Devices and pipes may be shared.

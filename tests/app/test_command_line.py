@@ -336,17 +336,20 @@ class TestRuns:
         ours, theirs = os.openpty()
         fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("4H", 40, 72, 0, 0))
         job = [PROGRAM, COPY, "-A", f"input={adc}"]
-        assert subprocess.run(job, cwd=tmp_path, stdout=theirs, timeout=60, check=False).returncode == 0
+        environment = {name: value for name, value in os.environ.items() if name != "COLUMNS"}
+        done = subprocess.run(job, cwd=tmp_path, stdout=theirs, env=environment, timeout=60, check=False)
+        assert done.returncode == 0
         os.close(theirs)
         shown = b""
         with contextlib.suppress(OSError):  # the end of a pseudo-terminal
             while part := os.read(ours, 65536):
                 shown += part
         os.close(ours)
-        in_file = run(*job[1:], folder=tmp_path).stdout
+        in_file = run(*job[1:], folder=tmp_path, env=environment).stdout
+        asked = run(*job[1:], folder=tmp_path, env={**environment, "COLUMNS": "88"}).stdout
         wide = run(*job[1:], "--table", "wide", folder=tmp_path).stdout
-        widths = [max(map(len, text.splitlines())) for text in (shown.decode(), in_file, wide)]
-        assert widths[0] <= 72 < widths[1] <= 100 < widths[2]
+        widths = [max(map(len, text.splitlines())) for text in (shown.decode(), asked, in_file, wide)]
+        assert widths[0] <= 72 < widths[1] <= 88 < widths[2] <= 100 < widths[3]
         for text in (shown.decode(), in_file, wide):
             assert "read configuration" in text and "program start to first node" in text
 

@@ -72,5 +72,27 @@ TEST_F(Files, InputsMayBeReadTwiceAndDevicesShared) {
     EXPECT_EQ(rejection("/dev/null", "/dev/null", true), "");
 }
 
+TEST_F(Files, OutputsThatCannotBeWrittenAreFoundWithoutAFile) {
+    const auto reason = [](const fs::path& path) -> std::string {
+        try {
+            require_writable(path);
+            return "";
+        } catch (const Error& error) {
+            EXPECT_EQ(error.kind(), ErrorKind::Output);
+            return error.text().seen;
+        }
+    };
+    const auto files = [&] {
+        return std::distance(fs::directory_iterator(m_folder), fs::directory_iterator());
+    };
+    const auto before = files();
+    EXPECT_EQ(reason(m_folder / "new.npz"), "");
+    EXPECT_EQ(reason(m_folder / "adc.npz"), "");
+    EXPECT_EQ(reason("/dev/null"), "");
+    EXPECT_EQ(reason(m_folder / "none" / "new.npz"), "no folder " + (m_folder / "none").string());
+    EXPECT_EQ(reason(m_folder), "a folder");
+    EXPECT_EQ(files(), before);
+}
+
 } // namespace
 } // namespace spng::test

@@ -41,11 +41,14 @@ struct FrameFileSinkConfig {
 class FrameFileSink : public NodeWith<FrameFileSinkConfig>, public FileUser {
 public:
     std::vector<std::filesystem::path> files_written() const override { return {config().outname}; }
+    /// @throws Error(Configuration) also for an unknown ending
+    void check_outputs() const override {
+        FileUser::check_outputs();
+        require_known_ending(config().outname);
+    }
     void finish() override { m_writer->close(); }
 
 protected:
-    /// @throws Error(Configuration) for an unknown ending
-    void configured() override { require_known_ending(config().outname); }
     void prepare_node(Environment& environment) override;
     Ports process(const Ports& inputs) override;
 

@@ -26,11 +26,14 @@ struct TensorTapConfig {
 class TensorTap : public NodeWith<TensorTapConfig>, public FileUser {
 public:
     std::vector<std::filesystem::path> files_written() const override { return {config().filename}; }
+    /// @throws Error(Configuration) also for an unknown ending
+    void check_outputs() const override {
+        FileUser::check_outputs();
+        require_known_ending(config().filename);
+    }
     void finish() override { m_archive->close(); }
 
 protected:
-    /// @throws Error(Configuration) for an unknown ending
-    void configured() override { require_known_ending(config().filename); }
     void prepare_node(Environment& environment) override;
     Ports process(const Ports& inputs) override;
 

@@ -3,8 +3,8 @@
 local pg = import 'pgraph.jsonnet';
 
 /// changes   added to the data of the sink, to make the configuration wrong in a test
-function(input, output='out.npz', engine='Pgrapher', changes={}, plugins=['WireCellSpng'], device='cpu')
+function(input, output='out.npz', nevents=-1, engine='Pgrapher', changes={}, plugins=['WireCellSpng'], device='cpu')
     local context = { type: 'SPNGContext', name: '', data: { device: device, threads: 1 } };
-    local source = pg.pnode({ type: 'FrameFileSource', name: 'in', data: { inname: input } }, nout=1, uses=[context]);
+    local source = pg.pnode({ type: 'FrameFileSource', name: 'in', data: { inname: input, nevents: nevents } }, nout=1, uses=[context]);
     local sink = pg.pnode({ type: 'FrameFileSink', name: 'out', data: { outname: output } + changes }, nin=1);
     pg.main(pg.pipeline([source, sink]), engine, plugins)

@@ -29,11 +29,14 @@ struct DepoFileSinkConfig {
 class DepoFileSink : public NodeWith<DepoFileSinkConfig>, public FileUser {
 public:
     std::vector<std::filesystem::path> files_written() const override { return {config().outname}; }
+    /// @throws Error(Configuration) also for an unknown ending
+    void check_outputs() const override {
+        FileUser::check_outputs();
+        require_known_ending(config().outname);
+    }
     void finish() override { m_archive->close(); }
 
 protected:
-    /// @throws Error(Configuration) for an unknown ending
-    void configured() override { require_known_ending(config().outname); }
     void prepare_node(Environment& environment) override;
     Ports process(const Ports& inputs) override;
 

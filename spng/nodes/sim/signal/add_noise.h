@@ -49,6 +49,12 @@ struct AddNoiseConfig {
 /// with noise (noise_model.h), float32. Front-end boards are consecutive blocks of `coherent_channels`
 /// channels of each plane. Random numbers depend on the seed and the event's index in the job only.
 class AddNoise : public NodeWith<AddNoiseConfig>, public DataFileReader {
+    /// @throws Error also if the file of spectra is missing
+    void check_files() const override {
+        FileUser::check_files();
+        find_data_file(config().spectra);
+    }
+
 protected:
     void configured() override;
     void prepare_node(Environment& environment) override;
