@@ -8,9 +8,12 @@
 #include "spng/instrument/start_up.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
+#include <cstring>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -18,6 +21,8 @@ namespace spng::app {
 namespace {
 
 constexpr const char* clear_line = "\r\033[K";
+std::atomic<bool> line_is_shown{false};
+static_assert(std::atomic<bool>::is_always_lock_free);
 constexpr double seconds_on_terminal = 0.5; // between two lines
 constexpr double seconds_elsewhere = 10;
 constexpr int default_columns = 80;
@@ -37,6 +42,16 @@ std::string rate_text(double rate) {
     char text[40];
     std::snprintf(text, sizeof text, rate >= 10 ? "%.0f" : rate >= 1 ? "%.1f" : "%.2f", rate);
     return text;
+}
+
+std::string variable(const char* name) {
+    const char* const value = std::getenv(name);
+    return value == nullptr ? "" : value;
+}
+
+bool is_in_background() {
+    const pid_t foreground = tcgetpgrp(STDERR_FILENO);
+    return foreground > 0 && foreground != getpgrp();
 }
 
 std::size_t terminal_columns() {
@@ -64,8 +79,8 @@ std::string progress_text(std::uint64_t done, std::uint64_t failed, double secon
 }
 
 Progress::Style Progress::style_for(std::optional<bool> wanted) {
-    const bool is_terminal = isatty(STDERR_FILENO) == 1;
-    if (!wanted.value_or(is_terminal)) {
+    const bool is_terminal = isatty(STDERR_FILENO) == 1 && variable("TERM") != "dumb";
+    if (!wanted.value_or(is_terminal && variable("CI").empty())) {
         return Style::none;
     }
     return is_terminal ? Style::terminal : Style::lines;
@@ -107,8 +122,10 @@ void Progress::finish() {
     m_changed.notify_one();
     m_thread.join();
     if (m_style == Style::terminal) {
-        print(stderr, clear_line);
+        clear_progress_in_signal_handler();
         log::set_stderr_prefix("");
+    } else if (m_job != nullptr) {
+        show(text());
     }
 }
 
@@ -126,7 +143,17 @@ void Progress::show(const std::string& text) {
         print(stderr, "wire-cell: " + text + "\n");
         return;
     }
+    if (is_in_background()) {
+        return;
+    }
+    line_is_shown = true;
     print(stderr, clear_line + text.substr(0, std::max<std::size_t>(1, terminal_columns() - 1)));
+}
+
+void clear_progress_in_signal_handler() noexcept {
+    if (line_is_shown.exchange(false)) {
+        [[maybe_unused]] const auto written = ::write(STDERR_FILENO, clear_line, std::strlen(clear_line));
+    }
 }
 
 void Progress::work() {

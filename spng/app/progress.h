@@ -19,12 +19,13 @@ std::string progress_text(std::uint64_t done, std::uint64_t failed, double secon
                           std::optional<double> share_done);
 
 /// Rewrites its line on a terminal twice a second; elsewhere writes a line now and then. Log lines on the terminal clear
-/// the line first.
+/// the line first. The line is not shown while the program is in the background of its terminal.
 class Progress {
 public:
     enum class Style { none, terminal, lines };
 
-    /// @param wanted  of --progress and --no-progress; empty: Style::terminal if stderr is a terminal, else none
+    /// @param wanted  of --progress; empty: Style::terminal if stderr is a terminal that can rewrite lines (not
+    ///                TERM=dumb) and the variable CI of continuous integration is not set, else none
     static Style style_for(std::optional<bool> wanted);
 
     explicit Progress(Style style);
@@ -39,7 +40,7 @@ public:
     /// Show the run of the job from now on instead of its preparation. The job must live until finish().
     void run_begins(const Job& job);
 
-    /// Clear the line and end.
+    /// Clear the line and end. Style::lines ends with a line on the whole run.
     void finish();
 
 private:
@@ -56,5 +57,8 @@ private:
     std::int64_t m_begin; ///< wall_nanoseconds() of the preparation, later of the run
     std::thread m_thread;
 };
+
+/// Clear the line of a terminal, so that other text can follow. Async-signal-safe.
+void clear_progress_in_signal_handler() noexcept;
 
 } // namespace spng::app

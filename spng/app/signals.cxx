@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spng/app/signals.h"
 
+#include "spng/app/progress.h"
 #include "spng/core/files/temporary_files.h"
 #include "spng/instrument/recording.h"
 
@@ -43,11 +44,13 @@ static_assert(std::atomic<int>::is_always_lock_free);
 // All functions from here on run inside signal handlers: no locks, no memory, no stdio.
 
 void say(const char* text) noexcept {
+    clear_progress_in_signal_handler();
     // If stderr is closed, the message is lost.
     [[maybe_unused]] const auto written = write(STDERR_FILENO, text, std::strlen(text));
 }
 
 [[noreturn]] void end_at_once(int signal_id) noexcept {
+    clear_progress_in_signal_handler();
     unlink_temporary_files();
     instrument::recording::say_what_is_left();
     _exit(128 + signal_id);
