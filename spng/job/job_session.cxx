@@ -71,6 +71,7 @@ bool JobSession::reserve(RunOptions options) {
 RunSummary JobSession::run(const std::function<RunSummary(Job&, const RunOptions&)>& call) {
     m_begin = instrument::wall_nanoseconds();
     RunSummary summary = call(job(), m_options);
+    m_completed_events = summary.events_done;
     m_end = instrument::wall_nanoseconds();
     return summary;
 }
@@ -102,6 +103,9 @@ instrument::RunReport JobSession::report(bool with_provenance) const {
     description.wall_seconds =
         begin == 0 ? 0
                    : 1e-9 * static_cast<double>((end == 0 ? instrument::wall_nanoseconds() : end) - begin);
+    if (end != 0) {
+        description.completed_events = m_completed_events;
+    }
     description.start_up = instrument::start_up_rows();
     settings["arguments"] = given_arguments();
     settings["reservations"] = m_reservations;

@@ -53,8 +53,9 @@ private:
     JobRequest m_request;
     LoadedJob m_loaded;
     RunOptions m_options;
-    nlohmann::json m_reservations;                  ///< for the report
-    std::atomic<std::int64_t> m_begin{0}, m_end{0}; ///< of the run, wall_nanoseconds(); 0: not yet
+    nlohmann::json m_reservations;                    ///< for the report
+    std::atomic<std::int64_t> m_begin{0}, m_end{0};   ///< of the run, wall_nanoseconds(); 0: not yet
+    std::atomic<std::uint64_t> m_completed_events{0}; ///< valid if m_end is not 0
 };
 
 } // namespace spng

@@ -125,6 +125,13 @@ TEST_F(Report, TableNamesTheRunAndEveryCalledNodeSlowestFirst) {
     EXPECT_EQ(table.find("aten::"), std::string::npos);
 }
 
+TEST_F(Report, EventsThatWereNotCompletedAreToldApart) {
+    m_description.completed_events = 2;
+    EXPECT_NE(report().table().find("2 events in 1.50 s"), std::string::npos);
+    m_description.completed_events = 1;
+    EXPECT_NE(report().table().find("2 events (1 completed) in 1.50 s"), std::string::npos);
+}
+
 TEST_F(Report, LinesOfTheTableAreAligned) {
     std::istringstream lines(report().table());
     std::string line;

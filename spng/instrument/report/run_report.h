@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -31,7 +32,8 @@ struct RunDescription {
     int graph_threads = 1;
     int intra_op_threads = 1;
     MeterMode mode;
-    double wall_seconds = 0; ///< from before the first to after the last event
+    double wall_seconds = 0;                         ///< from before the first to after the last event
+    std::optional<std::uint64_t> completed_events{}; ///< empty: unknown, the run has not ended
     std::vector<StartUpRow> start_up;
     InputReport input;       ///< empty where no component looks at the input
     nlohmann::json settings; ///< all job arguments and settings, copied into the JSON

@@ -108,6 +108,7 @@ nlohmann::json RunReport::json() const {
               {"synchronising", run.mode.synchronise},
               {"cpu_clock", run.mode.cpu_clock == CpuClock::Process ? "process" : "thread"},
               {"events", m_events},
+              {"completed_events", run.completed_events.value_or(m_events)},
               {"wall_seconds", run.wall_seconds},
               {"startup_seconds", m_startup == not_measured
                                       ? nlohmann::json(nullptr)

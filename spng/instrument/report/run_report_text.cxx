@@ -155,8 +155,10 @@ std::string RunReport::heading() const {
 
 std::string RunReport::notes(bool all_columns) const {
     const auto& run = m_description;
-    std::string text = std::to_string(m_events) + (m_events == 1 ? " event" : " events") + " in " +
-                       format_nanoseconds(static_cast<std::int64_t>(run.wall_seconds * 1e9));
+    const std::uint64_t completed = run.completed_events.value_or(m_events);
+    std::string text = std::to_string(m_events) + (m_events == 1 ? " event" : " events") +
+                       (completed < m_events ? " (" + std::to_string(completed) + " completed)" : "") +
+                       " in " + format_nanoseconds(static_cast<std::int64_t>(run.wall_seconds * 1e9));
     if (m_startup != not_measured) {
         text += ", first node called " + format_nanoseconds(m_startup) + " after the program started";
     }
