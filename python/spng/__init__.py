@@ -11,6 +11,8 @@ with spng.Pipeline(detector="pdhd", anode=0) as pipeline:
 import os
 from pathlib import Path
 
+from wirecell_profile import __version__  # one version for library, program and packages
+
 from .channel_planes import planes_of_detector as planes
 from .compare import compare
 from .errors import Error
@@ -29,6 +31,7 @@ __all__ = [
     "Simulation",
     "SparseSamples",
     "Traces",
+    "__version__",
     "compare",
     "planes",
     "plot",
