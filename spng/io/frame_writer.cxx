@@ -67,7 +67,12 @@ at::Tensor mask_array(const std::string& name, const std::vector<ChannelRange>& 
     for (const ChannelRange& range : ranges) {
         for (const std::int64_t tick : {range.begin, range.end}) {
             if (tick < std::numeric_limits<int>::min() || tick > std::numeric_limits<int>::max()) {
-                reject(name, "a tick of the channel mask is too large", std::to_string(tick), "32 bits");
+                throw Error(ErrorKind::Input,
+                            {.what = "a tick of the channel mask is too large for a file",
+                             .where = "channel mask '" + name + "', channel " + std::to_string(range.channel),
+                             .seen = std::to_string(tick),
+                             .expected = "ticks of 32 bits",
+                             .hint = "end the range with the readout"});
             }
         }
         *row++ = range.channel;

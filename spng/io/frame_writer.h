@@ -35,6 +35,7 @@ public:
 
     /// Append one event.
     /// @throws Error(Internal), before writing, for a frame that contradicts its description in frame.h
+    /// @throws Error(Input), before writing, for channel masks with ticks beyond 32 bits
     /// @throws Error(Output) with path, bytes and reason if writing fails; the file is then removed, and
     /// close() does nothing
     void write(const Frame& frame);

@@ -61,6 +61,10 @@ def test_gives_the_bytes_of_the_program(event: spng.Frame, tmp_path: Path) -> No
     assert (tmp_path / "python.npz").read_bytes() == (tmp_path / "job.npz").read_bytes()
 
 
+def test_version() -> None:
+    assert spng.__version__ == (wire_cell.ROOT / "spng" / "VERSION").read_text(encoding="utf-8").strip()
+
+
 def test_describes_the_detector(pipeline: spng.Pipeline) -> None:
     assert pipeline.devices == ["cpu"]
     assert pipeline.tick_ns == 500
