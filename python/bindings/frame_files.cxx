@@ -26,15 +26,35 @@ namespace spng::python {
 
 namespace {
 
-/// Return the next event as spng.Frame; None at the end of the file.
-nb::object next(FrameReader& reader) {
-    std::optional<Frame> frame;
-    {
-        const nb::gil_scoped_release released;
-        frame = reader.next();
+/// FrameReader, and what it needs for messages.
+struct Reader {
+    Reader(std::filesystem::path file, std::vector<std::string> tags, std::optional<std::set<int>> idents)
+        : path(std::move(file)), has_choice(idents.has_value()),
+          reader(path, std::move(tags), ordinary_tensor, std::move(idents)) {}
+
+    /// Return the next event as spng.Frame; None at the end of the file.
+    /// @throws Error(Input) also for a file without any event, unless events were chosen
+    nb::object next() {
+        std::optional<Frame> frame;
+        {
+            const nb::gil_scoped_release released;
+            frame = reader.next();
+        }
+        if (!frame) {
+            if (!has_events && !has_choice) {
+                reject_file_without_events(path.string(), reader.other_members());
+            }
+            return nb::none();
+        }
+        has_events = true;
+        return to_python(std::move(*frame));
     }
-    return frame ? to_python(*frame) : nb::none();
-}
+
+    std::filesystem::path path;
+    bool has_choice;
+    bool has_events = false;
+    FrameReader reader;
+};
 
 /// FrameWriter, and its path for messages.
 struct Writer {
@@ -56,16 +76,10 @@ struct Writer {
 
 void bind_frame_files(nb::module_& module) {
     using Released = nb::call_guard<nb::gil_scoped_release>;
-    nb::class_<FrameReader>(module, "FrameReader")
-        .def(
-            "__init__",
-            [](FrameReader* self, const std::filesystem::path& path, std::vector<std::string> tags,
-               std::optional<std::set<int>> idents) {
-                new (self) FrameReader(path, std::move(tags), ordinary_tensor, std::move(idents));
-            },
-            "path"_a, "tags"_a, "idents"_a.none(), Released())
-        .def("next", next)
-        .def_prop_ro("other_members", &FrameReader::other_members);
+    nb::class_<Reader>(module, "FrameReader")
+        .def(nb::init<std::filesystem::path, std::vector<std::string>, std::optional<std::set<int>>>(),
+             "path"_a, "tags"_a, "idents"_a.none(), Released())
+        .def("next", &Reader::next);
     nb::class_<Writer>(module, "FrameWriter")
         .def(nb::init<std::filesystem::path, std::optional<int>, bool>(), "path"_a, "level"_a.none(),
              "is_sparse"_a,

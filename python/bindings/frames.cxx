@@ -4,12 +4,15 @@
 #include "python/bindings/arrays.h"
 #include "spng/core/error.h"
 #include "spng/io/frame_parts.h"
+#include "spng/pipeline/output_frame.h"
 
 #include <ATen/ops/empty.h>
 #include <ATen/ops/tensor.h>
+#include <nanobind/ndarray.h>
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/string.h>
 
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -42,13 +45,41 @@ Value member(nb::handle object, const char* name, const std::string& where, cons
     return value;
 }
 
-nb::object samples_to_python(const TaggedTraces& traces) {
-    if (!traces.sparse) {
-        return to_numpy(traces.samples);
+/// A NumPy array, or on a device an object with __dlpack__, that shares memory with the traces.
+template <class Value>
+nb::object array_of(const OutputTraces& traces, const void* data, std::vector<std::size_t> shape) {
+    const nb::capsule owner(new std::shared_ptr<const void>(traces.owner), [](void* kept) noexcept {
+        delete static_cast<std::shared_ptr<const void>*>(kept);
+    });
+    auto* const first = static_cast<Value*>(const_cast<void*>(data)); // the result is the caller's
+    if (traces.cuda_device >= 0) {
+        return nb::cast(nb::ndarray<Value>(first, shape.size(), shape.data(), owner, nullptr,
+                                           nb::dtype<Value>(), nb::device::cuda::value, traces.cuda_device));
     }
-    const SparseSamples& sparse = *traces.sparse;
-    return python_type("SparseSamples")(to_numpy(sparse.runs.to(at::kLong)), to_numpy(sparse.values),
-                                        nb::make_tuple(sparse.rows, sparse.ticks));
+    return nb::cast(nb::ndarray<nb::numpy, Value>(first, shape.size(), shape.data(), owner));
+}
+
+/// Return dense samples as an array, others as spng.SparseSamples.
+nb::object samples_to_python(const OutputTraces& traces) {
+    std::vector<std::size_t> shape{static_cast<std::size_t>(traces.channels),
+                                   static_cast<std::size_t>(traces.ticks)};
+    if (traces.is_sparse) {
+        std::size_t values = 0;
+        for (std::int64_t run = 0; run < traces.run_count; ++run) {
+            values += static_cast<std::size_t>(traces.runs[run][2] - traces.runs[run][1]);
+        }
+        shape = {values};
+    }
+    nb::object values = traces.type == SampleType::int16
+                            ? array_of<std::int16_t>(traces, traces.samples, shape)
+                            : array_of<float>(traces, traces.samples, shape);
+    if (!traces.is_sparse) {
+        return values;
+    }
+    const nb::object runs =
+        array_of<std::int32_t>(traces, traces.runs, {static_cast<std::size_t>(traces.run_count), 3});
+    return python_type("SparseSamples")(runs.attr("astype")("int64"), values,
+                                        nb::make_tuple(traces.channels, traces.ticks));
 }
 
 at::Tensor mask_array(const std::vector<ChannelRange>& ranges) {
@@ -134,22 +165,27 @@ Frame take(nb::handle object, const std::string& where) {
 
 } // namespace
 
-nb::object to_python(const Frame& frame) {
+nb::object to_python(const OutputFrame& frame) {
     const nb::object traces_type = python_type("Traces");
     nb::dict traces;
-    for (const TaggedTraces& each : frame.traces) {
+    for (const OutputTraces& each : frame.traces) {
         traces[nb::str(each.tag.c_str(), each.tag.size())] = traces_type(
             "tag"_a = each.tag, "samples"_a = samples_to_python(each),
-            "channels"_a = to_numpy(at::tensor(each.channels, at::kInt)), "tick_ns"_a = each.tick_ns,
+            "channels"_a = to_numpy(at::tensor(each.channel_ids, at::kInt)), "tick_ns"_a = each.tick_ns,
             "start_ns"_a = each.start_ns, "first_tick"_a = each.first_tick,
-            "summary"_a = each.summary ? to_numpy(*each.summary) : nb::none());
+            "summary"_a =
+                each.summary.empty() ? nb::none() : to_numpy(at::tensor(each.summary, at::kDouble)));
     }
     nb::dict masks;
-    for (const auto& [name, ranges] : frame.channel_masks) {
+    for (const auto& [name, ranges] : frame.masks) {
         masks[nb::str(name.c_str(), name.size())] = to_numpy(mask_array(ranges));
     }
     return python_type("Frame")("traces"_a = traces, "ident"_a = frame.ident, "masks"_a = masks,
                                 "notes"_a = frame.notes);
+}
+
+nb::object to_python(Frame frame) {
+    return to_python(output_frame(std::move(frame), OutputForm::as_it_is));
 }
 
 Frame to_frame(nb::handle frame, const std::string& where) {

@@ -3,6 +3,7 @@
 // Events as spng::Frame and as Python's spng.Frame (python/spng/frame.py). Samples share their memory. Call all
 // functions with the GIL.
 
+#include "WireCellSpng/Pipeline.h"
 #include "spng/io/frame.h"
 
 #include <nanobind/nanobind.h>
@@ -11,8 +12,11 @@
 
 namespace spng::python {
 
-/// Return an event as spng.Frame.
-nanobind::object to_python(const Frame& frame);
+/// Return an event as spng.Frame. Samples on a CUDA device are objects with __dlpack__.
+nanobind::object to_python(const OutputFrame& frame);
+
+/// The same for an event of a file.
+nanobind::object to_python(Frame frame);
 
 /// Check an event and return it as FrameReader does: samples that are neither int16 nor float32 are converted.
 /// @param frame  spng.Frame

@@ -2,23 +2,72 @@
 // The Pipeline object (WireCellSpng/Pipeline.h) for python/spng/pipeline.py, which has the public classes.
 
 #include "python/bindings/bindings.h"
-#include "python/bindings/output_frames.h"
+#include "python/bindings/frames.h"
 
+#include <nanobind/ndarray.h>
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <chrono>
 #include <future>
+#include <map>
 #include <memory>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 namespace nb = nanobind;
 
 namespace spng::python {
 namespace {
+
+/// Samples (channel, tick) of NumPy or torch.
+using Array = nb::ndarray<nb::ro, nb::c_contig, nb::ndim<2>>;
+
+/// Channel masks by name: (channel, begin tick, end tick).
+using Masks = std::map<std::string, std::vector<std::tuple<int, std::int64_t, std::int64_t>>>;
+
+/// Keep a Python object for as long as the result lives. It may be released on any thread.
+template <class Object>
+std::shared_ptr<const void> owner_of(Object object) {
+    return {new Object(std::move(object)), [](Object* kept) {
+                if (Py_IsInitialized() != 0) {
+                    const nb::gil_scoped_acquire gil;
+                    delete kept;
+                }
+            }};
+}
+
+SampleType type_of(const Array& samples) {
+    const nb::dlpack::dtype type = samples.dtype();
+    if (type == nb::dtype<std::int16_t>()) {
+        return SampleType::int16;
+    }
+    if (type == nb::dtype<std::uint16_t>()) {
+        return SampleType::uint16;
+    }
+    if (type == nb::dtype<std::int32_t>()) {
+        return SampleType::int32;
+    }
+    if (type == nb::dtype<std::int64_t>()) {
+        return SampleType::int64;
+    }
+    return type == nb::dtype<float>() ? SampleType::float32
+                                      : SampleType::float64; // pipeline.py admits no other
+}
+
+ChannelMasks masks_from(const Masks& given) {
+    ChannelMasks masks;
+    for (const auto& [name, ranges] : given) {
+        for (const auto& [channel, begin, end] : ranges) {
+            masks[name].push_back({channel, begin, end});
+        }
+    }
+    return masks;
+}
 
 /// The result of a queued frame.
 class Pending {
@@ -49,13 +98,13 @@ public:
         }
     }
 
-    nb::dict result() {
+    nb::object result() {
         OutputFrame frame;
         {
             const nb::gil_scoped_release no_gil;
             frame = m_future.get();
         }
-        return dict_of(frame);
+        return to_python(frame);
     }
 
 private:
@@ -172,7 +221,6 @@ void bind_pipeline(nb::module_& module) {
         .def("timing_text", &PythonPipeline::timing_text);
     module.def("set_log_handler", &set_handler, nb::arg("handler").none(), nb::arg("level"));
     module.def("set_strict", &set_strict);
-    module.def("add_search_folder", &add_search_folder);
 }
 
 } // namespace spng::python

@@ -4,8 +4,9 @@
 #include "spng/pipeline/simulation.h"
 
 #include "python/bindings/bindings.h"
-#include "python/bindings/output_frames.h"
+#include "python/bindings/frames.h"
 
+#include <nanobind/ndarray.h>
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/string.h>
 
@@ -33,14 +34,14 @@ public:
     PythonSimulation(const PythonSimulation&) = delete;
     PythonSimulation& operator=(const PythonSimulation&) = delete;
 
-    nb::dict process(const Depositions& depositions, int ident) {
+    nb::object process(const Depositions& depositions, int ident) {
         OutputFrame frame;
         {
             const nb::gil_scoped_release no_gil;
             frame = m_simulation->process(depositions.data(), static_cast<std::int64_t>(depositions.shape(1)),
                                           ident);
         }
-        return dict_of(frame);
+        return to_python(frame);
     }
 
 private:

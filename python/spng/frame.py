@@ -38,6 +38,13 @@ class SparseSamples:
         return samples
 
 
+def runs_of(is_set: np.ndarray) -> np.ndarray:
+    """Return the runs of true values (row, tick): (run, 3) int64 row, begin tick, end tick (not included), ascending."""
+    edges = np.diff(np.pad(is_set, ((0, 0), (1, 1))).view(np.int8), axis=1)
+    rows, begins = np.nonzero(edges == 1)
+    return np.stack([rows, begins, np.nonzero(edges == -1)[1]], axis=1)
+
+
 @dataclass(frozen=True)
 class Traces:
     """The waveforms of one tag. Sample t of a row was taken at start_ns + (first_tick + t) * tick_ns.

@@ -40,23 +40,12 @@ def read_frames(
         return _wanted(_checked(formats.read(path, tags), path), wanted, path)
     from .native import core
 
-    return _wanted(_events(core.FrameReader(path, tags, wanted), wanted, path), wanted, path)
+    return _wanted(_events(core.FrameReader(path, tags, wanted)), wanted, path)
 
 
-def _events(reader: _core.FrameReader, wanted: set[int] | None, path: Path) -> Iterator[Frame]:
-    frame = reader.next()
-    if frame is None and wanted is None:
-        raise Error(
-            "Input",
-            "the file holds no event",
-            where=str(path),
-            seen=f"members {', '.join(reader.other_members)}" if reader.other_members else "an empty archive",
-            expected="frame_<tag>_<ident>.npy, channels_<tag>_<ident>.npy, tickinfo_<tag>_<ident>.npy",
-            hint="is it a frame file?",
-        )
-    while frame is not None:
+def _events(reader: _core.FrameReader) -> Iterator[Frame]:
+    while (frame := reader.next()) is not None:
         yield frame
-        frame = reader.next()
 
 
 def _wanted(frames: Iterator[Frame], wanted: set[int] | None, path: Path) -> Iterator[Frame]:

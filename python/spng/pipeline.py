@@ -7,15 +7,17 @@ import atexit
 import json
 import weakref
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .conversion import argument_text, frame_of, ranges_of
-from .errors import Error, input_error, pip_install
+from .conversion import argument_text, ranges_of
+from .errors import input_error
 from .frame import Frame, SparseSamples, Traces
+from .packages import required
 from .process import native
 
 if TYPE_CHECKING:
@@ -34,9 +36,9 @@ _open: weakref.WeakSet[Pipeline] = weakref.WeakSet()
 class Pipeline:
     """A warm pipeline: files, tables, network and device are kept until close(), or the end of a `with` block.
 
-    Call it with waveforms (channel, tick) [ADC]; it returns a Frame with the traces of each tag. NumPy arrays and torch tensors
-    are read without copies. Torch tensors give torch tensors on the same device; with results_on_device nothing passes the host. Calls may come from several
-    threads. The GIL is released while the chain works.
+    Call it with waveforms (channel, tick) [ADC]; it returns a Frame with the traces of each tag. NumPy arrays and torch
+    tensors are read without copies. Torch tensors give torch tensors on the same device; with results_on_device nothing
+    passes the host. Calls may come from several threads. The GIL is released while the chain works.
     """
 
     def __init__(
@@ -147,7 +149,7 @@ class Pipeline:
             traces.first_tick if first_tick is None else first_tick,
             ranges_of(defaults.masks if masks is None else masks),
         )
-        return PendingFrame(pending, _converter(samples.device if is_torch else None))
+        return PendingFrame(pending, samples.device if is_torch else None)
 
     def map(self, frames: Iterable[Waveforms], progress: bool = False) -> Iterator[Frame]:
         """Process events one after the other, with the next ones queued already, and yield their results in order.
@@ -155,10 +157,7 @@ class Pipeline:
         progress  show a bar (needs tqdm)
         """
         waiting: deque[PendingFrame] = deque()
-        source = iter(frames)
-        if progress:
-            source = iter(_with_bar(source))
-        for frame in source:
+        for frame in _with_bar(frames) if progress else frames:
             waiting.append(self.submit(frame))
             if len(waiting) > 1:
                 yield waiting.popleft().result()
@@ -206,10 +205,10 @@ class Pipeline:
 class PendingFrame:
     """The result of Pipeline.submit()."""
 
-    def __init__(self, pending: _core.Pending, convert: Callable[[Any], Any]) -> None:
-        """Take the result of _core, and the function for its dense samples."""
+    def __init__(self, pending: _core.Pending, device: torch.device | None) -> None:
+        """Take the result of _core, and the device of the input, which is None for NumPy arrays."""
         self._pending: _core.Pending | None = pending
-        self._convert = convert
+        self._device = device
         self._frame: Frame | None = None
 
     def wait(self, seconds: float = NO_LIMIT) -> bool:
@@ -223,22 +222,13 @@ class PendingFrame:
                 raise RuntimeError("the event failed, and its error was raised before")
             self.wait()
             pending, self._pending = self._pending, None
-            self._frame = frame_of(pending.result(), self._convert)
+            self._frame = _like_input(pending.result(), self._device)
         return self._frame
 
 
-def _with_bar(frames: Iterator[Waveforms]) -> Iterable[Waveforms]:
+def _with_bar(frames: Iterable[Waveforms]) -> Iterable[Waveforms]:
     """Return the frames with a bar of progress. Raise spng.Error if tqdm is not installed."""
-    try:
-        from tqdm.auto import tqdm
-    except ImportError as error:
-        raise Error(
-            "Configuration",
-            "a bar of progress needs the Python package tqdm",
-            seen=str(error),
-            hint=pip_install("tqdm"),
-        ) from None
-    return tqdm(frames, unit="event")
+    return required("tqdm.auto", "a bar of progress needs", "Configuration").tqdm(frames, unit="event")
 
 
 def _traces_and_frame(waveforms: Waveforms) -> tuple[Traces, Frame]:
@@ -280,9 +270,8 @@ def _contiguous(samples: Any) -> tuple[Any, bool]:
         if samples.is_cuda:
             import torch
 
-            torch.cuda.current_stream(
-                samples.device
-            ).synchronize()  # Pipeline.h: the samples must be complete
+            # Pipeline.h: the samples must be complete.
+            torch.cuda.current_stream(samples.device).synchronize()
         return samples, True
     return np.ascontiguousarray(samples), False
 
@@ -302,19 +291,24 @@ def _channel_ids(channels: Any) -> list[int]:
     return ids.tolist()
 
 
-def _converter(device: torch.device | None) -> Callable[[Any], Any]:
-    """Return the function that makes torch tensors on a device of dense samples; without a device NumPy arrays."""
+def _like_input(frame: Frame, device: torch.device | None) -> Frame:
+    """Return the frame with dense samples as torch tensors on a device; without a device, those of the host as NumPy arrays."""
+    traces = {
+        tag: replace(each, samples=_samples_on(device, each.samples)) for tag, each in frame.traces.items()
+    }
+    return replace(frame, traces=traces)
 
-    def convert(samples: Any) -> Any:
-        if not isinstance(samples, np.ndarray):
-            return _device_tensor(samples)
-        if device is None:
-            return samples
-        import torch
 
-        return torch.from_numpy(samples).to(device)
+def _samples_on(device: torch.device | None, samples: Any) -> Any:
+    if isinstance(samples, SparseSamples):
+        return samples
+    if not isinstance(samples, np.ndarray):
+        return _device_tensor(samples)
+    if device is None:
+        return samples
+    import torch
 
-    return convert
+    return torch.from_numpy(samples).to(device)
 
 
 def _device_tensor(samples: Any) -> torch.Tensor:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .conversion import argument_text, frame_of
+from .conversion import argument_text
 from .errors import input_error
 from .frame import Frame
 from .process import native
@@ -42,7 +42,7 @@ class Simulation:
                 expected="(7, n): t [ns], q [electrons], x, y, z [mm], sigma_L, sigma_T [mm]",
             )
         rows = array if array.shape[0] == 7 else array.T
-        return frame_of(self._core.process(np.ascontiguousarray(rows, np.float64), ident))
+        return self._core.process(np.ascontiguousarray(rows, np.float64), ident)
 
 
 def simulate(depositions: np.ndarray, detector: str = "pdhd", anode: int = 0, **arguments: Any) -> Frame:

@@ -91,15 +91,6 @@ int dispatch(const CommandLine& line, instrument::Recording& recording) {
     return run_job(line, recording);
 }
 
-/// Return the exception in flight as an Error.
-Error translated() {
-    try {
-        rethrow_readable("");
-    } catch (const Error& error) {
-        return error;
-    }
-}
-
 } // namespace
 
 int run_program(int argc, const char* const* argv) noexcept {
@@ -116,7 +107,7 @@ int run_program(int argc, const char* const* argv) noexcept {
             }
             return dispatch(line, recording);
         } catch (...) {
-            const Error error = translated();
+            const Error error = current_error();
             std::fprintf(stderr, "%s\n", error.what());
             log::give_up_held_files();
             return error.exit_status();

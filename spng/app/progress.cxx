@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spng/app/progress.h"
 
+#include "profiling/recorder/signals_blocked.h"
 #include "spng/app/print.h"
 #include "spng/core/log/log.h"
 #include "spng/instrument/background_thread.h"
@@ -10,7 +11,6 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
-#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -93,12 +93,9 @@ Progress::Progress(Style style) : m_style(style), m_begin(instrument::wall_nanos
     if (m_style == Style::terminal) {
         log::set_stderr_prefix(clear_line);
     }
-    // A new thread inherits the signal mask. With all signals blocked, handlers keep running on the other threads.
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
+    // The thread inherits the signal mask, so that handlers keep running on the other threads.
+    const recorder::SignalsBlocked blocked;
     m_thread = std::thread([this] { work(); });
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 Progress::~Progress() {

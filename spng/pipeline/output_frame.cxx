@@ -29,8 +29,10 @@ OutputTraces output_traces(TaggedTraces traces, OutputForm form) {
         output.channels = kept->values.size(0);
         output.ticks = kept->values.size(1);
     } else {
-        const SparseSamples samples =
-            traces.sparse ? with_shortest_runs(*traces.sparse) : sparse(traces.samples);
+        SparseSamples samples = traces.sparse ? *traces.sparse : sparse(traces.samples);
+        if (traces.sparse && form != OutputForm::as_it_is) {
+            samples = with_shortest_runs(samples);
+        }
         kept->values = samples.values.contiguous();
         kept->runs = samples.runs.contiguous();
         output.channels = samples.rows;

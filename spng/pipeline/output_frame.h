@@ -8,7 +8,8 @@
 
 namespace spng {
 
-/// Forms of the samples of an OutputFrame.
+/// Forms of the samples of an OutputFrame. as_it_is: dense or sparse like the frame, with its runs; sparse: the
+/// shortest runs.
 enum class OutputForm { as_it_is, dense, sparse };
 
 /// Make a frame for the caller. Samples are not copied, unless their form changes. Samples on a device stay dense.

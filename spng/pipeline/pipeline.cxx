@@ -2,29 +2,20 @@
 #include "WireCellSpng/Pipeline.h"
 
 #include "spng/core/log/log.h"
+#include "spng/core/nearest.h"
 #include "spng/detector/view_groups.h"
-#include "spng/io/data_path.h"
 #include "spng/nodes/frame/frame_to_torch_set_fanout.h"
 #include "spng/pipeline/input_event.h"
 #include "spng/pipeline/output_frame.h"
 #include "spng/pipeline/warm_job.h"
 
 #include <algorithm>
-#include <mutex>
 #include <utility>
 
 namespace spng {
 namespace {
 
 using Kind = JsonnetBinding::Kind;
-
-std::string joined_with_commas(const std::vector<std::string>& words) {
-    std::string text;
-    for (const std::string& word : words) {
-        text += (text.empty() ? "" : ",") + word;
-    }
-    return text;
-}
 
 /// Return the arguments of the job that are members of the options.
 std::map<std::string, std::string> members_of(const PipelineOptions& options) {
@@ -33,10 +24,10 @@ std::map<std::string, std::string> members_of(const PipelineOptions& options) {
         anodes.push_back(std::to_string(anode));
     }
     return {{"detname", options.detector},
-            {"tpcid", joined_with_commas(anodes)},
+            {"tpcid", joined(anodes, ",")},
             {"model", options.model},
             {"device", options.device},
-            {"tags", joined_with_commas(options.tags)},
+            {"tags", joined(options.tags, ",")},
             {"results_on_device", options.results_on_device ? "true" : "false"}};
 }
 
@@ -196,12 +187,6 @@ void set_log_handler(LogHandler handler, const std::string& level) {
                     std::string(text));
         },
         lowest);
-}
-
-void add_search_folder(const std::string& folder) {
-    auto folders = search_path();
-    folders.emplace_back(folder);
-    set_search_path(std::move(folders));
 }
 
 } // namespace spng

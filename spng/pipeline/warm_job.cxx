@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spng/pipeline/warm_job.h"
 
+#include "profiling/recorder/signals_blocked.h"
 #include "spng/core/error.h"
 #include "spng/device/memory/out_of_memory.h"
 #include "spng/nodes/memory/memory_sink.h"
 #include "spng/nodes/memory/memory_source.h"
 
-#include <csignal>
 #include <utility>
 
 namespace spng {
@@ -14,35 +14,17 @@ namespace {
 
 constexpr std::size_t kept_calls = 1000; // of each node, for reports
 
-/// Return the exception in flight as an Error.
-Error current_error() {
-    try {
-        rethrow_readable("");
-    } catch (const Error& error) {
-        return error;
-    }
-}
-
-Error closed_error() {
-    return {ErrorKind::Usage,
-            {.what = "the pipeline is closed",
-             .seen = "a frame after close()",
-             .expected = "frames before close()",
-             .hint = "make a new pipeline"}};
-}
-
 } // namespace
 
 WarmJob::WarmJob(JobRequest request, std::size_t queue_size)
     : m_queue(std::make_shared<EventQueue>(queue_size)) {
     std::promise<void> prepared;
-    // A new thread inherits the signal mask. With all signals blocked, the handlers of the caller's program keep
-    // running on its own threads.
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    m_thread = std::thread([this, &request, &prepared] { work(std::move(request), prepared); });
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    {
+        // The thread inherits the signal mask, so that handlers of the caller's program keep running on its
+        // own threads.
+        const recorder::SignalsBlocked blocked;
+        m_thread = std::thread([this, &request, &prepared] { work(std::move(request), prepared); });
+    }
     try {
         prepared.get_future().get();
     } catch (...) {
@@ -139,7 +121,7 @@ void WarmJob::run() {
     try {
         const RunSummary summary =
             m_session->run([](Job& job, const RunOptions& options) { return job.run(options); });
-        m_queue->end(summary.device_error ? *summary.device_error : closed_error());
+        m_queue->end(summary.device_error ? *summary.device_error : EventQueue::closed());
     } catch (...) {
         m_queue->end(current_error());
     }

@@ -26,7 +26,7 @@ pytestmark = [
 ]
 # Libraries of the system that the torch wheel needs too, and torch's own OpenMP.
 OF_THE_SYSTEM = re.compile(r"lib(stdc\+\+|gcc_s|gomp)\.so\.\d+")
-# What a program of the wheel needs beside it: packages of the project's environment.
+# Packages of the project's environment that a program of the wheel needs.
 NEEDED = (
     "torch",
     "numpy",

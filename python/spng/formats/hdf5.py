@@ -17,11 +17,12 @@ import numpy as np
 
 from ..errors import Error
 from ..frame import Frame
+from ..packages import required
 from . import members
 from .delayed_signals import delayed_signals
 from .output import replaced_file
 
-NEEDS = "HDF5 files"
+NEED = "HDF5 files need"
 NOTES = "notes_spng"
 GZIP_LEVEL = 1
 
@@ -44,7 +45,7 @@ def read(path: Path, tags: tuple[str, ...]) -> Iterator[Frame]:
 
 def write(path: Path, frames: Iterable[Frame], form: str) -> None:
     """Write events. Raise Error if two have the same ident."""
-    h5py = members.required("h5py", NEEDS)
+    h5py = required("h5py", NEED)
     with replaced_file(path) as partial:
         with delayed_signals():
             file = h5py.File(partial, "w", track_order=True)
@@ -62,7 +63,7 @@ def _is_ident(name: str) -> bool:
 @contextmanager
 def _readable(path: Path) -> Iterator[Any]:
     """Open a file. Turn failures of HDF5, also those of later reads, into Error(Input)."""
-    h5py = members.required("h5py", NEEDS)
+    h5py = required("h5py", NEED)
     try:
         with h5py.File(path, "r") as file:
             yield file

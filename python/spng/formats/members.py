@@ -7,31 +7,16 @@ channels_<tag> (channel) int32, summary_<tag> (channel) float64, optional
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Iterable, Mapping
-from types import ModuleType
 
 import numpy as np
 
-from ..errors import Error, pip_install
-from ..frame import Frame, SparseSamples, Traces
+from ..errors import Error
+from ..frame import Frame, SparseSamples, Traces, runs_of
 
 CHUNK_BYTES = 1 << 22  # of samples before compression
 SPARSE = ("runs", "values", "shape")
 FIRST_KINDS = ("frame_", "runs_")  # the member of a tag that gives its position in the file
-
-
-def required(package: str, purpose: str) -> ModuleType:
-    """Import an optional package. Raise Error that gives the command to install it."""
-    try:
-        return importlib.import_module(package)
-    except ImportError as error:
-        raise Error(
-            "Usage",
-            f"{purpose} need the Python package {package}",
-            seen=str(error),
-            hint=pip_install(package),
-        ) from None
 
 
 def rows_in_chunk(shape: tuple[int, ...], itemsize: int) -> int:
@@ -43,9 +28,7 @@ def sparse(samples: np.ndarray) -> SparseSamples:
     """Return the shortest runs of the samples (channel, tick) whose bits are not 0: -0.0 and NaN survive."""
     samples = np.ascontiguousarray(samples)
     is_set = samples.view(f"i{samples.dtype.itemsize}") != 0
-    edges = np.diff(np.pad(is_set, ((0, 0), (1, 1))).view(np.int8), axis=1)
-    (row, begin), (_, end) = np.nonzero(edges == 1), np.nonzero(edges == -1)
-    return SparseSamples(np.stack([row, begin, end], axis=1), samples[is_set], samples.shape)
+    return SparseSamples(runs_of(is_set), samples[is_set], samples.shape)
 
 
 def as_numpy(samples: object) -> np.ndarray:

@@ -19,11 +19,12 @@ import numpy as np
 
 from ..errors import Error
 from ..frame import Frame, Traces
+from ..packages import required
 from . import members
 from .delayed_signals import delayed_signals
 from .output import replaced_folder
 
-NEEDS = "Zarr files"
+NEED = "Zarr files need"
 MARK = "zarr.json"  # metadata of a group or an array of format 3
 TIMES = ("start_ns", "tick_ns", "first_tick")
 
@@ -39,7 +40,7 @@ def read(path: Path, tags: tuple[str, ...]) -> Iterator[Frame]:
 
 def write(path: Path, frames: Iterable[Frame], form: str) -> None:
     """Write events. Raise Error if two have the same ident."""
-    zarr = members.required("zarr", NEEDS)
+    zarr = required("zarr", NEED)
     with replaced_folder(path, MARK) as partial:
         with delayed_signals():
             root = zarr.create_group(partial, zarr_format=3)
@@ -58,7 +59,7 @@ def write(path: Path, frames: Iterable[Frame], form: str) -> None:
 @contextmanager
 def _readable(path: Path) -> Iterator[Any]:
     """Open a group. Turn failures of Zarr, also those of later reads, into Error(Input)."""
-    zarr = members.required("zarr", NEEDS)
+    zarr = required("zarr", NEED)
     try:
         yield zarr.open_group(path, mode="r")
     except (OSError, RuntimeError, KeyError, ValueError) as error:
@@ -99,7 +100,7 @@ def _times(traces: Traces) -> dict[str, float]:
 
 def _write_array(group: Any, name: str, array: np.ndarray, attributes: dict[str, float]) -> None:
     """Write an array; a checksum follows each chunk."""
-    codec = members.required("zarr.codecs", NEEDS).ZstdCodec(level=1, checksum=True)
+    codec = required("zarr.codecs", NEED).ZstdCodec(level=1, checksum=True)
     rows = members.rows_in_chunk(array.shape, array.dtype.itemsize) if array.ndim == 2 else array.shape[0]
     chunks = (max(1, rows), *array.shape[1:])
     group.create_array(name, data=array, chunks=chunks, compressors=codec, attributes=attributes)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..frame import SparseSamples
+from ..frame import SparseSamples, runs_of
 
 if TYPE_CHECKING:
     from ..frame import Samples
@@ -32,16 +32,4 @@ def compact(samples: Samples | SparseSamples) -> np.ndarray | SparseSamples:
     is_used = array != 0
     if np.count_nonzero(is_used) > MAX_FILL * array.size:
         return array
-    rows, begins, ends = runs_of(is_used)
-    return SparseSamples(
-        np.stack([rows, begins, ends], axis=1), array[is_used], (array.shape[0], array.shape[1])
-    )
-
-
-def runs_of(is_used: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return row, begin tick and end tick of each run of true values (row, tick)."""
-    padded = np.zeros((is_used.shape[0], is_used.shape[1] + 2), np.int8)
-    padded[:, 1:-1] = is_used
-    edges = np.diff(padded, axis=1)
-    rows, begins = np.nonzero(edges == 1)
-    return rows, begins, np.nonzero(edges == -1)[1]
+    return SparseSamples(runs_of(is_used), array[is_used], (array.shape[0], array.shape[1]))

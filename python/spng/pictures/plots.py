@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from ..channel_planes import Planes, planes_of
-from ..errors import Error, pip_install
+from ..frame import runs_of
+from ..packages import required
 from . import colours, statistics
-from .compact import runs_of
 from .layers import ADC, CHARGE, TRUTH, Event, Input, Layer, events_of, sources_of
 from .planes import choose, title
 
@@ -98,15 +98,7 @@ def figure_of(
     time_us: Window,
 ) -> Figure:
     """Return the figure of one event. See plot()."""
-    try:
-        import matplotlib.figure  # noqa: F401
-    except ImportError as error:
-        raise Error(
-            "Configuration",
-            "plots need the Python package matplotlib",
-            seen=str(error),
-            hint=pip_install("matplotlib"),
-        ) from None
+    required("matplotlib.figure", "plots need", "Configuration")
     line_colours = colours.line_colours([layer.role for layer in event.layers])
     drawn = [Drawn.of(layer, colour) for layer, colour in zip(event.layers, line_colours)]
     if waveforms is None:
@@ -299,6 +291,6 @@ def _shade(axis: Axes, drawn: list[Drawn], channel: int, window: tuple[float, fl
         return
     ticks = charge.ticks(window)
     times = charge.layer.traces.times_us[ticks]
-    _, begins, ends = runs_of(charge.rows(np.array([channel]))[:, ticks] != 0)
+    _, begins, ends = runs_of(charge.rows(np.array([channel]))[:, ticks] != 0).T
     for begin, end in zip(begins, ends):
         axis.axvspan(times[begin], times[end - 1] + charge.tick_us, color=colours.ROI, lw=0, zorder=0)

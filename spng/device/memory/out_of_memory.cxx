@@ -58,6 +58,14 @@ bool handles_out_of_memory() {
     }
 }
 
+Error current_error() {
+    try {
+        rethrow_readable("");
+    } catch (const Error& error) {
+        return error;
+    }
+}
+
 std::string without_trace(const std::string& text) {
     std::size_t end = 600;
     for (const char* rest : {"\nException raised from", "\nSearch for `cuda", "\nCUDA kernel errors might"}) {

@@ -19,6 +19,9 @@ public:
 /// @param where  outer location to add; empty for none
 [[noreturn]] void rethrow_readable(const std::string& where);
 
+/// Return the exception being handled as an Error, like rethrow_readable().
+Error current_error();
+
 /// Return true if the text of an exception reports exhausted memory. Only LibTorch's allocator of device
 /// memory throws a class of its own; the allocators of CPU and page-locked memory, and libraries and networks
 /// with their own allocations, report it in their text.

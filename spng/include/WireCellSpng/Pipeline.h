@@ -169,8 +169,4 @@ using LogHandler =
 /// @throws Error(Usage) for an unknown level
 void set_log_handler(LogHandler handler, const std::string& level = "warn");
 
-/// Append a folder to the search path of configurations and data files, after those of WIRECELL_PATH. For the process.
-/// Call it before the first Pipeline.
-void add_search_folder(const std::string& folder);
-
 } // namespace spng

@@ -1,23 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spng/nodes/frame/background_worker.h"
 
+#include "profiling/recorder/signals_blocked.h"
 #include "spng/instrument/background_thread.h"
 
 #include <ATen/Parallel.h>
 
-#include <csignal>
 #include <omp.h>
 
 namespace spng {
 
 BackgroundWorker::BackgroundWorker(std::string name) : m_name(std::move(name)) {
-    // A new thread inherits the signal mask. With all signals blocked, handlers keep running on the other
-    // threads.
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
+    // The thread inherits the signal mask, so that handlers keep running on the other threads.
+    const recorder::SignalsBlocked blocked;
     m_thread = std::thread([this] { work(); });
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 BackgroundWorker::~BackgroundWorker() {

@@ -22,10 +22,7 @@ void EventQueue::push(QueuedEvent event, Done done) {
         throw Error(*m_end);
     }
     if (m_closed) {
-        throw Error(ErrorKind::Usage, {.what = "the pipeline is closed",
-                                       .seen = "a frame after close()",
-                                       .expected = "frames before close()",
-                                       .hint = "make a new pipeline"});
+        throw closed();
     }
     m_queue.push_back({std::move(event), std::move(done), now});
     m_changed.notify_all();
@@ -40,6 +37,14 @@ void EventQueue::close() {
 bool EventQueue::is_closed() const {
     const std::lock_guard lock(m_mutex);
     return m_closed;
+}
+
+Error EventQueue::closed() {
+    return {ErrorKind::Usage,
+            {.what = "the pipeline is closed",
+             .seen = "a frame after close()",
+             .expected = "frames before close()",
+             .hint = "make a new pipeline"}};
 }
 
 void EventQueue::end(const Error& reason) {

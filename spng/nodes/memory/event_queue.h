@@ -49,6 +49,8 @@ public:
     /// Take no more events. The job ends when the queue is empty.
     void close();
     bool is_closed() const;
+    /// Return the error of events after close().
+    static Error closed();
     /// The job has ended: fail all events that have no result, and all later ones.
     void end(const Error& reason);
 
