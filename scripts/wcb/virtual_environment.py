@@ -14,6 +14,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+from . import hashes
 from .checkout import ROOT, VENV, fail, run, say
 
 REQUIREMENTS = ROOT / "requirements.txt"
@@ -249,21 +250,12 @@ def batches(items: list[Requirement]) -> list[list[Requirement]]:
 
 
 def pip_install(batch: list[Requirement]) -> None:
-    """Call pip once. --no-deps, because requirements.txt lists all dependencies."""
-    command = [
-        str(VENV / "bin" / "python"),
-        "-m",
-        "pip",
-        "install",
-        "--no-deps",
-        "--no-input",
-        "--disable-pip-version-check",
-        "--retries",
-        "10",
-    ] + ([] if sys.stdout.isatty() else ["--quiet"])
-    if run(command + [f"{item.name}=={item.version}" for item in batch]):
+    """Call pip once. Without dependencies, because requirements.txt lists all of them."""
+    options = ["--retries", "10"] + ([] if sys.stdout.isatty() else ["--quiet"])
+    if hashes.install(VENV / "bin" / "python", [f"{item.name}=={item.version}" for item in batch], *options):
         fail(
-            "pip failed; see its message above. Finished packages are kept: run the same command again to continue",
+            "pip failed; see its message above. Finished packages are kept: run the same command again to continue.\n"
+            "If hashes do not match: docs/security.md#set-up",
             1,
         )
 

@@ -8,11 +8,18 @@ import shutil
 import sys
 from pathlib import Path
 
+from .. import hashes
 from ..checkout import ROOT, STATE, fail, one_at_a_time, run, say
 
 REQUIREMENTS = ROOT / "requirements-lint.txt"
 FOLDER = STATE / "lint"
 STAMP = FOLDER / "requirements.sha256"
+
+
+def pins() -> list[str]:
+    """Return name==version of each tool."""
+    lines = REQUIREMENTS.read_text(encoding="utf-8").splitlines()
+    return [line for line in lines if not line.startswith("#")]
 
 
 def fingerprint() -> str:
@@ -39,8 +46,7 @@ def ensure() -> None:
                 "the environment of the lint tools could not be made (on Debian: apt-get install python3-venv)",
                 1,
             )
-        pip = [str(FOLDER / "bin" / "python"), "-m", "pip", "install", "--quiet", "--no-input", "--no-deps"]
-        if run([*pip, "--disable-pip-version-check", "--requirement", str(REQUIREMENTS)]):
+        if hashes.install(FOLDER / "bin" / "python", pins(), "--quiet"):
             fail("pip failed; see its message above. Run the same command again to continue", 1)
         STAMP.write_text(fingerprint(), encoding="utf-8")
 
