@@ -27,7 +27,6 @@ from wirecell_campaign import cli
         (["-A", "input=x"], "the campaign sets -A input for each file"),
         (["--bundle", "nowhere"], "both select the program"),
         (["--config", "nowhere.jsonnet"], "no such configuration"),
-        (["--tls-ca", "x"], "TLS needs three files"),
         (["--scratch", "rel/x"], "--scratch is not a path on a worker"),
         (["--scratch", "/tmp/run%d"], "the path of the scratch folder contains %d"),
         (["--output", "run%d"], "the path of the output folder contains %d"),
@@ -155,12 +154,13 @@ def test_the_job_script_of_slurm(bench: Bench, capsys) -> None:
         assert line in script.splitlines(), line
     assert "the script of each of 7 jobs" in shown
     worker = script.strip().splitlines()[-1]
-    assert worker.startswith(f"{sys.executable} -P -m distributed.cli.dask_worker tcp://127.0.0.1:")
+    assert worker.startswith(f"{sys.executable} -P -m distributed.cli.dask_worker tls://127.0.0.1:")
     assert (
         re.findall(r"--nthreads (\d+)", worker)[-1] == "1"
         and re.findall(r"--memory-limit (\S+)", worker)[-1] == "0"
     )
     assert "--no-dashboard" in worker and "--interface lo" in worker
+    assert "--dashboard-address 127.0.0.1:0" in worker
     assert not bench.output.exists(), "a dry run writes nothing"
 
 
@@ -294,37 +294,6 @@ def test_a_local_cluster_is_open_to_this_machine_only(bench: Bench) -> None:
     finally:
         process.terminate()
         process.communicate(timeout=60)
-
-
-@pytest.mark.skipif(not shutil.which("openssl"), reason="no openssl to make certificates")
-def test_connections_can_be_encrypted(bench: Bench) -> None:
-    names = bench.make(3)
-    subprocess.run(
-        [
-            "openssl",
-            "req",
-            "-x509",
-            "-newkey",
-            "rsa:2048",
-            "-nodes",
-            "-keyout",
-            "key.pem",
-            "-out",
-            "cert.pem",
-            "-days",
-            "2",
-            "-subj",
-            "/CN=test",
-        ],
-        cwd=bench.folder,
-        check=True,
-        capture_output=True,
-    )
-    words = ["--tls-ca", "cert.pem", "--tls-cert", "cert.pem", "--tls-key", "key.pem"]
-    assert bench.run("--workers", "1", *words) == 0
-    bench.check(names)
-    record = json.loads((bench.output / ".campaign/records/f000.npz.json").read_text())
-    assert record["worker"].startswith("tls://127.0.0.1:")
 
 
 def test_a_reader_that_has_seen_enough(bench: Bench, cluster_address: str) -> None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from . import input_list, lock, program, report, resume, settings
-from .cluster import connected, job_script, security
+from .cluster import connected, job_script
 from .dispatch import Dispatcher, Outcomes
 from .engine import Engine
 from .errors import CampaignError, UsageError, disk_error
@@ -22,6 +22,7 @@ from .publish import require_links
 from .resume import Found, State
 from .settings import Settings
 from .task import Task
+from .tls import check as check_tls
 
 THREADS = re.compile(r"^\s*threads\s*=", re.MULTILINE)  # in a configuration that has the argument
 SHOWN = 5  # names in a line
@@ -40,7 +41,7 @@ class Plan:
 
 def make_plan(options: RunOptions) -> Plan:
     """Read the list and determine the settings. Write nothing. Raise UsageError or CampaignError."""
-    security(options.cluster)
+    check_tls(options.cluster)
     entries = input_list.read_entries(options.file_list, options.suffix, longest_name(bool(options.scratch)))
     config = settings.find_config(options.config, options.bundle)
     arguments = settings.parse_arguments(options.arguments)

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import logging
-import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -18,6 +17,7 @@ from distributed.deploy import Cluster
 from .errors import CampaignError, UsageError
 from .layout import Layout
 from .options import BATCH, ClusterOptions
+from .tls import credentials, remove_stale, security
 
 if TYPE_CHECKING:
     from dask_jobqueue import JobQueueCluster
@@ -41,27 +41,6 @@ CONFIGURATION = {
     "distributed.admin.system-monitor.interval": "10s",
     "distributed.admin.tick.limit": "60s",
 }
-
-
-def security(options: ClusterOptions) -> Security | None:
-    """Return the settings of TLS for all connections, if requested. Raise UsageError if a part is missing."""
-    if not options.tls:
-        return None
-    if set(options.tls) != {"ca", "certificate", "key"}:
-        raise UsageError(
-            "TLS needs three files",
-            seen=", ".join(options.tls),
-            expected="--tls-ca, --tls-cert and --tls-key",
-        )
-    for path in options.tls.values():
-        if not os.access(path, os.R_OK):
-            raise UsageError("cannot read a file for TLS", path)
-    roles = {
-        f"tls_{role}_{part}": options.tls[name]
-        for role in ("client", "scheduler", "worker")
-        for part, name in (("cert", "certificate"), ("key", "key"))
-    }
-    return Security(tls_ca_file=options.tls["ca"], require_encryption=True, **roles)
 
 
 class JobOptions(TypedDict):
@@ -97,8 +76,12 @@ def batch_cluster(options: ClusterOptions, layout: Layout) -> JobQueueCluster:
         "interface": options.interface or None,
         "job_script_prologue": options.prologue,
         # One run of the program per job, with all its cores. These words override earlier ones by dask-jobqueue.
-        "worker_extra_args": ["--nthreads", "1", "--memory-limit", "0", "--no-dashboard"],
-        "scheduler_options": {"dashboard": False, "dashboard_address": ":0"},
+        # Their web servers cannot be switched off and have no TLS.
+        "worker_extra_args": [
+            *("--nthreads", "1", "--memory-limit", "0", "--no-dashboard"),
+            *("--dashboard-address", f"{LOOPBACK}:0"),
+        ],
+        "scheduler_options": {"dashboard": False, "dashboard_address": f"{LOOPBACK}:0"},
         "security": security(options),
         "silence_logs": logging.CRITICAL,
     }
@@ -139,7 +122,8 @@ def job_script(options: ClusterOptions, layout: Layout) -> str:
     try:
         with (
             dask.config.set(CONFIGURATION),
-            closing_cluster(lambda: batch_cluster(options, layout)) as cluster,
+            credentials(options, layout) as secured,
+            closing_cluster(lambda: batch_cluster(secured, layout)) as cluster,
         ):
             return cluster.job_script()
     finally:
@@ -167,7 +151,8 @@ class Supply:
 def connected(options: ClusterOptions, layout: Layout) -> Iterator[tuple[Client, Supply | None]]:
     """Yield a client, and the supply of workers if the campaign owns them. All end with the context."""
     log_to_file(layout.logs / "engine.log")
-    with dask.config.set(CONFIGURATION):
+    remove_stale(layout)
+    with dask.config.set(CONFIGURATION), credentials(options, layout) as options:
         if options.where == "local":
             with (
                 closing_cluster(lambda: local_cluster(options)) as cluster,

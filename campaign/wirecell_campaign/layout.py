@@ -10,6 +10,7 @@ summary.json, .txt     time spent per node and machine
 .campaign/failures/    one file per failed input, until it is done
 .campaign/scratch/     one folder per attempt, without results
 .campaign/aside/       damaged outputs and records, moved here before the output is made again
+.campaign/tls-*/       key and certificate of a run, for its duration
 """
 
 from __future__ import annotations

@@ -25,6 +25,7 @@ class ClusterOptions:
     directives: list[str] = field(default_factory=list)
     prologue: list[str] = field(default_factory=list)
     tls: dict[str, str] = field(default_factory=dict)  # ca, certificate, key
+    tls_wanted: bool | None = None  # None: if the campaign owns the cluster and can make a certificate
     scheduler_timeout: float = 60.0  # s
 
     @property

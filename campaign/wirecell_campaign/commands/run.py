@@ -183,11 +183,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="COMMAND",
         help="shell command to run before the worker starts, such as 'module load ...'; may be repeated",
     )
+    batch.add_argument(
+        "--tls",
+        action=argparse.BooleanOptionalAction,
+        help="encrypt and authenticate all connections with a certificate made for this run; default: on, "
+        "except with a scheduler that runs already",
+    )
     for name in ("ca", "cert", "key"):
         batch.add_argument(
             f"--tls-{name}",
             metavar="FILE",
-            help="encrypt and authenticate all connections; needs all three files",
+            help="use your own certificate instead; needs all three files",
         )
 
 
@@ -242,6 +248,7 @@ def options(arguments: argparse.Namespace) -> RunOptions:
         directives=arguments.directive,
         prologue=arguments.prologue,
         tls={name: str(Path(path).absolute()) for name, path in tls.items() if path},
+        tls_wanted=arguments.tls,
         scheduler_timeout=arguments.cluster_timeout or 60.0,
     )
     default_output = "campaign" if arguments.list == "-" else Path(arguments.list).stem + "-campaign"
