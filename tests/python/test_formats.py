@@ -198,6 +198,38 @@ class TestDamage:
         with pytest.raises(Error, match="cannot be read"):
             list(formats.read(path))
 
+    @pytest.mark.parametrize(
+        "kind", ["external link", "soft link", "external bytes", "virtual", "linked event"]
+    )
+    def test_hdf5_files_take_nothing_from_other_files(self, tmp_path: Path, kind: str) -> None:
+        """A file from elsewhere could name any file of the reader."""
+        path, other = tmp_path / "a.h5", tmp_path / "other.h5"
+        formats.write(path, [frame(np.ones((4, 8), np.int16))])
+        path.rename(other)
+        with h5py.File(other, "r") as original, h5py.File(path, "w") as file:
+            (ident,) = original
+            if kind == "linked event":
+                file[ident] = h5py.ExternalLink(str(other), ident)
+            else:
+                group = file.create_group(ident)
+                for name, array in original[ident].items():
+                    path_in_file = f"{ident}/{name}"
+                    if not name.startswith("frame_"):
+                        group[name] = array[()]
+                    elif kind == "external link":
+                        group[name] = h5py.ExternalLink(str(other), path_in_file)
+                    elif kind == "soft link":
+                        file["elsewhere"] = h5py.ExternalLink(str(other), "/")
+                        group[name] = h5py.SoftLink(f"/elsewhere/{path_in_file}")
+                    elif kind == "external bytes":
+                        group.create_dataset(name, shape=(4, 8), dtype="i2", external=[(str(other), 0, 64)])
+                    else:
+                        layout = h5py.VirtualLayout(shape=array.shape, dtype=array.dtype)
+                        layout[:] = h5py.VirtualSource(str(other), path_in_file, array.shape)
+                        group.create_virtual_dataset(name, layout)
+        with pytest.raises(Error, match="another file|is a link"):
+            list(formats.read(path))
+
     def test_a_flipped_bit_in_the_samples(self, path: Path) -> None:
         samples = np.random.default_rng(1).normal(size=(50, 4000)).astype(np.float32)
         formats.write(path, [frame(samples)])

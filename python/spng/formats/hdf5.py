@@ -30,7 +30,7 @@ GZIP_LEVEL = 1
 def read(path: Path, tags: tuple[str, ...]) -> Iterator[Frame]:
     """Yield the events of a file: in the order of writing, or by ident if the file does not keep that order."""
     with _readable(path) as file:
-        groups = [name for name, entry in file.items() if _is_ident(name) and hasattr(entry, "items")]
+        groups = [name for name in file if _is_ident(name) and hasattr(_own(file, name), "items")]
         if not groups:
             raise Error(
                 "Input", "the file has no event", str(path), ", ".join(file) or "nothing", "groups such as /0"
@@ -71,7 +71,22 @@ def _readable(path: Path) -> Iterator[Any]:
         raise Error("Input", "the HDF5 file cannot be read", str(path), str(error)) from None
 
 
+def _own(group: Any, name: str) -> Any:
+    """Return a member. Raise ValueError if HDF5 would take it from another file: a file of somebody else could name any
+    file of the reader, whose bytes would get into the reader's output.
+    """
+    h5py = required("h5py", NEED)
+    if not isinstance(group.get(name, getlink=True), h5py.HardLink):
+        raise ValueError(f"{name} is a link, expected a group or an array of this file")
+    member = group[name]
+    if isinstance(member, h5py.Dataset) and (member.external or member.is_virtual):
+        raise ValueError(f"the bytes of {name} are in another file, expected them in this file")
+    return member
+
+
 def _frame_from(group: Any, ident: int, tags: tuple[str, ...], where: str) -> Frame:
+    for name in group:
+        _own(group, name)
     traces = {}
     for tag in members.tags_in(group, tags, where):
         kinds = ("frame", *members.SPARSE, "channels", "summary")
