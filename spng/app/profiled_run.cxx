@@ -60,7 +60,7 @@ std::unique_ptr<instrument::CaptureControl> make_capture_control(const CommandLi
     }
     auto control = std::make_unique<instrument::CaptureControl>(line.control, "--profile-control");
     if (line.control) {
-        print(stderr, "wire-cell: listening at " + control->address() + "\n");
+        print_message("wire-cell: listening at " + control->address() + "\n");
     }
     return control;
 }

@@ -3,6 +3,7 @@
 
 #include "spng/app/command_line.h"
 #include "spng/app/describe.h"
+#include "spng/app/print.h"
 #include "spng/app/run_job.h"
 #include "spng/core/error.h"
 #include "spng/core/log/input_warning.h"
@@ -18,6 +19,7 @@
 #include "spng/job/job_reservations.h"
 #include "spng/job/plugins.h"
 #include "spng/job/version.h"
+#include "spng/nodes/dnn/accepted_models.h"
 
 #include <cstdio>
 #include <exception>
@@ -26,11 +28,6 @@
 namespace spng::app {
 namespace {
 
-void print(const std::string& text) {
-    std::fwrite(text.data(), 1, text.size(), stdout);
-    std::fflush(stdout);
-}
-
 bool is_about_a_job(Action action) {
     return action == Action::run || action == Action::check || action == Action::draw;
 }
@@ -38,6 +35,9 @@ bool is_about_a_job(Action action) {
 void set_up(const CommandLine& line) {
     reuse_host_buffers(); // before the thread of libjsonnet, which would grow a heap of its own page by page
     set_strict(line.strict);
+    if (!line.only_models.empty()) {
+        accept_only_models(line.only_models);
+    }
     if (line.nvtx_level.empty()) {
         instrument::apply_nvtx_level_of_environment();
     } else {
@@ -62,25 +62,25 @@ void set_up(const CommandLine& line) {
 int dispatch(const CommandLine& line, instrument::Recording& recording) {
     switch (line.action) {
     case Action::help:
-        print(help_text());
+        print_result(help_text());
         return 0;
     case Action::version:
-        print(version_text());
+        print_result(version_text());
         return 0;
     case Action::list:
-        print(list_types(Registry::instance()));
+        print_result(list_types(Registry::instance()));
         return 0;
     case Action::describe:
-        print(describe_type(Registry::instance(), line.type));
+        print_result(describe_type(Registry::instance(), line.type));
         return 0;
     case Action::schema:
-        print(schema_of_type(Registry::instance(), line.type).dump(2) + "\n");
+        print_result(schema_of_type(Registry::instance(), line.type).dump(2) + "\n");
         return 0;
     case Action::recover:
-        print(instrument::recover_recording(line.part_file, "") + " recovered\n");
+        print_result(instrument::recover_recording(line.part_file, "") + " recovered\n");
         return 0;
     case Action::reservations:
-        print(reservations_text(
+        print_result(reservations_text(
             reservation_root(line.reservation_folder.empty() ? "auto" : line.reservation_folder)));
         return 0;
     case Action::run:

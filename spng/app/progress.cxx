@@ -137,14 +137,14 @@ std::string Progress::text() const {
 
 void Progress::show(const std::string& text) {
     if (m_style == Style::lines) {
-        print(stderr, "wire-cell: " + text + "\n");
+        print_message("wire-cell: " + text + "\n");
         return;
     }
     if (is_in_background()) {
         return;
     }
     line_is_shown = true;
-    print(stderr, clear_line + text.substr(0, std::max<std::size_t>(1, terminal_columns() - 1)));
+    print_message(clear_line + text.substr(0, std::max<std::size_t>(1, terminal_columns() - 1)));
 }
 
 void clear_progress_in_signal_handler() noexcept {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spng/core/error.h"
 
+#include "spng/core/printable.h"
+
 #include <utility>
 
 namespace spng {
@@ -19,10 +21,11 @@ void Error::add_where(const std::string& outer) {
 }
 
 void Error::compose() {
-    m_block = "error: " + m_text.what;
+    constexpr std::size_t max_bytes = 4000; // of one line
+    m_block = "error: " + printable(m_text.what, max_bytes);
     const auto line = [this](const char* label, const std::string& value) {
         if (!value.empty()) {
-            m_block += std::string("\n  ") + label + value;
+            m_block += std::string("\n  ") + label + printable(value, max_bytes);
         }
     };
     line("where:    ", m_text.where);

@@ -39,7 +39,7 @@ public:
     /// Put an outer location before the present one: "SPNGDecon:induction, event 3" + ", " + `where`.
     void add_where(const std::string& outer);
 
-    /// Return the whole block: several lines, no trailing newline.
+    /// Return the whole block: several lines, no trailing newline, for a terminal (printable.h).
     const char* what() const noexcept override { return m_block.c_str(); }
 
 private:

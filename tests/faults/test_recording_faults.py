@@ -255,6 +255,7 @@ int main() {
             root / "spng" / each
             for each in (
                 "core/error.cxx",
+                "core/printable.cxx",
                 "core/nearest.cxx",
                 "instrument/background_thread.cxx",
                 "instrument/clock.cxx",

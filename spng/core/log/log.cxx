@@ -5,6 +5,7 @@
 #include "spng/core/log/log_file.h"
 #include "spng/core/log/log_file_sink.h"
 #include "spng/core/nearest.h"
+#include "spng/core/printable.h"
 
 #include <spdlog/common.h>
 #include <spdlog/details/log_msg.h>
@@ -23,6 +24,7 @@ namespace {
 
 using SinkPtr = std::shared_ptr<spdlog::sinks::sink>;
 
+constexpr std::size_t max_line_bytes = 16000;
 constexpr const char* pattern = "[%H:%M:%S.%e] %^%L%$ [ %n ] %v";
 
 spdlog::level::level_enum as_spdlog(Level level) {
@@ -287,7 +289,7 @@ void give_up_held_files() noexcept {
                 open_file(*file);
             } else if (file->has_lines()) {
                 std::fprintf(stderr, "log: nothing was added to %s, which may be a file of the job\n",
-                             file->name().c_str());
+                             printable(file->name(), max_line_bytes).c_str());
             }
         }
         stop_holding();
@@ -318,8 +320,9 @@ bool enabled(std::string_view logger, Level level) {
 
 void write(std::string_view logger, Level level, std::string_view text) {
     State& s = state();
+    const std::string line = printable(text, max_line_bytes);
     const spdlog::details::log_msg message(spdlog::string_view_t(logger.data(), logger.size()),
-                                           as_spdlog(level), spdlog::string_view_t(text.data(), text.size()));
+                                           as_spdlog(level), line);
     std::vector<std::string> broken;
     Handler handler;
     {
