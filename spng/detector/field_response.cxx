@@ -18,14 +18,15 @@ using nlohmann::json;
     throw Error(ErrorKind::Configuration, {.what = what, .where = where, .seen = seen, .expected = expected});
 }
 
-double positive_number(const json& object, const char* key, const JsonLocation& location) {
-    const double value = json_number(object, key, location);
-    if (!(value > 0)) {
-        fail(location.text() + ", key \"" + key + "\"", "invalid value in a field response",
-             std::to_string(value), "a positive number");
-    }
-    return value;
-}
+// Of known detectors: period 100 ns, 1000 samples, origin 100 to 189 mm, speed 1.1 to 1.6 mm/us, pitch 3 to 5 mm,
+// and paths up to 10.5 pitches from the wire.
+constexpr PlausibleRange period_range{1, 5000, "ns"};
+constexpr PlausibleRange origin_range{-1e4, 1e4, "mm"};
+constexpr PlausibleRange speed_range{1e-5, 1e-1, "mm/ns"};
+constexpr PlausibleRange start_range{-1e6, 1e6, "ns"};
+constexpr PlausibleRange pitch_range{0.1, 100, "mm"};
+constexpr double max_pitches = 60; // from the central wire
+constexpr double max_duration_ns = 2e6;
 
 double whole_nanoseconds(double period) {
     const double rounded = std::round(period);
@@ -52,7 +53,8 @@ void read_current(const json& path, at::Tensor& current, std::int64_t row, const
 PlaneResponse read_plane(const json& content, const JsonLocation& location) {
     PlaneResponse plane;
     plane.ident = json_integer(content, "planeid", location);
-    plane.pitch = positive_number(content, "pitch", location);
+    plane.pitch = json_number(content, "pitch", location, pitch_range);
+    const PlausibleRange reach{-max_pitches * plane.pitch, max_pitches * plane.pitch, "mm"};
     const json& paths = json_list(content, "paths", location);
     if (paths.empty()) {
         fail(location.text(), "a plane has no paths", "an empty list", "at least one path");
@@ -60,7 +62,7 @@ PlaneResponse read_plane(const json& content, const JsonLocation& location) {
     for (std::size_t row = 0; row < paths.size(); ++row) {
         const JsonLocation path_location = location.at("paths", row);
         const json& path = json_member(paths[row], "PathResponse", path_location);
-        plane.pitch_positions.push_back(json_number(path, "pitchpos", path_location));
+        plane.pitch_positions.push_back(json_number(path, "pitchpos", path_location, reach));
         if (row == 0) {
             const json& array =
                 json_member(json_member(path, "current", path_location), "array", path_location);
@@ -92,16 +94,21 @@ FieldResponse load_field_response(const std::string& path) {
     const JsonLocation file{.file = path};
     const json& content = json_member(document, "FieldResponse", file);
     FieldResponse response{.path = path,
-                           .origin = json_number(content, "origin", file),
-                           .speed = positive_number(content, "speed", file),
-                           .period = whole_nanoseconds(positive_number(content, "period", file)),
-                           .start = json_number(content, "tstart", file),
+                           .origin = json_number(content, "origin", file, origin_range),
+                           .speed = json_number(content, "speed", file, speed_range),
+                           .period = whole_nanoseconds(json_number(content, "period", file, period_range)),
+                           .start = json_number(content, "tstart", file, start_range),
                            .planes = {}};
     const json& planes = json_list(content, "planes", file);
     for (std::size_t index = 0; index < planes.size(); ++index) {
         const JsonLocation location = file.at("planes", index);
         response.planes.push_back(
             read_plane(json_member(planes[index], "PlaneResponse", location), location));
+        const double duration = response.period * static_cast<double>(response.planes.back().current.size(1));
+        if (duration > max_duration_ns) {
+            fail(location.text(), "the paths of a plane are too long", std::to_string(duration) + " ns",
+                 "at most 2 ms");
+        }
     }
     return response;
 }

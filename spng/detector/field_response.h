@@ -34,7 +34,8 @@ struct FieldResponse {
 /// {planes: [...], origin, speed, period, tstart}}. A period within 1 % of an integer [ns] is rounded to it:
 /// 99.999 becomes 100, since the files divide by the count of samples instead of steps.
 /// @throws Error(Configuration) for an unreadable file, a missing key, a plane without paths, paths of
-/// different lengths, or a pitch, period or speed that is not positive
+/// different lengths or beyond 2 ms, and values that no detector has, such as a path farther than 60 pitches from
+/// the wire
 FieldResponse load_field_response(const std::string& path);
 
 } // namespace spng

@@ -26,17 +26,37 @@ void cover(WireArea& area, const WireArea& other) {
     area.high = {std::max(area.high.y, other.high.y), std::max(area.high.z, other.high.z)};
 }
 
+/// A list of the file whose objects have one owner each. A file that repeats one large plane a million times
+/// would take a million times its memory.
+struct OwnedList {
+    const json& objects;
+    const char* name;
+    std::vector<bool> is_used = std::vector<bool>(objects.size());
+
+    /// Return the index that `value` holds.
+    std::size_t take(const json& value, const JsonLocation& location) {
+        const std::size_t index = json_index(value, objects.size(), name, location);
+        if (is_used[index]) {
+            fail(location.text(), "a part of the detector belongs to two others",
+                 std::string(name) + "[" + std::to_string(index) + "] is used twice", "each part once");
+        }
+        is_used[index] = true;
+        return index;
+    }
+};
+
 /// The lists of the file, with their location for errors.
 struct Store {
     explicit Store(const json& content, const JsonLocation& file)
         : location(file), anodes(json_list(content, "anodes", file)),
-          faces(json_list(content, "faces", file)), planes(json_list(content, "planes", file)),
-          wires(json_list(content, "wires", file)), points(json_list(content, "points", file)) {}
+          faces{json_list(content, "faces", file), "faces"},
+          planes{json_list(content, "planes", file), "planes"}, wires(json_list(content, "wires", file)),
+          points(json_list(content, "points", file)) {}
 
     JsonLocation location;
     const json& anodes;
-    const json& faces;
-    const json& planes;
+    OwnedList faces;
+    OwnedList planes;
     const json& wires;
     const json& points;
 };
@@ -46,7 +66,8 @@ Point2 read_point(const Store& store, const json& wire, const char* end, const J
         json_index(json_member(wire, end, wire_location), store.points.size(), end, wire_location);
     const JsonLocation location = store.location.at("points", index);
     const json& point = json_member(store.points[index], "Point", location);
-    return {json_number(point, "y", location), json_number(point, "z", location)};
+    constexpr PlausibleRange position{-1e7, 1e7, "mm"};
+    return {json_number(point, "y", location, position), json_number(point, "z", location, position)};
 }
 
 Wire read_wire(const Store& store, std::size_t index) {
@@ -99,7 +120,7 @@ void check_regular(const WirePlane& plane, const std::string& where) {
 
 WirePlane read_plane(const Store& store, std::size_t plane_index) {
     const JsonLocation location = store.location.at("planes", plane_index);
-    const json& content = json_member(store.planes[plane_index], "Plane", location);
+    const json& content = json_member(store.planes.objects[plane_index], "Plane", location);
     WirePlane plane;
     plane.ident = json_integer(content, "ident", location);
     const json& indices = json_list(content, "wires", location);
@@ -128,12 +149,12 @@ WirePlane read_plane(const Store& store, std::size_t plane_index) {
     return plane;
 }
 
-WireFace read_face(const Store& store, std::size_t face_index) {
+WireFace read_face(Store& store, std::size_t face_index) {
     const JsonLocation location = store.location.at("faces", face_index);
-    const json& content = json_member(store.faces[face_index], "Face", location);
+    const json& content = json_member(store.faces.objects[face_index], "Face", location);
     WireFace face{.ident = json_integer(content, "ident", location), .planes = {}};
     for (const json& index : json_list(content, "planes", location)) {
-        face.planes.push_back(read_plane(store, json_index(index, store.planes.size(), "planes", location)));
+        face.planes.push_back(read_plane(store, store.planes.take(index, location)));
     }
     return face;
 }
@@ -191,14 +212,14 @@ const WireAnode& WireSchema::anode(int anode_ident) const {
 WireSchema load_wires(const std::string& path) {
     const json document = load_json_file(path);
     const JsonLocation file{.file = path};
-    const Store store(json_member(document, "Store", file), file);
+    Store store(json_member(document, "Store", file), file);
     WireSchema schema{.path = path, .anodes = {}};
     for (std::size_t position = 0; position < store.anodes.size(); ++position) {
         const JsonLocation location = store.location.at("anodes", position);
         const json& content = json_member(store.anodes[position], "Anode", location);
         WireAnode anode{.ident = json_integer(content, "ident", location), .faces = {}};
         for (const json& index : json_list(content, "faces", location)) {
-            anode.faces.push_back(read_face(store, json_index(index, store.faces.size(), "faces", location)));
+            anode.faces.push_back(read_face(store, store.faces.take(index, location)));
         }
         schema.anodes.push_back(std::move(anode));
     }

@@ -2,6 +2,7 @@
 #include "spng/io/json_file.h"
 
 #include "spng/core/error.h"
+#include "spng/core/unit_text.h"
 #include "spng/io/archive/archive_handle.h"
 #include "spng/io/archive/content_stream.h"
 
@@ -9,6 +10,7 @@
 #include <archive_entry.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <filesystem>
 #include <limits>
 #include <memory>
@@ -26,6 +28,10 @@ namespace {
     fail(path, "a data file cannot be read", seen, "a whole plain or compressed file",
          "fetch the file again, or check its permissions");
 }
+
+/// A few times the largest known file, the wires of a detector with 400,000 of them. Parsed, it takes up to ten
+/// times this size.
+constexpr std::int64_t max_data_bytes = 200'000'000;
 
 /// Return a value as short text.
 std::string shown(const nlohmann::json& value) {
@@ -64,6 +70,11 @@ std::string unpacked(const std::string& path) {
     la_int64_t offset = 0;
     while (check(archive_read_data_block(reader.get(), &block, &size, &offset)) != ARCHIVE_EOF) {
         bytes.append(static_cast<const char*>(block), size);
+        if (static_cast<std::int64_t>(bytes.size()) > max_data_bytes) {
+            fail(path, "a data file is too large", "more than " + format_bytes(max_data_bytes) + " unpacked",
+                 "wires, responses or spectra of a detector; " + format_bytes(max_data_bytes) + " at most",
+                 "check that it is the right file");
+        }
     }
     while (!content->next_block().empty()) {
     }
@@ -195,6 +206,22 @@ int json_integer(const nlohmann::json& object, const char* key, const JsonLocati
         wrong_member(key, location, shown(value), "a 32-bit integer");
     }
     return value.get<int>();
+}
+
+std::string PlausibleRange::text() const {
+    char text[96];
+    std::snprintf(text, sizeof text, "%.6g to %.6g %s", low, high, unit);
+    return text;
+}
+
+double json_number(const nlohmann::json& object, const char* key, const JsonLocation& location,
+                   const PlausibleRange& range) {
+    const double value = json_number(object, key, location);
+    if (!range.contains(value)) {
+        fail(location.text() + ", key \"" + key + "\"", "a value is beyond what any detector has",
+             shown(object[key]), range.text(), "fetch the file again, or convert its units");
+    }
+    return value;
 }
 
 std::size_t json_index(const nlohmann::json& value, std::size_t size, const char* what,

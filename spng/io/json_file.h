@@ -55,4 +55,20 @@ int json_integer(const nlohmann::json& object, const char* key, const JsonLocati
 std::size_t json_index(const nlohmann::json& value, std::size_t size, const char* what,
                        const JsonLocation& location);
 
+/// Values that a quantity can have in any detector. A value beyond is a damaged file or another unit, and sizes
+/// of arrays follow from some of them.
+struct PlausibleRange {
+    double low;
+    double high;
+    const char* unit;
+
+    bool contains(double value) const { return value >= low && value <= high; }
+    std::string text() const; ///< "0.1 to 1000 mm"
+};
+
+/// Return a number within a range.
+/// @throws Error(Configuration) naming location, key and range for any other value
+double json_number(const nlohmann::json& object, const char* key, const JsonLocation& location,
+                   const PlausibleRange& range);
+
 } // namespace spng

@@ -63,6 +63,7 @@ TEST(NoiseSpectra, ErrorsNameTheSpectrum) {
     EXPECT_NE(with("amps", {1, -1}).find("negative"), std::string::npos);
     EXPECT_NE(with("amps", {1, "x"}).find("has a string"), std::string::npos);
     EXPECT_NE(with("period", 0).find("period"), std::string::npos);
+    EXPECT_NE(with("nsamples", 1e300).find("expected: 1 to 1e+08 samples"), std::string::npos);
     EXPECT_NE(with("plane", "U").find("spectra[0], key \"plane\""), std::string::npos);
     EXPECT_NE(error_of(nlohmann::json::array()).find("empty list"), std::string::npos);
     EXPECT_NE(error_of(nlohmann::json::object()).find("a list of spectra"), std::string::npos);

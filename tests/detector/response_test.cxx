@@ -243,6 +243,19 @@ TEST(FieldResponse, ErrorsNameTheLocation) {
     document = small;
     document[top]["period"] = 0;
     EXPECT_NE(error_of(document).find("key \"period\""), std::string::npos);
+    for (const auto& [key, value] : {std::pair{"period", 1e6}, {"speed", 1e300}, {"origin", -1e5}}) {
+        document = small;
+        document[top][key] = value;
+        EXPECT_NE(error_of(document).find("beyond what any detector has"), std::string::npos) << key;
+    }
+    document = small;
+    document[path][1]["PathResponse"]["pitchpos"] = 1e6; // the kernel would have 666,667 wires
+    EXPECT_NE(error_of(document).find("expected: -180 to 180 mm"), std::string::npos);
+    document = small;
+    for (const int index : {0, 1}) {
+        document[path][index]["PathResponse"]["current"]["array"]["elements"] = std::vector<double>(20001);
+    }
+    EXPECT_NE(error_of(document).find("paths of a plane are too long"), std::string::npos);
     document = small;
     document[path][1]["PathResponse"]["current"]["array"]["elements"] = {1, 2, 3};
     EXPECT_NE(error_of(document).find("paths[1]"), std::string::npos);

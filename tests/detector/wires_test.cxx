@@ -101,6 +101,14 @@ TEST(Wires, ErrorsNameTheLocation) {
     EXPECT_NE(error_of(document).find("not equally spaced"), std::string::npos);
 
     document = three_wires();
+    document["Store"]["points"][1]["Point"]["z"] = 1e30;
+    EXPECT_NE(error_of(document).find("points[1], key \"z\""), std::string::npos);
+
+    document = three_wires();
+    document["Store"]["faces"][0]["Face"]["planes"] = {0, 0};
+    EXPECT_NE(error_of(document).find("planes[0] is used twice"), std::string::npos);
+
+    document = three_wires();
     document["Store"]["anodes"] = json::array();
     EXPECT_NE(error_of(document).find("no anode"), std::string::npos);
 }

@@ -72,6 +72,18 @@ TEST(Depositions, EachFaultIsCountedOnceAndDropped) {
               "3 not finite, 1 without charge, 1 with charge of the opposite sign, 1 with negative spread");
 }
 
+TEST(Depositions, ThoseBeyondAnyDetectorAreDropped) {
+    Depositions mixed = columns({-5, -5, -5, -1e300, -5, -5});
+    mixed.data[depo_row::sigma_tran][0] = 1e7; // a Gaussian of this width once took 9 GB
+    mixed.data[depo_row::time][1] = -1e300;
+    mixed.data[depo_row::z][2] = 1e12;
+    mixed.data[depo_row::sigma_long][4] = 100;
+    const CheckedDepositions checked = checked_depositions(mixed);
+    EXPECT_EQ(checked.faults.implausible, 4);
+    EXPECT_EQ(ids(checked.depositions), (std::vector<int>{4, 5}));
+    EXPECT_EQ(checked.faults.text(), "4 beyond any detector");
+}
+
 TEST(Depositions, PositiveChargesAreNumbersOfElectrons) {
     const Depositions positive = columns({5, -1, 6});
     const CheckedDepositions checked = checked_depositions(positive);

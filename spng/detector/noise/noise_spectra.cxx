@@ -19,6 +19,10 @@ using nlohmann::json;
                                            .expected = expected});
 }
 
+constexpr PlausibleRange length_range{0, 1e6, "mm"};
+constexpr PlausibleRange period_range{1, 1e6, "ns"};
+constexpr PlausibleRange count_range{1, 1e8, "samples"};
+
 std::vector<double> read_numbers(const json& object, const char* key, const JsonLocation& location) {
     std::vector<double> numbers;
     for (const json& value : json_list(object, key, location)) {
@@ -44,12 +48,6 @@ void check(const NoiseSpectrum& spectrum, const JsonLocation& location) {
     if (std::any_of(spectrum.amplitude.begin(), spectrum.amplitude.end(), [](double a) { return a < 0; })) {
         fail(location, "a negative amplitude", "amplitudes of 0 or more");
     }
-    if (!(spectrum.period > 0) || spectrum.sample_count <= 0) {
-        fail(location,
-             "period " + std::to_string(spectrum.period) + ", nsamples " +
-                 std::to_string(spectrum.sample_count),
-             "positive numbers");
-    }
 }
 
 } // namespace
@@ -63,15 +61,16 @@ std::vector<NoiseSpectrum> load_noise_spectra(const std::string& path) {
     std::vector<NoiseSpectrum> spectra;
     for (const json& content : document) {
         const JsonLocation location = file.at("spectra", spectra.size());
-        spectra.push_back({.plane = json_integer(content, "plane", location),
-                           .wire_length = json_number(content, "wirelen", location),
-                           .period = json_number(content, "period", location),
-                           .sample_count = static_cast<int>(json_number(content, "nsamples", location)),
-                           .gain = json_number(content, "gain", location),
-                           .shaping = json_number(content, "shaping", location),
-                           .constant = json_number(content, "const", location),
-                           .frequency = read_numbers(content, "freqs", location),
-                           .amplitude = read_numbers(content, "amps", location)});
+        spectra.push_back(
+            {.plane = json_integer(content, "plane", location),
+             .wire_length = json_number(content, "wirelen", location, length_range),
+             .period = json_number(content, "period", location, period_range),
+             .sample_count = static_cast<int>(json_number(content, "nsamples", location, count_range)),
+             .gain = json_number(content, "gain", location),
+             .shaping = json_number(content, "shaping", location),
+             .constant = json_number(content, "const", location),
+             .frequency = read_numbers(content, "freqs", location),
+             .amplitude = read_numbers(content, "amps", location)});
         check(spectra.back(), location);
     }
     return spectra;

@@ -8,6 +8,7 @@
 #include <ATen/ops/argsort.h>
 #include <ATen/ops/isfinite.h>
 #include <ATen/ops/stack.h>
+#include <ATen/ops/tensor.h>
 #include <ATen/ops/where.h>
 #include <ATen/ops/zeros.h>
 
@@ -63,6 +64,7 @@ std::string DepositionFaults::text() const {
     add(no_charge, "without charge");
     add(wrong_sign, "with charge of the opposite sign");
     add(negative_spread, "with negative spread");
+    add(implausible, "beyond any detector");
     return text;
 }
 
@@ -71,10 +73,15 @@ CheckedDepositions checked_depositions(const Depositions& depositions) {
     const at::Tensor& data = depositions.data;
     const at::Tensor finite = at::isfinite(data).all(0);
     const at::Tensor charge = data[depo_row::charge];
+    const at::Tensor limits =
+        at::tensor({max_time, max_charge, max_position, max_position, max_position, max_spread, max_spread},
+                   at::kDouble)
+            .unsqueeze(1);
     const at::Tensor positive = at::where(finite, charge, 0.0).sum() > 0;
     // A deposition counts for the first of these faults.
     const std::vector<at::Tensor> faulty{finite.logical_not(), charge == 0, (charge > 0) != positive,
-                                         (data.slice(0, depo_row::sigma_long) < 0).any(0)};
+                                         (data.slice(0, depo_row::sigma_long) < 0).any(0),
+                                         (data.abs() > limits.to(data.device())).any(0)};
     at::Tensor good = faulty[0].logical_not();
     std::vector<at::Tensor> counts{positive.to(at::kLong), faulty[0].sum()};
     for (std::size_t i = 1; i < faulty.size(); ++i) {
@@ -83,7 +90,7 @@ CheckedDepositions checked_depositions(const Depositions& depositions) {
     }
     const at::Tensor on_host = at::stack(counts).cpu();
     const auto* count = on_host.const_data_ptr<std::int64_t>();
-    CheckedDepositions result{depositions, {count[1], count[2], count[3], count[4], count[0] != 0}};
+    CheckedDepositions result{depositions, {count[1], count[2], count[3], count[4], count[5], count[0] != 0}};
     if (const std::int64_t dropped = result.faults.dropped(); dropped != 0) {
         const at::Tensor order = at::argsort(good.logical_not().to(at::kByte),
                                              /*stable=*/true, 0, false);

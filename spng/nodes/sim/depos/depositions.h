@@ -28,6 +28,13 @@ namespace depo_info_row {
 enum : std::int64_t { id, pdg, generation, child, count };
 }
 
+/// Magnitudes beyond those of any detector. A Gaussian takes memory in proportion to its width: diffusion over
+/// the longest drift is about 10 mm.
+inline constexpr double max_time = 1e15;    ///< [ns]
+inline constexpr double max_charge = 1e12;  ///< [electrons]
+inline constexpr double max_position = 1e9; ///< [mm]
+inline constexpr double max_spread = 100;   ///< sigma_L, sigma_T [mm]
+
 struct Depositions {
     at::Tensor data; ///< float64 (7, n)
     at::Tensor info; ///< int32 (4, n)
@@ -53,9 +60,12 @@ struct DepositionFaults {
     std::int64_t no_charge = 0;       ///< q is 0
     std::int64_t wrong_sign = 0;      ///< sign of q differs from the sign of the sum
     std::int64_t negative_spread = 0; ///< sigma_L or sigma_T below 0
+    std::int64_t implausible = 0;     ///< beyond max_time, max_charge, max_position or max_spread
     bool sign_flipped = false;        ///< the charges were positive
 
-    std::int64_t dropped() const { return not_finite + no_charge + wrong_sign + negative_spread; }
+    std::int64_t dropped() const {
+        return not_finite + no_charge + wrong_sign + negative_spread + implausible;
+    }
     /// Return the faults as text, for example "3 not finite, 1 without charge"; empty without faults.
     std::string text() const;
 };
