@@ -52,7 +52,7 @@ std::optional<FrameMember> parse_member_name(std::string_view name) {
         }
         const auto ident = parse_value<int>(rest.substr(last + 1));
         if (!ident) {
-            throw std::invalid_argument("it has no event ident");
+            throw std::invalid_argument("it has no event ident of 32 bits");
         }
         return FrameMember{kind, std::string(rest.substr(0, last)), *ident};
     }

@@ -18,8 +18,6 @@ namespace spng {
 
 namespace {
 
-/// Maximum samples of a frame: those of the largest dense array, in float32.
-
 [[noreturn]] void reject(const std::string& where, std::string what, std::string seen, std::string expected) {
     throw Error(ErrorKind::Input, {.what = std::move(what),
                                    .where = where,
@@ -67,6 +65,9 @@ at::Tensor as_int32(const at::Tensor& array, const std::string& where) {
 }
 
 at::Tensor integers_to_samples(const at::Tensor& array, const std::string& where) {
+    if (array.element_size() == 1) {
+        return array.to(at::kShort);
+    }
     const at::Tensor numbers = as_int64(array, where);
     if (numbers.numel() == 0) {
         return numbers.to(at::kShort);

@@ -9,6 +9,8 @@
 #include <ATen/ops/cat.h>
 #include <gtest/gtest.h>
 
+#include <limits>
+
 namespace spng {
 namespace {
 
@@ -188,6 +190,18 @@ TEST(ReadoutStream, IdentsAreUnique) {
         idents.push_back(event.frame.ident);
     }
     EXPECT_EQ(idents, (std::vector<int>{3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 20}));
+}
+
+TEST(ReadoutStream, RejectsAReadoutWithMoreWindowsThanIdents) {
+    constexpr int last = std::numeric_limits<int>::max();
+    ReadoutStream stream("test", grid, false);
+    stream.push(frame_of(last - 1, 0, 50));
+    EXPECT_EQ(stream.pop()->frame.ident, last - 1);
+    EXPECT_EQ(stream.pop()->frame.ident, last);
+    const Error error = error_of([&] { stream.pop(); });
+    EXPECT_EQ(error.kind(), ErrorKind::Input);
+    EXPECT_EQ(error.text().where, "event 2147483647");
+    EXPECT_TRUE(stream.empty()) << "the rest of the readout is dropped: the next event does not fail again";
 }
 
 } // namespace

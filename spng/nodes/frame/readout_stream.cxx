@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace spng {
 namespace {
@@ -156,6 +157,23 @@ Frame ReadoutStream::cut(const Readout& readout, std::int64_t begin, std::int64_
     return frame;
 }
 
+void ReadoutStream::count_ident(Frame& frame) {
+    if (m_last_ident && frame.ident <= *m_last_ident) {
+        if (*m_last_ident == std::numeric_limits<int>::max()) {
+            m_readouts.pop_front();
+            throw Error(
+                ErrorKind::Input,
+                {.what = "the readout windows of a long readout need more event idents than there are",
+                 .where = "event " + std::to_string(*m_last_ident),
+                 .seen = "an ident after " + std::to_string(*m_last_ident),
+                 .expected = "idents of 32 bits: each readout window has the next one",
+                 .hint = "give the events of the file smaller idents"});
+        }
+        frame.ident = *m_last_ident + 1;
+    }
+    m_last_ident = frame.ident;
+}
+
 ReadoutEvent ReadoutStream::whole(Readout& readout) {
     ReadoutEvent event;
     if (readout.is_one_frame) {
@@ -167,8 +185,7 @@ ReadoutEvent ReadoutStream::whole(Readout& readout) {
         event.frame = cut(readout, 0, readout.ticks);
     }
     if (m_last_ident) {
-        event.frame.ident = std::max(event.frame.ident, *m_last_ident + 1);
-        m_last_ident = event.frame.ident;
+        count_ident(event.frame);
     }
     return event;
 }
@@ -196,10 +213,7 @@ std::optional<ReadoutEvent> ReadoutStream::next_window(Readout& readout) {
     }
     ReadoutEvent event;
     event.frame = cut(readout, window->begin, window->end);
-    if (m_last_ident) {
-        event.frame.ident = std::max(event.frame.ident, *m_last_ident + 1);
-    }
-    m_last_ident = event.frame.ident;
+    count_ident(event.frame);
     m_long_readouts += readout.next_window == 0 ? 1 : 0;
     event.window = ReadoutWindow{m_long_readouts - 1, readout.next_window++,
                                  window->core_begin - window->begin, window->core_end - window->begin};

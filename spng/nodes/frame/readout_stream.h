@@ -78,6 +78,9 @@ private:
     Frame cut(const Readout& readout, std::int64_t begin, std::int64_t end) const;
     ReadoutEvent whole(Readout& readout);
     std::optional<ReadoutEvent> next_window(Readout& readout);
+    /// Give the next event an ident above that of the event before it.
+    /// @throws Error(Input) if there is none; the front readout is dropped
+    void count_ident(Frame& frame);
 
     std::string m_name;
     WindowGrid m_grid;
