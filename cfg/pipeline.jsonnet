@@ -96,6 +96,7 @@ local chain(spng, job, group, batch) =
 /// cuda_graph  auto: capture the CUDA work of an event once for each shape and launch it as one graph, if memory allows; on: the same,
 ///            with a warning if it is impossible; off: launch each node's work, so that --timing shows the nodes
 /// network_layout  memory layout of the network: auto (on CUDA the faster one, measured at the start), contiguous or channels_last
+/// network_timeout  maximum time of loading the network, and of one forward, in seconds; a network that takes longer ends the job; 0: no limit
 /// dtype      float32 or float64
 /// mask_threshold  a sample is in an ROI if the output of the network is above this, 0 to 1; empty: that of the model
 /// tags       products to write: signal, error (of the charge, docs/physics-notes.md#charge-error), gauss, wiener (with the noise as summary), loose, mp2, mp3, roi
@@ -138,6 +139,7 @@ function(
     precision='exact',
     cuda_graph='auto',
     network_layout='auto',
+    network_timeout=900,
     dtype='float32',
     mask_threshold='',
     tags='signal',
@@ -176,6 +178,7 @@ function(
         precision: precision,
         cuda_graph: cuda_graph,
         network_layout: network_layout,
+        network_timeout: network_timeout,
         dtype: dtype,
         mask_threshold: mask_threshold,
         tags: tags,

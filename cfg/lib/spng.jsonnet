@@ -353,6 +353,7 @@ function(det, anodes, filters='', bad_channels='') {
     TorchService(group):: component('SPNGTorchService', group.network, {
         model: group.model,
         layout: std.get(group, 'network_layout', 'auto'),
+        [if std.objectHas(group, 'network_timeout') then 'timeout']: group.network_timeout,
         probe: [std.length(group.views), group.channels, std.floor(det.readout.nticks / spng.rebin)],
     }),
 

@@ -24,7 +24,14 @@ function(chain, detectors, given)
     local groups_of(anode) = views_of(options.det.groups(anode));
     // Coincidence is found among the groups of one batch.
     local batches = [
-        [group { network_layout: options.network_layout, mask_threshold: options.mask_threshold } for group in batch]
+        [
+            group {
+                network_layout: options.network_layout,
+                network_timeout: options.network_timeout,
+                mask_threshold: options.mask_threshold,
+            }
+            for group in batch
+        ]
         for batch in spng.batches(groups_of, given.model, options.joins_anodes)
     ];
     local groups = std.flattenArrays(batches);

@@ -46,6 +46,7 @@ function(detectors, given)
         dumped: dumped,
         noise_filters: noise_filters,
         network_layout: checked('memory layout of the network', [given.network_layout], ['auto', 'contiguous', 'channels_last'])[0],
+        network_timeout: whole('network_timeout'),
         mask_threshold: if given.mask_threshold == '' then null else fraction('mask_threshold'),
         other_anodes: other_anodes,
         frames: frames,

@@ -4,6 +4,7 @@
 #include "spng/app/profiling_options.h"
 #include "spng/core/error.h"
 #include "spng/core/nearest.h"
+#include "spng/nodes/dnn/accepted_models.h"
 
 #include <boost/program_options.hpp>
 
@@ -41,7 +42,10 @@ po::options_description job_options() {
         ("app,a", text("TYPE"), "engine to run: Pgrapher or TbbFlow")                                 //
         ("threads,t", text("N"), "threads of the graph (TbbFlow)")                                    //
         ("on-error", text("stop|skip"), "if an event fails, stop (default), or skip it and continue") //
-        ("strict", "fail if the input does not fit the detector, instead of warning");
+        ("strict", "fail if the input does not fit the detector, instead of warning")                 //
+        ("only-shipped-models", "load no network but those that come with the program")               //
+        ("only-models", text("FILE"),
+         "load no network but those whose checksum is in this output of sha256sum");
     return options;
 }
 
@@ -236,6 +240,9 @@ CommandLine parse_command_line(int argc, const char* const* argv) {
     line.skip_failed = has_second_value(values, "on-error", "stop", "skip");
     line.wide_table = has_second_value(values, "table", "fit", "wide");
     line.strict = values.count("strict") > 0;
+    line.only_models = values.count("only-shipped-models") > 0 ? shipped_models
+                       : values.count("only-models") > 0       ? values["only-models"].as<std::string>()
+                                                               : "";
     line.checks_machine = values.count("check-configuration") == 0;
     if (values.count("progress") + values.count("no-progress") > 0) {
         line.progress = values.count("no-progress") == 0;

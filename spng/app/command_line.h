@@ -35,6 +35,7 @@ struct CommandLine {
     std::string part_file;                ///< --recover-record
     bool skip_failed = false;             ///< --on-error skip
     bool strict = false;                  ///< --strict
+    std::string only_models;              ///< --only-models, or "shipped"; empty: not given
     bool checks_machine = true;           ///< --check; false: --check-configuration
     std::optional<bool> progress;         ///< --progress, --no-progress; empty: if stderr is a terminal
     bool wide_table = false;              ///< --table wide

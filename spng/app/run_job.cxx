@@ -18,6 +18,7 @@
 #include "spng/instrument/report/state_trace.h"
 #include "spng/instrument/start_up.h"
 #include "spng/job/job_session.h"
+#include "spng/nodes/dnn/time_limit.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -34,7 +35,7 @@ namespace {
 
 void draw(const Job& job, const std::string& file) {
     if (file == "-") {
-        print(stdout, job.dot());
+        print_result(job.dot());
         return;
     }
     const std::string drawing = job.dot();
@@ -119,19 +120,19 @@ std::size_t report_columns(const CommandLine& line) {
 
 int outcome(const RunSummary& summary) {
     for (const auto& event : summary.skipped) {
-        print(stderr, "event " + std::to_string(event.index) + " skipped\n" + event.reason + "\n");
+        print_message("event " + std::to_string(event.index) + " skipped\n" + event.reason + "\n");
     }
     if (!summary.skipped.empty()) {
-        print(stderr, std::to_string(summary.skipped.size()) + " events skipped, " +
-                          std::to_string(summary.events_done) + " completed\n");
+        print_message(std::to_string(summary.skipped.size()) + " events skipped, " +
+                      std::to_string(summary.events_done) + " completed\n");
     }
     if (summary.stopped_by != 0) {
-        print(stderr, "stopped by " + signal_name(summary.stopped_by) + " after " +
-                          std::to_string(summary.events_done) + " completed events\n");
+        print_message("stopped by " + signal_name(summary.stopped_by) + " after " +
+                      std::to_string(summary.events_done) + " completed events\n");
         return 128 + summary.stopped_by;
     }
     if (summary.device_error) {
-        print(stderr, std::string(summary.device_error->what()) + "\n");
+        print_message(std::string(summary.device_error->what()) + "\n");
         return summary.device_error->exit_status();
     }
     return !summary.skipped.empty() && summary.events_done == 0 ? 1 : 0;
@@ -168,7 +169,12 @@ int run(const CommandLine& line, JobSession& session, instrument::Recording& rec
     progress.finish();
     const double seconds = running.seconds();
     const auto measured = session.report(!line.timing_file.empty());
-    print(stdout, measured.table(report_columns(line)));
+    std::optional<Error> not_printed; // thrown when all files are written
+    try {
+        print_result(measured.table(report_columns(line)));
+    } catch (const Error& error) {
+        not_printed = error;
+    }
     if (!line.timing_file.empty()) {
         measured.write_json(line.timing_file);
     }
@@ -176,19 +182,23 @@ int run(const CommandLine& line, JobSession& session, instrument::Recording& rec
         trace->write(line.states_file, job.meters());
     }
     if (const std::string file = snapshot.write(); !file.empty()) {
-        print(stderr, "snapshot of the device memory in " + file + "\n");
+        print_message("snapshot of the device memory in " + file + "\n");
     }
     if (profiler) {
         const int files = profiler->finish();
-        print(stderr,
-              std::to_string(files) + " traces of LibTorch's profiler in " + line.torch_profiler + "\n");
+        print_message(std::to_string(files) + " traces of LibTorch's profiler in " + line.torch_profiler +
+                      "\n");
     }
     recording.note("events", std::to_string(summary.events_done));
     recording.note("run_seconds", std::to_string(seconds));
     if (const std::string file = recording.finish(); !file.empty()) {
-        print(stderr, "profile recorded in " + file + "\n");
+        print_message("profile recorded in " + file + "\n");
     }
-    return outcome(summary);
+    const int status = outcome(summary);
+    if (not_printed) {
+        throw Error(*not_printed);
+    }
+    return status;
 }
 
 /// Print what would make a run fail.
@@ -198,10 +208,10 @@ bool report_problems(Job& job, std::vector<Error> problems) {
     const auto of_job = job.find_problems();
     problems.insert(problems.end(), of_job.begin(), of_job.end());
     for (const Error& problem : problems) {
-        print(stderr, std::string(problem.what()) + "\n");
+        print_message(std::string(problem.what()) + "\n");
     }
     if (problems.size() > 1) {
-        print(stderr, std::to_string(problems.size()) + " problems\n");
+        print_message(std::to_string(problems.size()) + " problems\n");
     }
     return !problems.empty();
 }
@@ -209,6 +219,7 @@ bool report_problems(Job& job, std::vector<Error> problems) {
 } // namespace
 
 int run_job(const CommandLine& line, instrument::Recording& recording) {
+    set_time_limit_handler(end_hanging_program);
     // Progress begins before the job is loaded, and must end before the job, which it asks.
     std::optional<JobSession> loaded;
     Progress progress(line.action == Action::run ? Progress::style_for(line.progress)
@@ -237,10 +248,10 @@ int run_job(const CommandLine& line, instrument::Recording& recording) {
         if (line.checks_machine && report_problems(session.job(), std::move(problems))) {
             return 2;
         }
-        print(stdout, configuration.file.string() + ": " + std::to_string(job.graph().vertices().size()) +
-                          " nodes, " + std::to_string(job.graph().edges().size()) + " edges, valid\n" +
-                          (session.anodes().empty() ? "" : "anodes: " + session.anodes() + "\n") +
-                          job.memory_text());
+        print_result(configuration.file.string() + ": " + std::to_string(job.graph().vertices().size()) +
+                     " nodes, " + std::to_string(job.graph().edges().size()) + " edges, valid\n" +
+                     (session.anodes().empty() ? "" : "anodes: " + session.anodes() + "\n") +
+                     job.memory_text());
         return 0;
     default:
         return run(line, session, recording, progress);

@@ -41,7 +41,7 @@ std::atomic<int> first_signal{0};
 std::atomic<bool> waiting_for_results{false};
 static_assert(std::atomic<int>::is_always_lock_free);
 
-// All functions from here on run inside signal handlers: no locks, no memory, no stdio.
+// All functions from here to install_signal_handlers() run inside signal handlers: no locks, no memory, no stdio.
 
 void say(const char* text) noexcept {
     clear_progress_in_signal_handler();
@@ -96,6 +96,15 @@ void install_signal_handlers() {
     for (const int signal_id : {SIGPIPE, SIGXFSZ}) {
         handle(signal_id, SIG_IGN);
     }
+}
+
+void end_hanging_program(const Error& report) {
+    say("\n");
+    say(report.what());
+    say("\n");
+    unlink_temporary_files();
+    instrument::recording::say_what_is_left();
+    _exit(report.exit_status());
 }
 
 const std::atomic<int>& stop_signal() {

@@ -9,6 +9,8 @@
 // node call does not return, a watchdog ends the program after 2 s, or after 30 s if an unfinished output
 // holds completed events. Temporary files are removed in every case.
 
+#include "spng/core/error.h"
+
 #include <atomic>
 #include <string>
 
@@ -18,6 +20,10 @@ namespace spng::app {
 /// ignored. Also ignore SIGPIPE and SIGXFSZ, so that a closed pipe or a full quota fails the write instead of
 /// killing the program without a message.
 void install_signal_handlers();
+
+/// Print the report and end the program with its status. Remove temporary files. For a call that never returns
+/// (time_limit.h), so it waits for no thread.
+[[noreturn]] void end_hanging_program(const Error& report);
 
 /// Return the first signal received, 0 if there was none; for RunOptions::stop_signal.
 const std::atomic<int>& stop_signal();

@@ -16,8 +16,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* list_name = "SHA256SUMS";
-
 /// Return the checksum of a file from a list as sha256sum writes it; nothing if the list has no such file.
 std::optional<std::string> listed_checksum(std::ifstream& list, const std::string& name) {
     constexpr std::size_t digits = 64;
@@ -37,9 +35,9 @@ void require_as_shipped(const DataFile& file, const fs::path& folder) {
     if (folder.empty() || !fs::equivalent(file.path.parent_path(), folder, problem)) {
         return;
     }
-    std::ifstream list(folder / list_name);
+    std::ifstream list(folder / checksum_list);
     if (!list) {
-        log::warn("data", (folder / list_name).string() + " is missing: shipped files are not checked");
+        log::warn("data", (folder / checksum_list).string() + " is missing: shipped files are not checked");
         return;
     }
     const auto expected = listed_checksum(list, file.path.filename().string());
@@ -48,7 +46,7 @@ void require_as_shipped(const DataFile& file, const fs::path& folder) {
                     {.what = "a shipped data file is damaged or was replaced",
                      .where = file.path.string(),
                      .seen = "SHA-256 " + file.sha256 + ", " + std::to_string(file.bytes) + " bytes",
-                     .expected = "SHA-256 " + *expected + " (" + (folder / list_name).string() + ")",
+                     .expected = "SHA-256 " + *expected + " (" + (folder / checksum_list).string() + ")",
                      .hint =
                          "install the original again; give a file of your own another name or folder, and "
                          "name it in the job"});

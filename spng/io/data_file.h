@@ -12,6 +12,9 @@
 
 namespace spng {
 
+/// Name of the list of checksums in the project's data folder, as sha256sum writes it.
+inline constexpr const char* checksum_list = "SHA256SUMS";
+
 /// A static input: a network, the wires, a field response, noise spectra or a channel list.
 struct DataFile {
     std::string role;           ///< "model", "wires", "field", "noise" or "channels"

@@ -156,6 +156,20 @@ TEST_F(TorchScriptModelTest, DamagedMemberIsNamedWithBothChecksums) {
     EXPECT_NE(error.text().seen.find(" should be 0x"), std::string::npos) << error.what();
 }
 
+TEST_F(TorchScriptModelTest, CodeThatOpensFilesIsNotRun) {
+    const auto written = file().parent_path() / "written.bin";
+    for (const std::string& code :
+         {"    return torch.from_file('" + written.string() + "', True, 16)\n",
+          "    y = torch . from_file('" + written.string() + "', True, 16)\n    return x + y[0] * 0\n",
+          "    torch.save(x, '" + written.string() + "')\n    return x\n"}) {
+        test::save_script_model(file(), "def forward(self, x):\n" + code);
+        const Error seen = load_error();
+        EXPECT_EQ(seen.text().what, "the code of a network opens files") << code;
+        EXPECT_NE(seen.text().where.find("member code/"), std::string::npos) << seen.what();
+        EXPECT_FALSE(std::filesystem::exists(written)) << code;
+    }
+}
+
 TEST_F(TorchScriptModelTest, SomethingElse) {
     std::ofstream(file()) << "PNG or whatever";
     load_error();

@@ -3,6 +3,7 @@
 
 #include "spng/core/log/log.h"
 #include "spng/io/data_path.h"
+#include "spng/nodes/dnn/accepted_models.h"
 #include "tests/dnn/script_model.h"
 #include "tests/support/components.h"
 #include "tests/support/paths.h"
@@ -51,6 +52,45 @@ TEST_F(TorchServiceTest, AppliesTheNetwork) {
     expected[0][0][0] = 2;
     expected[0][3][16] = 2;
     EXPECT_TRUE(at::equal(service().forward(features), expected));
+}
+
+/// Restores that every network is accepted.
+class AcceptedModelsTest : public TorchServiceTest {
+protected:
+    std::filesystem::path list_of(const std::string& text) const {
+        std::ofstream(folder() / "models.sha256") << text;
+        return folder() / "models.sha256";
+    }
+    ~AcceptedModelsTest() override { accept_all_models(); }
+};
+
+TEST_F(AcceptedModelsTest, AnUnlistedNetworkIsNotLoaded) {
+    test::save_weighted_sum(file(), 1, 2, 4);
+    accept_only_models(shipped_models);
+    const auto seen = error();
+    EXPECT_EQ(seen.kind(), ErrorKind::Model);
+    EXPECT_EQ(seen.text().what, "a network is not in the list of accepted ones");
+    EXPECT_NE(seen.text().expected.find("data/SHA256SUMS"), std::string::npos) << seen.what();
+}
+
+TEST_F(AcceptedModelsTest, AListedNetworkIsLoaded) {
+    test::save_weighted_sum(file(), 1, 2, 4);
+    const std::string checksum = identify_data_file("model", file()).sha256;
+    accept_only_models(list_of("# ours\n" + checksum + "  any-name.ts\n").string());
+    EXPECT_EQ(service().features().size(), 3U);
+}
+
+TEST_F(AcceptedModelsTest, TheNameInTheListDoesNotCount) {
+    test::save_weighted_sum(file(), 1, 2, 4);
+    const std::string checksum = identify_data_file("model", file()).sha256;
+    accept_only_models(list_of(checksum.substr(1) + "0  network.ts\n").string());
+    EXPECT_EQ(error().text().seen, "SHA-256 " + checksum);
+}
+
+TEST_F(AcceptedModelsTest, AListWithoutChecksumsIsAUsageError) {
+    const auto path = list_of("dnnroi.ts\n");
+    EXPECT_EQ(test::error_of([&] { accept_only_models(path.string()); }).text().seen, "no checksum");
+    EXPECT_EQ(test::error_of([&] { accept_only_models("nofile"); }).kind(), ErrorKind::Usage);
 }
 
 TEST_F(TorchServiceTest, MissingModel) {

@@ -7,12 +7,15 @@
 
 #include <caffe2/serialize/inline_container.h>
 
+#include <algorithm>
 #include <array>
+#include <cctype>
 #include <cstdint>
 #include <cstdio>
 #include <map>
 #include <span>
 #include <string>
+#include <string_view>
 #include <zlib.h>
 
 namespace spng {
@@ -85,7 +88,58 @@ void compare_with_loader(const std::filesystem::path& file, std::map<std::string
     }
 }
 
+std::string lower_case(std::string text) {
+    std::transform(text.begin(), text.end(), text.begin(),
+                   [](char c) { return static_cast<char>(std::tolower(static_cast<unsigned char>(c))); });
+    return text;
+}
+
+/// Return the operator with a file name that TorchScript code names; empty if there is none. A method of the network
+/// may not be called so either: the code that is searched need not tell them apart, and comments cannot hide one.
+std::string file_operator(std::string_view code) {
+    const auto is_letter = [](char c) {
+        return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
+    };
+    for (std::size_t begin = 0; begin < code.size(); ++begin) {
+        std::size_t end = begin;
+        while (end < code.size() && is_letter(code[end])) {
+            ++end;
+        }
+        const std::string_view word = code.substr(begin, end - begin);
+        if (word == "from_file" || word == "save") {
+            return "aten::" + std::string(word);
+        }
+        begin = end;
+    }
+    return {};
+}
+
 } // namespace
+
+void require_no_file_access(const std::filesystem::path& file) {
+    const auto reject_code = [&](const std::string& member, const std::string& seen) {
+        throw Error(ErrorKind::Model, {.what = "the code of a network opens files",
+                                       .where = file.string() + ", member " + member,
+                                       .seen = seen,
+                                       .expected = "a network that computes from its input alone",
+                                       .hint = "do not run it; ask its author"});
+    };
+    caffe2::serialize::PyTorchStreamReader loader(file.string());
+    for (const std::string& name : loader.getAllRecords()) {
+        const std::string member = lower_case(name); // LibTorch ignores the case
+        if (member == "model.json") {
+            reject_code(name, "the format of LibTorch before 1.1, whose code is not checked");
+        }
+        if (!member.starts_with("code/") || !member.ends_with(".py")) {
+            continue;
+        }
+        const auto [data, bytes] = loader.getRecord(name);
+        if (const std::string found = file_operator({static_cast<const char*>(data.get()), bytes});
+            !found.empty()) {
+            reject_code(name, found);
+        }
+    }
+}
 
 std::string torch_script_metadata(const std::filesystem::path& file) {
     if (!std::filesystem::is_regular_file(file)) {

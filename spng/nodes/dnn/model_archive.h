@@ -17,6 +17,11 @@ namespace spng {
 void require_whole_archive(const std::filesystem::path& file, std::uintmax_t bytes,
                            const std::string& expected);
 
+/// Reject a TorchScript file whose code opens files: LibTorch would run it with the rights of the user. The two
+/// operators with a file name are aten::from_file, which also writes, and aten::save.
+/// @throws Error(Model) naming member and operator; also for files of LibTorch before 1.1, whose code is elsewhere
+void require_no_file_access(const std::filesystem::path& file);
+
 /// Return the metadata.json of a TorchScript file without loading the network. Return "" if there is none, for a damaged
 /// file, and for any other file.
 std::string torch_script_metadata(const std::filesystem::path& file);

@@ -138,6 +138,7 @@ std::unique_ptr<const Model> load_torch_script(const std::filesystem::path& file
     torch::jit::ExtraFilesMap extra{{"metadata.json", ""}};
     try {
         require_whole_archive(file, bytes, whole_file);
+        require_no_file_access(file);
         const c10::AutoGradMode no_gradients(false);
         torch::jit::Module module = torch::jit::load(file.string(), c10::kCPU, extra);
         module.eval();

@@ -7,6 +7,7 @@
 #include "spng/device/context.h"
 #include "spng/instrument/report/state_trace.h"
 #include "spng/instrument/start_up.h"
+#include "spng/nodes/dnn/accepted_models.h"
 #include "spng/nodes/dnn/aot_inductor_model.h"
 #include "spng/nodes/dnn/bfloat16.h"
 #include "spng/nodes/dnn/model_archive.h"
@@ -54,7 +55,9 @@ void TorchService::configured() {
 
 DataFile& TorchService::identify_model() {
     try {
-        return identify_file("model");
+        DataFile& file = identify_file("model");
+        require_accepted_model(file);
+        return file;
     } catch (const Error& error) {
         // A missing or changed model file is an Error(Model).
         Error failure(ErrorKind::Model, error.text());
@@ -66,6 +69,15 @@ DataFile& TorchService::identify_model() {
 void TorchService::prepare(Environment& environment) {
     const auto& context = environment.service<Context>(context_name, name().text());
     DataFile& file = identify_model();
+    m_limit = std::make_unique<TimeLimit>(
+        std::chrono::seconds(config().timeout),
+        Error(ErrorKind::Model,
+              {.what = "the network does not return",
+               .where = name().text() + ", " + file.path.string(),
+               .seen = "no result after " + std::to_string(config().timeout) + " s",
+               .expected = "one forward in less time (-A network_timeout=SECONDS; 0: no limit)",
+               .hint = "a network with an endless loop cannot be stopped; ask its author"}));
+    const TimeLimit::Call call(*m_limit);
     const bool bfloat16 = !is_package(file.path) && wants_bfloat16(context, name().text());
     const bool measures = config().layout == "auto" && context.device().is_cuda() && !is_package(file.path);
     const std::string key =
@@ -170,6 +182,7 @@ std::vector<std::string> TorchService::known_features() const {
 at::Tensor TorchService::forward(const at::Tensor& features) const {
     instrument::NestedCall call(*m_meter);
     NVTX_SCOPED_RANGE("TorchService::forward");
+    const TimeLimit::Call timed(*m_limit);
     at::Tensor probability = m_runner->forward(features);
     call.count_bytes(features.nbytes(), probability.nbytes());
     if (call.is_measured() && instrument::tracing_states()) {

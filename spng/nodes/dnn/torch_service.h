@@ -6,6 +6,7 @@
 #include "spng/instrument/meter/nested_call.h"
 #include "spng/io/data_file_reader.h"
 #include "spng/nodes/dnn/model_runner.h"
+#include "spng/nodes/dnn/time_limit.h"
 
 #include <memory>
 #include <string>
@@ -24,6 +25,7 @@ struct TorchServiceConfig {
     std::int64_t chunk_ticks = 0;
     std::int64_t halo = -1;
     std::string layout = "auto";
+    std::int64_t timeout = 900;
     static constexpr auto fields() {
         using C = TorchServiceConfig;
         return std::make_tuple(
@@ -51,7 +53,10 @@ struct TorchServiceConfig {
                   "from the metadata of the file, otherwise measured"),
             field(&C::layout, "layout", "", one_of("auto", "contiguous", "channels_last"),
                   "memory layout of a TorchScript network: contiguous, channels_last, or auto: as saved on "
-                  "the CPU, on CUDA the faster one by a measurement before the first event"));
+                  "the CPU, on CUDA the faster one by a measurement before the first event"),
+            field(&C::timeout, "timeout", "s", between(0, 1000000),
+                  "maximum time of loading the network, and of one forward; a network that takes longer ends "
+                  "wire-cell; 0: no limit"));
     }
 };
 
@@ -61,8 +66,8 @@ class TorchService : public ServiceWith<TorchServiceConfig>,
 public:
     /// Load the model onto the device of the job, compare it with the configuration, and run it twice with
     /// the shape of the job, so that the first event is not slower than the others.
-    /// @throws Error(Model) naming the file if it is missing or damaged, or if its features, input shape or
-    ///         output shape do not match the job
+    /// @throws Error(Model) naming the file if it is missing, damaged or not accepted (accepted_models.h), or if its
+    ///         features, input shape or output shape do not match the job
     void prepare(Environment& environment) override;
 
     /// See ModelRunner::forward. Inside a node call it is measured as a nested call.
@@ -100,6 +105,7 @@ private:
     void try_out(c10::Device device) const;
 
     Notes m_notes;
+    std::unique_ptr<TimeLimit> m_limit; ///< of forward()
     std::unique_ptr<const ModelRunner> m_runner;
     std::unique_ptr<instrument::NodeMeter> m_meter;
     std::vector<std::string> m_features;
