@@ -29,7 +29,7 @@ double environment_value(const char* variable, double otherwise, double low, dou
         return otherwise;
     }
     const auto value = parse_value<double>(text);
-    if (!value || *value < low || *value > high) {
+    if (!value || !(*value >= low && *value <= high)) {
         throw std::invalid_argument(std::string(variable) + " is '" + text + "', expected a number from " +
                                     std::to_string(low) + " to " + std::to_string(high));
     }
@@ -164,6 +164,11 @@ std::optional<Options> options_from_environment() {
     options.row_limit = rows > 0 ? static_cast<std::int64_t>(rows) : defaults.row_limit;
     options.spill_seconds = environment_value("SPNG_RECORD_SPILL", defaults.spill_seconds, 0.01, 3600);
     options.sample_seconds = environment_value("SPNG_RECORD_SAMPLE", defaults.sample_seconds, 0.001, 3600);
+    const char* const graphs = std::getenv("SPNG_RECORD_GRAPHS"); // the CUDA source reads it
+    if (graphs != nullptr && std::string(graphs) != "whole" && std::string(graphs) != "nodes") {
+        throw std::invalid_argument("SPNG_RECORD_GRAPHS is '" + std::string(graphs) +
+                                    "', expected whole or nodes");
+    }
     return options;
 }
 

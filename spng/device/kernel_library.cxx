@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spng/device/kernel_library.h"
 
+#include "spng/core/error.h"
 #include "spng/core/log/log.h"
 #include "spng/core/shared_library.h"
 
@@ -13,8 +14,15 @@ namespace spng {
 
 void load_kernel_library() {
     const std::string instead = "; using compositions of LibTorch's operations";
-    const char* wanted = std::getenv("SPNG_CUDA_KERNELS");
-    if (wanted != nullptr && std::string_view(wanted) == "no") {
+    const char* const text = std::getenv("SPNG_CUDA_KERNELS");
+    const std::string_view wanted = text == nullptr ? "" : text;
+    if (!wanted.empty() && wanted != "yes" && wanted != "no") {
+        throw Error(ErrorKind::Usage, {.what = "an environment variable has an unknown value",
+                                       .where = "SPNG_CUDA_KERNELS",
+                                       .seen = std::string(wanted),
+                                       .expected = "yes or no"});
+    }
+    if (wanted == "no") {
         log::info("device", "SPNG's CUDA kernels are switched off by SPNG_CUDA_KERNELS=no" + instead);
         return;
     }

@@ -26,6 +26,8 @@ namespace {
 
 using Bindings = std::vector<JsonnetBinding>;
 
+constexpr std::size_t max_text = 4096; // of an argument: the longest path
+
 /// A virtual machine for one evaluation. A second evaluation would see the bindings of the first.
 class Machine {
 public:
@@ -257,7 +259,7 @@ void reject_deep_nesting(const std::string& code, const std::string& where) {
     }
 }
 
-void reject_deep_nesting(const std::filesystem::path& file, const Bindings& bindings) {
+void reject_large_input(const std::filesystem::path& file, const Bindings& bindings) {
     if (std::filesystem::is_regular_file(file)) { // a pipe can be read only once, by the machine
         std::ifstream stream(file);
         std::ostringstream content;
@@ -269,6 +271,13 @@ void reject_deep_nesting(const std::filesystem::path& file, const Bindings& bind
         if (binding.kind == Kind::argument_code || binding.kind == Kind::external_code) {
             reject_deep_nesting(binding.value,
                                 (binding.is_argument() ? "--tla-code " : "--ext-code ") + binding.name);
+        } else if (binding.value.size() > max_text) {
+            // Jsonnet searches texts in quadratic time: 60,000 characters take more than a minute.
+            reject({.what = "the text of an argument is too long",
+                    .where = (binding.is_argument() ? "-A " : "-V ") + binding.name,
+                    .seen = std::to_string(binding.value.size()) + " characters",
+                    .expected = "at most " + std::to_string(max_text),
+                    .hint = "put it into a file, and import that with --tla-code or --ext-code"});
         }
     }
 }
@@ -297,7 +306,7 @@ std::string evaluated(const std::filesystem::path& file, const Bindings& binding
 nlohmann::json evaluate_jsonnet(const std::filesystem::path& file, const Bindings& bindings,
                                 const std::vector<std::filesystem::path>& imports,
                                 const std::vector<JsonnetQuestion>& questions) {
-    reject_deep_nesting(file, bindings);
+    reject_large_input(file, bindings);
     std::string text;
     const Error overflow(ErrorKind::Configuration,
                          {.what = "the configuration nests too deeply",

@@ -107,10 +107,20 @@ TEST(Jsonnet, BracketsInCodeBindingsCount) {
               "--tla-code a, line 1, column 501");
     EXPECT_EQ(error_of("std.extVar('a')", {{Kind::external_code, "a", deep}}).text().where,
               "--ext-code a, line 1, column 501");
+    const std::string text = repeated("[", 4096);
     const SnippetFile file("function(a) [a, std.extVar('b')]");
     EXPECT_EQ(evaluate_jsonnet(file.path(),
-                               {{Kind::argument_text, "a", deep}, {Kind::external_text, "b", deep}}, {}),
-              nlohmann::json({deep, deep}));
+                               {{Kind::argument_text, "a", text}, {Kind::external_text, "b", text}}, {}),
+              nlohmann::json({text, text}));
+}
+
+TEST(Jsonnet, LongTextsAreRejected) {
+    const std::string text(4097, 'x');
+    EXPECT_EQ(error_of("function(a) a", {{Kind::argument_text, "a", text}}).text().where, "-A a");
+    EXPECT_EQ(error_of("std.extVar('a')", {{Kind::external_text, "a", text}}).text().seen, "4097 characters");
+    EXPECT_EQ(evaluate_jsonnet(SnippetFile("function(a) 1").path(),
+                               {{Kind::argument_code, "a", "'" + text + "'"}}, {}),
+              1);
 }
 
 TEST(Jsonnet, BracketsInStringsAndCommentsDoNotCount) {

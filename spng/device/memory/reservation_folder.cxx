@@ -53,13 +53,14 @@ void make_folder(const fs::path& path, mode_t mode) {
     }
 }
 
-struct stat state_of_folder(const fs::path& path) {
+/// @param follow  accept a link to a folder: one that the user gave, not the default one, whose name others know
+struct stat state_of_folder(const fs::path& path, bool follow) {
     struct stat state {};
-    if (stat(path.c_str(), &state) != 0) {
+    if ((follow ? stat(path.c_str(), &state) : lstat(path.c_str(), &state)) != 0) {
         unusable(path, reason());
     }
     if (!S_ISDIR(state.st_mode)) {
-        unusable(path, "no folder");
+        unusable(path, S_ISLNK(state.st_mode) ? "a link" : "no folder");
     }
     return state;
 }
@@ -212,7 +213,7 @@ fs::path ReservationFolder::default_root() {
 ReservationFolder::ReservationFolder(const fs::path& root, const std::string& device) : m_root(root) {
     const bool own = root == default_root();
     make_folder(root, own ? 0700 : 01777);
-    const auto state = state_of_folder(root);
+    const auto state = state_of_folder(root, /*follow=*/!own);
     m_for_all_users = is_for_all_users(state);
     const bool is_mine = state.st_uid == geteuid() || geteuid() == 0;
     if (!is_mine && (own || !m_for_all_users)) {

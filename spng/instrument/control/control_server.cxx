@@ -6,6 +6,7 @@
 #include <boost/asio/basic_socket_acceptor.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/local/stream_protocol.hpp>
+#include <boost/asio/steady_timer.hpp>
 #include <boost/beast/core/basic_stream.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/http/parser.hpp>
@@ -13,6 +14,8 @@
 #include <boost/beast/http/write.hpp>
 
 #include <chrono>
+#include <list>
+#include <memory>
 #include <optional>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -29,20 +32,18 @@ using Failure = boost::system::error_code;
 constexpr std::size_t longest_header = 8192;
 constexpr std::size_t longest_body = 1024;
 constexpr std::chrono::seconds request_timeout{5};
-constexpr int max_connections = 16;
+constexpr std::size_t max_connections = 16;
+constexpr std::chrono::milliseconds accept_pause{100}; // after a failure, such as too many open files
 
 /// A connection: one request, one answer.
 template <class Protocol>
 class Connection : public std::enable_shared_from_this<Connection<Protocol>> {
 public:
-    Connection(typename Protocol::socket socket, const std::string& token, std::shared_ptr<int> open)
-        : m_stream(std::move(socket)), m_token(token), m_open(std::move(open)) {
-        ++*m_open;
+    Connection(typename Protocol::socket socket, const std::string& token)
+        : m_stream(std::move(socket)), m_token(token) {
         m_parser.header_limit(longest_header);
         m_parser.body_limit(longest_body);
     }
-    ~Connection() { --*m_open; }
-
     void begin() {
         m_stream.expires_after(request_timeout);
         http::async_read(
@@ -50,9 +51,12 @@ public:
             [self = this->shared_from_this()](Failure failure, std::size_t) { self->reply(failure); });
     }
 
+    void close() { m_stream.close(); }
+
 private:
     void reply(Failure failure) {
-        if (failure == http::error::end_of_stream || failure == beast::error::timeout) {
+        if (failure == http::error::end_of_stream || failure == beast::error::timeout ||
+            failure == asio::error::operation_aborted) {
             return;
         }
         if (failure == http::error::body_limit) {
@@ -74,7 +78,6 @@ private:
 
     beast::basic_stream<Protocol> m_stream;
     const std::string m_token;
-    const std::shared_ptr<int> m_open; ///< number of open connections
     beast::flat_buffer m_buffer{longest_header + longest_body};
     http::request_parser<http::string_body> m_parser;
     ControlResponse m_answer;
@@ -85,7 +88,7 @@ class Server final : public ControlServer {
 public:
     Server(asio::io_context& context, const typename Protocol::endpoint& endpoint, std::string path,
            std::string token)
-        : m_acceptor(context), m_path(std::move(path)), m_token(std::move(token)) {
+        : m_acceptor(context), m_pause(context), m_path(std::move(path)), m_token(std::move(token)) {
         m_acceptor.open(endpoint.protocol());
         if (m_path.empty()) {
             m_acceptor.set_option(asio::socket_base::reuse_address(true));
@@ -129,17 +132,43 @@ private:
             if (failure == asio::error::operation_aborted) {
                 return;
             }
-            if (!failure && *m_open < max_connections) {
-                std::make_shared<Connection<Protocol>>(std::move(socket), m_token, m_open)->begin();
+            if (failure) {
+                m_pause.expires_after(accept_pause);
+                m_pause.async_wait([this](Failure stopped) {
+                    if (!stopped) {
+                        accept();
+                    }
+                });
+                return;
             }
+            make_room();
+            m_connections.push_back(begin(std::move(socket)));
             accept();
         });
     }
 
+    std::weak_ptr<Connection<Protocol>> begin(typename Protocol::socket socket) const {
+        const auto connection = std::make_shared<Connection<Protocol>>(std::move(socket), m_token);
+        connection->begin();
+        return connection;
+    }
+
+    /// Close the oldest connection if there are too many: clients that send nothing must not keep others out.
+    void make_room() {
+        m_connections.remove_if([](const auto& connection) { return connection.expired(); });
+        if (m_connections.size() >= max_connections) {
+            if (const auto oldest = m_connections.front().lock()) {
+                oldest->close();
+            }
+            m_connections.pop_front();
+        }
+    }
+
     asio::basic_socket_acceptor<Protocol> m_acceptor;
+    asio::steady_timer m_pause;
     std::string m_path;
     const std::string m_token;
-    std::shared_ptr<int> m_open = std::make_shared<int>(0);
+    std::list<std::weak_ptr<Connection<Protocol>>> m_connections; ///< oldest first
 };
 
 /// Remove the socket of a killed job, on which no process listens.
