@@ -18,6 +18,7 @@ MODULES = {
     "demo": "scripts.wcb.demo",
     "test": "scripts.wcb.run_tests",
     "bench": "scripts.bench",
+    "harden": "scripts.harden",
     "physics": "scripts.physics",
 }
 OWN = ("setup", "env", "shell", "bundle", "wheel", "lint", *MODULES)

@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Run tests and jobs in a build with sanitizers, and count the reports."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from scripts.wcb import run_tests
+from scripts.wcb.checkout import OUT, ROOT, say
+from tests.support.small_detector import channels_of_planes, write_description
+
+SUPPRESSIONS = Path(__file__).with_name("suppressions")
+EVENTS, TICKS = 8, 2000
+
+
+@dataclass
+class SanitizerResult:
+    """Result of one build mode."""
+
+    tests: int = 0
+    skipped: int = 0
+    failed: list[str] = field(default_factory=list)
+    jobs: dict[str, int] = field(default_factory=dict)  # exit status by name
+    reports: int = 0
+    seconds: float = 0.0
+
+    @property
+    def is_clean(self) -> bool:
+        """Tell whether everything ran, and nothing was reported."""
+        return self.tests > 0 and not self.failed and not self.reports and not any(self.jobs.values())
+
+    def as_json(self) -> dict[str, object]:
+        """Return the values by name."""
+        return asdict(self) | {"clean": self.is_clean}
+
+
+def options_of(mode: str, reports: Path) -> dict[str, str]:
+    """Return the environment of a run. A report goes to a file in `reports` and ends the program."""
+    common = f"log_path={reports}/report:exitcode=66:halt_on_error=1"
+    if mode == "tsan":
+        return {"TSAN_OPTIONS": f"{common}:second_deadlock_stack=1:suppressions={SUPPRESSIONS}/tsan.txt"}
+    return {
+        # Tests of exhausted memory need an allocator that fails as the normal one does.
+        "ASAN_OPTIONS": f"{common}:allocator_may_return_null=1:detect_stack_use_after_return=1",
+        "LSAN_OPTIONS": f"suppressions={SUPPRESSIONS}/lsan.txt:print_suppressions=0",
+        "UBSAN_OPTIONS": f"{common}:print_stacktrace=1:suppressions={SUPPRESSIONS}/ubsan.txt",
+    }
+
+
+@contextmanager
+def environment(values: dict[str, str]) -> Iterator[None]:
+    """Set environment variables for a while."""
+    before = {name: os.environ.get(name) for name in values}
+    os.environ.update(values)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
+
+
+def write_events(path: Path) -> None:
+    """Write frames of noise with pulses for the small detector."""
+    random = np.random.default_rng(18)
+    channels = np.concatenate(channels_of_planes()).astype(np.int32)
+    arrays = {}
+    for ident in range(EVENTS):
+        adc = random.normal(2000, 6, (len(channels), TICKS))
+        adc[::7, 500:520] += 300
+        arrays |= {
+            f"frame_*_{ident}": adc.astype(np.int16),
+            f"channels_*_{ident}": channels,
+            f"tickinfo_*_{ident}": np.array([0.0, 500.0, 0.0]),
+        }
+    np.savez(path, **arrays)
+
+
+def jobs(folder: Path) -> dict[str, list[str]]:
+    """Return the arguments of the jobs by name."""
+    detector = write_description(folder)
+    write_events(folder / "events.npz")
+    small = [*detector, "-A", f"input={folder}/events.npz", "-A", "model=dnnroi.ts"]
+    flow = ["-A", "engine=TbbFlow", "-A", "events_in_flight=4", "-t", "4"]
+    main = ["-A", f"input={ROOT}/data/tracks10-adc.tar.bz2"]
+    named = {
+        "main job": main,
+        "small events in turn": small,
+        "four small events in flight": [*small, *flow],
+    }
+    return {
+        name: ["-c", "cfg/pipeline.jsonnet", *arguments, "-A", f"output={folder}/out-{index}.npz"]
+        for index, (name, arguments) in enumerate(named.items())
+    }
+
+
+def run(mode: str, build: Path, only: str = "") -> SanitizerResult:
+    """Run the C++ tests and the jobs of a build."""
+    reports = OUT / "harden" / mode
+    shutil.rmtree(reports, ignore_errors=True)
+    reports.mkdir(parents=True)
+    begin = time.monotonic()
+    result = SanitizerResult()
+    with environment(options_of(mode, reports)), tempfile.TemporaryDirectory(prefix="spng-harden-") as name:
+        say(f"{mode}: C++ tests")
+        run_tests.REPORTS.mkdir(parents=True, exist_ok=True)
+        outcome = run_tests.run_google_tests(build / "tests" / "spng_tests", only)
+        result.tests, result.skipped = len(outcome.passed), len(outcome.skipped)
+        result.failed = [f"{test}: {reason}" for test, reason in outcome.failed.items()]
+        if not only:
+            for job, arguments in jobs(Path(name)).items():
+                say(f"{mode}: {job}")
+                with open(reports / f"{job}.log", "wb") as log:
+                    result.jobs[job] = subprocess.run(
+                        [str(build / "bin" / "wire-cell"), *arguments],
+                        cwd=ROOT,
+                        stdin=subprocess.DEVNULL,
+                        stdout=log,
+                        stderr=log,
+                        check=False,
+                    ).returncode
+    result.reports = len(list(reports.glob("report.*")))
+    result.seconds = time.monotonic() - begin
+    return result
