@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Checks that take longer than the tests: damaged input, sanitizers."""
