@@ -115,6 +115,8 @@ def build(bld):
             use="GTEST example_node example_test",
             defines=[f'SPNG_SOURCE_DIR="{bld.path.abspath()}"'],
         )
+    if not bld.options.notests:
+        program("tests/spng_fuzz", bld.chunks_of(bld.path.ant_glob("tests/fuzz/**/*.cxx"), "fuzz"))
     if bld.env.HAVE_BENCHMARK and not bld.options.notests:
         for source in bld.path.ant_glob("profiling/bench/**/*_bench.cxx"):
             program("bench/" + os.path.splitext(source.name)[0], [source], use="BENCHMARK")

@@ -63,8 +63,14 @@ def chunks_of(bld, sources, name):
                 result += part
                 continue
             target = bld.path.find_or_declare(f"unity/{name}/{folder}/{index + 1}_of_{count}.cxx")
+            # In the first group, which is always built: --targets names only what compiles the chunk.
             bld(
-                rule=join, source=part, target=target, vars=["UNITY_TOOL"], cls_keyword=lambda task: "Joining"
+                rule=join,
+                source=part,
+                target=target,
+                vars=["UNITY_TOOL"],
+                cls_keyword=lambda task: "Joining",
+                group=0,
             )
             result.append(target)
     return result

@@ -210,7 +210,7 @@ CommandLine parse_command_line(int argc, const char* const* argv) {
     line.action = choose_action(values);
     const Strings configurations = strings(values, "config");
     if (configurations.size() > 1) {
-        usage_error("more than one configuration file", joined(configurations), "one",
+        usage_error("more than one configuration file", "'" + joined(configurations, "', '") + "'", "one",
                     "arguments of the job are given with -A name=value");
     }
     line.configuration = configurations.empty() ? "" : configurations.front();

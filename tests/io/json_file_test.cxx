@@ -9,6 +9,7 @@
 #include <archive_entry.h>
 
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 
@@ -67,6 +68,22 @@ TEST(JsonFile, DeepNestingIsRejected) {
     EXPECT_EQ(load_json_file(written("quoted.json", quoted)).size(), 2u);
     EXPECT_EQ(find_deep_nesting("\"an open string["), std::string::npos);
     EXPECT_EQ(find_deep_nesting("\"\\"), std::string::npos);
+}
+
+TEST(JsonFile, FormatsThatNeedAnotherProgramAreNotUnpacked) {
+    const std::filesystem::path folder = temporary("programs");
+    std::filesystem::create_directories(folder);
+    const auto mark = folder / "was-run";
+    const auto program = folder / "lrzip";
+    std::ofstream(program) << "#!/bin/sh\ntouch " << mark << "\necho 1\n";
+    std::filesystem::permissions(program, std::filesystem::perms::owner_all);
+    const std::string path_before = std::getenv("PATH");
+    ::setenv("PATH", (folder.string() + ":" + path_before).c_str(), 1);
+    const auto error = error_of(written("data.json", std::string("LRZI\0\6", 6) + std::string(100, '\0')));
+    ::setenv("PATH", path_before.c_str(), 1);
+    EXPECT_EQ(error.text().what, "a data file is not JSON");
+    EXPECT_FALSE(std::filesystem::exists(mark));
+    std::filesystem::remove_all(folder);
 }
 
 /// Return some kilobytes of compressible text.

@@ -221,6 +221,7 @@ TEST(NpyReader, RejectsMalformedDictionaries) {
         EXPECT_NE(error_of(with_dictionary(dictionary)).find("header cannot be read"), std::string::npos)
             << dictionary;
     }
+    EXPECT_NE(error_of(with_dictionary("")).find("seen:     no text"), std::string::npos);
     EXPECT_NE(error_of(with_dictionary("{'descr': [('a', '<i2')], 'fortran_order': False, 'shape': (1,)}"))
                   .find("type is not supported"),
               std::string::npos);

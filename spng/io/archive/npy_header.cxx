@@ -92,7 +92,7 @@ public:
 
 private:
     [[noreturn]] void malformed() const {
-        reject(m_where, "the array's header cannot be read", excerpt(m_text),
+        reject(m_where, "the array's header cannot be read", m_text.empty() ? "no text" : excerpt(m_text),
                "{'descr': ..., 'fortran_order': ..., 'shape': (...), }");
     }
 
