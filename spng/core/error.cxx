@@ -8,6 +8,9 @@
 namespace spng {
 
 Error::Error(ErrorKind kind, ErrorText text) : m_kind(kind), m_text(std::move(text)) {
+    for (std::string* field : {&m_text.what, &m_text.where, &m_text.seen, &m_text.expected, &m_text.hint}) {
+        *field = printable(*field);
+    }
     compose();
 }
 
@@ -16,16 +19,16 @@ int Error::exit_status() const noexcept {
 }
 
 void Error::add_where(const std::string& outer) {
-    m_text.where = m_text.where.empty() ? outer : outer + ", " + m_text.where;
+    m_text.where = printable(outer) + (m_text.where.empty() ? "" : ", " + m_text.where);
     compose();
 }
 
 void Error::compose() {
     constexpr std::size_t max_bytes = 4000; // of one line
-    m_block = "error: " + printable(m_text.what, max_bytes);
+    m_block = "error: " + shortened(m_text.what, max_bytes);
     const auto line = [this](const char* label, const std::string& value) {
         if (!value.empty()) {
-            m_block += std::string("\n  ") + label + printable(value, max_bytes);
+            m_block += std::string("\n  ") + label + shortened(value, max_bytes);
         }
     };
     line("where:    ", m_text.where);

@@ -32,6 +32,7 @@ public:
     Error(ErrorKind kind, ErrorText text);
 
     ErrorKind kind() const noexcept { return m_kind; }
+    /// The fields are printable().
     const ErrorText& text() const noexcept { return m_text; }
     /// Return 2 for Usage and Configuration, 1 for the rest.
     int exit_status() const noexcept;
@@ -39,7 +40,7 @@ public:
     /// Put an outer location before the present one: "SPNGDecon:induction, event 3" + ", " + `where`.
     void add_where(const std::string& outer);
 
-    /// Return the whole block: several lines, no trailing newline, for a terminal (printable.h).
+    /// Return the whole block: several lines, no trailing newline. Long fields are shortened().
     const char* what() const noexcept override { return m_block.c_str(); }
 
 private:

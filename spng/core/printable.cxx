@@ -1,70 +1,96 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spng/core/printable.h"
 
-#include <algorithm>
 #include <array>
-#include <cstdio>
+#include <cstdint>
 
 namespace spng {
 namespace {
 
-bool is_control(unsigned char byte) {
-    return (byte < 0x20 && byte != '\n' && byte != '\t') || byte == 0x7f;
+unsigned char byte_at(std::string_view text, std::size_t index) {
+    return static_cast<unsigned char>(text[index]);
 }
 
-/// Return the count of bytes at the front that a terminal may obey: 1 for a control character, 2 for one of C1, 3 for
-/// a mark of direction (U+202A to U+202E, U+2066 to U+2069), all in UTF-8; otherwise 0.
-std::size_t obeyed_bytes(std::string_view text) {
-    const auto byte = [text](std::size_t i) {
-        return i < text.size() ? static_cast<unsigned char>(text[i]) : static_cast<unsigned char>(0);
-    };
-    if (is_control(byte(0))) {
-        return 1;
-    }
-    if (byte(0) == 0xc2 && byte(1) >= 0x80 && byte(1) <= 0x9f) {
-        return 2;
-    }
-    const bool reverses = byte(0) == 0xe2 && ((byte(1) == 0x80 && byte(2) >= 0xaa && byte(2) <= 0xae) ||
-                                              (byte(1) == 0x81 && byte(2) >= 0xa6 && byte(2) <= 0xa9));
-    return reverses ? 3 : 0;
+bool continues(char byte) {
+    return (static_cast<unsigned char>(byte) & 0xc0U) == 0x80;
 }
 
-bool is_inside_character(char byte) {
-    return (static_cast<unsigned char>(byte) & 0xc0U) == 0x80; // of UTF-8
+/// Return the count of bytes of the UTF-8 character with which the text begins; 0 if it does not begin with one.
+std::size_t character_bytes(std::string_view text) {
+    const std::uint32_t first = byte_at(text, 0);
+    const std::size_t count = first < 0x80        ? 1
+                              : first >> 5U == 6  ? 2
+                              : first >> 4U == 14 ? 3
+                              : first >> 3U == 30 ? 4
+                                                  : 0;
+    if (count < 2 || count > text.size()) {
+        return count == 1 ? 1 : 0;
+    }
+    std::uint32_t code = first & (0x7fU >> count);
+    for (const char next : text.substr(1, count - 1)) {
+        if (!continues(next)) {
+            return 0;
+        }
+        code = code << 6U | (static_cast<unsigned char>(next) & 0x3fU);
+    }
+    constexpr std::array<std::uint32_t, 5> lowest{0, 0, 0x80, 0x800,
+                                                  0x10000}; // a longer form of a character is no UTF-8
+    const bool is_surrogate = code >= 0xd800 && code < 0xe000;
+    return code < lowest[count] || code > 0x10ffff || is_surrogate ? 0 : count;
 }
 
-/// Cut at characters, not inside them.
-std::string shortened(std::string_view text, std::size_t max_bytes) {
-    std::size_t end = max_bytes / 2;
-    while (end > 0 && is_inside_character(text[end])) {
-        --end;
+/// Tell whether a terminal may obey the character: controls of C0 and C1, DEL, and marks that reverse the direction of
+/// writing, U+202A to U+202E and U+2066 to U+2069.
+bool is_obeyed(std::string_view character) {
+    const unsigned char first = byte_at(character, 0);
+    if (character.size() == 1) {
+        return (first < 0x20 && first != '\n' && first != '\t') || first == 0x7f;
     }
-    std::size_t begin = text.size() - max_bytes / 2;
-    while (begin < text.size() && is_inside_character(text[begin])) {
-        ++begin;
+    const unsigned char second = byte_at(character, 1);
+    if (character.size() == 2) {
+        return first == 0xc2 && second < 0xa0;
     }
-    return std::string(text.substr(0, end)) + "... (" + std::to_string(text.size()) + " bytes) ..." +
-           std::string(text.substr(begin));
+    const unsigned char third = byte_at(character, 2);
+    return first == 0xe2 && ((second == 0x80 && third >= 0xaa && third <= 0xae) ||
+                             (second == 0x81 && third >= 0xa6 && third <= 0xa9));
 }
 
 } // namespace
 
-std::string printable(std::string_view text, std::size_t max_bytes) {
-    const std::string kept = text.size() > max_bytes ? shortened(text, max_bytes) : std::string(text);
+std::string printable(std::string_view text) {
+    constexpr const char* digits = "0123456789abcdef";
     std::string result;
-    result.reserve(kept.size());
-    for (std::size_t at = 0; at < kept.size();) {
-        const std::size_t obeyed = obeyed_bytes(std::string_view(kept).substr(at));
-        for (std::size_t i = 0; i < obeyed; ++i) {
-            std::array<char, 8> escape{};
-            std::snprintf(escape.data(), escape.size(), "\\x%02x",
-                          static_cast<unsigned int>(static_cast<unsigned char>(kept[at + i])));
-            result += escape.data();
+    result.reserve(text.size());
+    while (!text.empty()) {
+        const std::size_t count = character_bytes(text);
+        const std::string_view character = text.substr(0, count == 0 ? 1 : count);
+        if (count != 0 && !is_obeyed(character)) {
+            result += character;
+        } else {
+            for (std::size_t i = 0; i < character.size(); ++i) {
+                result +=
+                    {'\\', 'x', digits[byte_at(character, i) >> 4U], digits[byte_at(character, i) & 15U]};
+            }
         }
-        result.append(kept, at, obeyed == 0 ? 1 : 0);
-        at += std::max<std::size_t>(obeyed, 1);
+        text.remove_prefix(character.size());
     }
     return result;
+}
+
+std::string shortened(std::string_view text, std::size_t max_bytes) {
+    if (text.size() <= max_bytes) {
+        return std::string(text);
+    }
+    std::size_t end = max_bytes / 2;
+    while (end > 0 && continues(text[end])) {
+        --end;
+    }
+    std::size_t begin = text.size() - max_bytes / 2;
+    while (begin < text.size() && continues(text[begin])) {
+        ++begin;
+    }
+    return std::string(text.substr(0, end)) + "... (" + std::to_string(text.size()) + " bytes) ..." +
+           std::string(text.substr(begin));
 }
 
 } // namespace spng

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+// Text from files, for terminals, logs, JSON and Python.
 
 #include <cstddef>
 #include <string>
@@ -7,10 +8,12 @@
 
 namespace spng {
 
-/// Return text for a terminal or a log: names come from files, and a control character in a name could change the
-/// terminal's title, colours or keys. Control characters (C0 except newline and tab, DEL, C1) and the Unicode marks
-/// that reverse the direction of writing become visible escapes such as \x1b. The middle of a text longer than
-/// `max_bytes` is replaced by "... (N bytes) ...".
-std::string printable(std::string_view text, std::size_t max_bytes = std::string_view::npos);
+/// Write as \x1b what a terminal may obey (controls except newline and tab, and marks that reverse the direction of
+/// writing), because a name in a file could change the terminal's title, colours or keys; and bytes that are not UTF-8,
+/// which JSON and Python do not take.
+std::string printable(std::string_view text);
+
+/// Replace the middle of a text longer than `max_bytes` by "... (N bytes) ...". Cut between characters.
+std::string shortened(std::string_view text, std::size_t max_bytes);
 
 } // namespace spng

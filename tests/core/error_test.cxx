@@ -38,5 +38,12 @@ TEST(ErrorBlock, KeepsUtf8AndEscapesOtherBytes) {
     EXPECT_NO_THROW(nlohmann::json(seen("\x80\xbf\xfe")).dump());
 }
 
+TEST(ErrorBlock, ShortensLongFields) {
+    const std::string name(60000, 'x');
+    const Error error(ErrorKind::Input, {.what = "no such file '" + name + "'", .seen = name});
+    EXPECT_LT(std::string(error.what()).size(), 10000U);
+    EXPECT_EQ(error.text().seen, name) << "programs get the whole value";
+}
+
 } // namespace
 } // namespace spng::test

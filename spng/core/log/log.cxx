@@ -289,7 +289,7 @@ void give_up_held_files() noexcept {
                 open_file(*file);
             } else if (file->has_lines()) {
                 std::fprintf(stderr, "log: nothing was added to %s, which may be a file of the job\n",
-                             printable(file->name(), max_line_bytes).c_str());
+                             printable(shortened(file->name(), max_line_bytes)).c_str());
             }
         }
         stop_holding();
@@ -320,7 +320,7 @@ bool enabled(std::string_view logger, Level level) {
 
 void write(std::string_view logger, Level level, std::string_view text) {
     State& s = state();
-    const std::string line = printable(text, max_line_bytes);
+    const std::string line = printable(shortened(text, max_line_bytes));
     const spdlog::details::log_msg message(spdlog::string_view_t(logger.data(), logger.size()),
                                            as_spdlog(level), line);
     std::vector<std::string> broken;
