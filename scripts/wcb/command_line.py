@@ -19,6 +19,7 @@ MODULES = {
     "test": "scripts.wcb.run_tests",
     "bench": "scripts.bench",
     "physics": "scripts.physics",
+    "reliability": "scripts.reliability",
 }
 OWN = ("setup", "env", "shell", "bundle", "wheel", "lint", *MODULES)
 

@@ -33,6 +33,7 @@ Set-up:
   physics     simulate events, process them and compare the signals with the truth: JSON and one HTML page
                 --robustness     outside of nominal conditions: noise, charge, gain, drift, steep lines, other responses
                 --detectors      every detector, with its own files (--data FOLDER)
+  reliability measure the 17 targets of docs/reliability.md and write the page (--only R7,R12; --quick)
   lint        run all checks on changed files  (--all: on all; --fix: correct what can be corrected; lint --help)
   bundle DIR  make a folder to copy to machines without compiler or checkout; they need a torch wheel (docs/bundle.md)
                 --no-build       bundle the present build
