@@ -43,7 +43,7 @@ def measured(row: Row, build: Path, is_quick: bool, program: str, commit: str) -
     from .work import Work
 
     begin = machine_load.now()
-    with tempfile.TemporaryDirectory(prefix=f"wcb-reliability-{row.name}-") as name:
+    with tempfile.TemporaryDirectory(prefix=page.FOLDERS + row.name) as name:
         work = Work(Path(name), build, is_quick, len(os.sched_getaffinity(0)))
         try:
             outcome = row.measure(work)

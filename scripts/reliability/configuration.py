@@ -44,8 +44,8 @@ GRAPHS: dict[str, tuple[str, tuple[str, ...]]] = {
         (OUT, "'outnam'", "did you mean 'outname'?"),
     ),
     "wrong type": (
-        graph([component(IN), component(OUT, data={"outname": 5})], [edge(IN, OUT)]),
-        (OUT, "outname", "5"),
+        graph([component(IN), component(OUT, data={"outname": [5]})], [edge(IN, OUT)]),
+        (OUT, "outname", "array"),
     ),
     "wrong type of data": (graph([component(IN), component(OUT, data=[1])], [edge(IN, OUT)]), (OUT, "array")),
     "unknown component": (
@@ -82,7 +82,7 @@ ARGUMENTS: dict[str, tuple[str, ...]] = {
     "inptu=adc.npz": ("'inptu'", "did you mean 'input'?"),
     "tags=signl": ("signl", "signal"),
     "detname=pdhdd": ("'pdhdd'", "pdhd"),
-    "tpcid=x": ("'tpcid'", "whole index"),
+    "tpcid=x": ("'tpcid'", "whole number"),
     "nevents=-5": ("key nevents", "-5"),
     "dtype=float16": ("key dtype", "did you mean 'float32'?"),
     "precision=fst": ("key precision", "did you mean 'fast'?"),
@@ -198,17 +198,17 @@ def models(work: Work) -> Outcome:
         "empty": (made / "empty.ts", ()),
         "one bit flipped": (made / "flipped.ts", ()),
         "no network": (made / "text.ts", ()),
-        "other index of features": (
+        "another count of features": (
             network_file(
                 made / "features.ts", "assert x.size(1) == 3, 'expected 3 features'\n    return x[:, :1]"
             ),
             ("4",),
         ),
-        "other shape of the output": (
+        "another shape of the output": (
             network_file(made / "output.ts", "return x[:, :1, :, ::2]"),
             ("expected",),
         ),
-        "other index of outputs": (network_file(made / "outputs.ts", "return x"), ("expected",)),
+        "another count of outputs": (network_file(made / "outputs.ts", "return x"), ("expected",)),
         "not a tensor": (network_file(made / "list.ts", "return [x, x]"), ("expected",)),
         "made for CUDA": (
             network_file(made / "cuda.ts", "return x[:, :1] + torch.ones([1], device=torch.device('cuda'))"),

@@ -116,7 +116,7 @@ def signal(arrays: wire_cell.Arrays, tag: str = "signal") -> np.ndarray:
 
 
 def listing(ids: list[int]) -> str:
-    """Return a few channel ids, or their index."""
+    """Return a few channel ids, or their count."""
     return f"channel {', '.join(map(str, ids))}" if len(ids) < 5 else f"{len(ids)} channels"
 
 

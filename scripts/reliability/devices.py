@@ -57,7 +57,7 @@ def repeated(work: Work) -> Outcome:
         simulated(work, "out.npz", cuda_graph=("off", "on")[index % 2], **arguments)
         digests.add(digest(work.site.folder / "out.npz"))
     return not_run(
-        f"over the simulator: {len(digests)} content{'s' if len(digests) > 1 else ''} in {runs} runs",
+        f"over the simulator: {len(digests)} distinct file{'s' if len(digests) > 1 else ''} in {runs} runs",
         f"{EVENTS} small events on TbbFlow over the {SIMULATOR}, with 1 to 3 events in flight, with and without CUDA graphs.\n{ON_A_GPU}",
     )
 

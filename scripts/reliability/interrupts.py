@@ -95,7 +95,7 @@ def signals(work: Work) -> Outcome:
         misses,
         f"Small events, one each 0.1 s through a pipe, on Pgrapher and TbbFlow in turn; signals {' s, '.join(map(str, START_UP))} s after the "
         f"start, and when {', '.join(map(str, AFTER_EVENTS))} events were given.\n"
-        f"Every kept event is compared with that of an undisturbed run, and their index with the message.\n"
+        f"Every kept event is compared with that of an undisturbed run, and their count with the message.\n"
         "The second SIGINT comes 0.2 s after the first, to a job that waits for ever for its input.",
         [
             Table(

@@ -3,13 +3,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from scripts.output import Table
+from scripts.wcb.checkout import ROOT
 
 from .row import Row, Verdict
 from .store import Result
 
+FOLDERS = "wcb-reliability-"  # of the files of a row, while it is measured
 HEAD = """# Reliability
 
 Seventeen targets, each with its figure, the command that measures it, date and commit.
@@ -25,8 +28,9 @@ RMS is that of the expected values; in some rows of the samples in ROIs (regions
 
 
 def cell(text: str) -> str:
-    """Return text for a cell of a table of Markdown."""
-    return text.replace("|", "\\|").replace("\n", " ")
+    """Return text for a cell of a table of Markdown, without the folders of this machine."""
+    relative = re.sub(rf"{re.escape(str(ROOT))}/|/\S*/{FOLDERS}\w+/", "", text)
+    return relative.replace("|", "\\|").replace("\n", " ")
 
 
 def missing(row: Row, stored: Result | None, commit: str) -> Result:
@@ -74,7 +78,8 @@ def overview(rows: Sequence[Row], results: Sequence[Result]) -> Table:
     """Return the table of all rows."""
     lines = []
     for row, result in zip(rows, results, strict=True):
-        verdict = result.verdict + (f": {result.gap}" if result.gap else "")
+        has_verdict = result.gap.startswith(result.verdict)
+        verdict = result.gap if has_verdict else result.verdict + (f": {result.gap}" if result.gap else "")
         quick = " (quick)" if result.is_quick else ""
         lines.append(
             [

@@ -14,7 +14,7 @@ from scripts.output import Table
 from scripts.wcb.checkout import ROOT
 from tests.support import figures
 
-from .row import Outcome, judge
+from .row import Outcome, Verdict
 from .work import Work
 
 FILTER_STEP, STEP = 2e-5, 1e-5  # of the RMS: with Fourier transforms, without
@@ -40,6 +40,10 @@ MASKS = {
     "TestRegions::test_induction_regions_of_interest": "SPNGCoincidenceROIs",
     "TestReference::test_regions": "SPNGDNNROI, its network on features of the reference",
 }
+OPTIONAL = (
+    "optional nodes have no such reference: noise filters, SPNGChargeError, SPNGResampler and the simulation are compared with "
+    "expected values in their own tests"
+)
 TESTS = (
     "tests/reference/test_steps.py",
     "tests/dnn/test_noise.py::TestReference",
@@ -88,15 +92,14 @@ def against_reference(work: Work) -> Outcome:
         misses.append(f"{wrong} samples of masks differ")
     if "failed" in last_line or "error" in last_line:
         misses.append(f"pytest: {last_line}")
-    return judge(
+    return Outcome(
         f"max abs difference {worst[FILTER_STEP]:.1e} (with transforms) and {worst[STEP]:.1e} of the RMS; {wrong} samples of "
         f"masks differ",
-        misses,
+        Verdict.SHORT if misses else Verdict.PART,
+        "; ".join([*misses, OPTIONAL]),
         f"Default event (2560 x 6000) in float32, each node on the input that it had in the run (`{' '.join(TESTS)}`: {last_line}).\n"
         "SPNGFrameToTorchSetFanout and SPNGTorchTensorSetToFrameFanin keep every sample, which the same tests compare.\n"
-        "SPNGChannelRMS is compared by its effect on images and masks.\n"
-        "Optional nodes have no such reference: noise filters, SPNGChargeError, SPNGResampler and the simulation are compared with "
-        "expected values of their own tests, for other events.",
+        "SPNGChannelRMS is compared by its effect on images and masks.",
         [
             Table("Waveforms and images, float32", ["node", "max abs difference / RMS", "bar"], waveforms),
             Table("The same steps in float64", ["node", "max abs difference / RMS"], doubles),

@@ -62,7 +62,7 @@ def repeated(work: Work) -> Outcome:
             misses.append(f"{name}: {len(digests)} different files of {runs} runs")
     most = max(int(row[2]) for row in rows)
     return judge(
-        f"{most} content{'s' if most > 1 else ''} in {runs} runs of each of {len(cases)} jobs",
+        f"{most} distinct file{'s' if most > 1 else ''} in {runs} runs of each of {len(cases)} jobs",
         misses,
         tables=[Table("Runs", ["job", "runs", "different files", "SHA-256 of the file"], rows, words=1)],
     )
