@@ -49,7 +49,7 @@ def measured(row: Row, build: Path, is_quick: bool, program: str, commit: str) -
             outcome = row.measure(work)
         except Exception as problem:  # noqa: BLE001  (the other rows go on)
             say(traceback.format_exc())
-            reason = f"the measurement failed: {type(problem).__name__}: {str(problem).splitlines()[:1]}"
+            reason = f"the measurement failed: {type(problem).__name__}: " + str(problem).partition("\n")[0]
             outcome = Outcome("", Verdict.NOT_RUN, reason)
     end = machine_load.now()
     return store.Result(
@@ -74,8 +74,8 @@ def measured(row: Row, build: Path, is_quick: bool, program: str, commit: str) -
 def main(options: argparse.Namespace) -> int:
     """Run the command; return the exit status."""
     build = ready_build(options.build)
-    os.environ["SPNG_WIRE_CELL"] = str(build / "bin" / "wire-cell")
-    from .rows import ROWS  # imported here: tests.support reads the variable
+    os.environ |= {"SPNG_WIRE_CELL": str(build / "bin" / "wire-cell"), "SPNG_BUILD": str(build)}
+    from .rows import ROWS  # imported here: tests.support and the package spng read the variables
 
     program, commit = about_program(build / "bin" / "wire-cell"), store.commit()
     begin, failed = time.monotonic(), []

@@ -138,11 +138,10 @@ def lost_devices(work: Work, rows: list[list[str]], misses: list[str]) -> str:
             misses.append(f"{name}: {bad} of {len(runs)} runs end wrong")
         return len(runs)
 
-    sound, _, _ = simulated({"device": "cuda:0"})
-    launches = sound.report.kernels()
-    step = work.choose(12, 2)
-    points = [launches * point // step for point in range(step)]
     alone: dict[str, Any] = {"events_in_flight": 1}
+    launches = simulated(alone)[0].report.kernels()
+    step = work.choose(12, 2)
+    points = [1 + (launches - 2) * point // step for point in range(step)]
     two = {"device": "cuda:0,cuda:1", "engine": "TbbFlow"}
     sizes = (2, 8, 12, 16, 20, 24, 32, 48) if not work.is_quick else (8, 24)
     count = series("the only device is lost", (1,), [(alone, {"lost_after": point}) for point in points])

@@ -19,7 +19,7 @@ from .row import Outcome, Verdict, judge
 from .work import Ended, Work, names, run
 
 STATUS = 1
-MEMORY_FILE_SYSTEM = "32k"
+MEMORY_FILE_SYSTEM = "8k"
 
 
 def size_limit(limit: int) -> Callable[[], None]:
@@ -67,7 +67,7 @@ def unwritable(work: Work) -> Outcome:
 
     outputs = tuple(f"out{ending}" for ending in wire_cell.ENDINGS)
     for output in outputs[: work.choose(len(outputs), 2)]:
-        for limit in (0, 4096, 50_000)[: work.choose(3, 1)]:
+        for limit in (0, 4096, 10_000)[: work.choose(3, 1)]:
             folder = work.new(f"limit-{output}-{limit}")
             done = run(words(output), folder, before=size_limit(limit))
             add(f"{output}, files of at most {limit} bytes", done, output, names(folder))

@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -24,16 +26,30 @@ TICKS = 600  # of the usual small event
 MB = 1e6  # bytes
 
 
+# The kernel counts the memory of the process that forks as the child's before its exec, and this one has loaded libraries. So
+# a small process runs the program and writes the highest memory of it into a file.
+LAUNCHER = """
+import os, sys
+child = os.fork()
+if child == 0:
+    os.execv(sys.argv[2], sys.argv[2:])
+_, status, usage = os.wait4(child, 0)
+with open(sys.argv[1], "w") as file:
+    file.write(str(usage.ru_maxrss))
+code = os.waitstatus_to_exitcode(status)
+sys.exit(code) if code >= 0 else os.kill(os.getpid(), -code)
+"""
+
+
 @dataclass(frozen=True)
 class Ended:
-    """A process that ended. status: minus the signal that ended it; cpu_s, peak_mb: by the kernel; is_late: it was killed."""
+    """A process that ended. status: minus the signal that ended it; cpu_s: of all its threads; is_late: it was killed."""
 
     status: int
     output: str
     errors: str
     cpu_s: float
     wall_s: float
-    peak_mb: float
     is_late: bool
 
 
@@ -42,11 +58,13 @@ def start(
     folder: Path,
     environment: Mapping[str, str] | None = None,
     before: Callable[[], None] | None = None,
+    launcher: tuple[str | Path, ...] = (),
 ) -> subprocess.Popen:
     """Start the program in `folder`. before: called in the new process; it must restore the signals too."""
     return subprocess.Popen(
-        [wire_cell.PROGRAM, *map(str, words)],
+        [*launcher, wire_cell.PROGRAM, *map(str, words)],
         cwd=folder,
+        start_new_session=True,  # so that a late one is killed with its child
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,  # not a file, since some runs limit the size of files
         stderr=subprocess.PIPE,
@@ -58,7 +76,7 @@ def start(
 def collect(process: subprocess.Popen, timeout_s: float = 120) -> Ended:
     """Wait for a process; kill it if it is late."""
     begin = time.monotonic()
-    timer = threading.Timer(timeout_s, process.kill)
+    timer = threading.Timer(timeout_s, os.killpg, (process.pid, signal.SIGKILL))
     timer.start()
     with ThreadPoolExecutor(2) as readers:
         contents = list(readers.map(lambda stream: stream.read(), (process.stdout, process.stderr)))
@@ -73,7 +91,6 @@ def collect(process: subprocess.Popen, timeout_s: float = 120) -> Ended:
         errors,
         usage.ru_utime + usage.ru_stime,
         time.monotonic() - begin,
-        usage.ru_maxrss * 1024 / MB,
         is_late,
     )
 
@@ -88,6 +105,15 @@ def run(
     """Run the program in `folder` to its end."""
     with start(words, folder, environment, before) as process:
         return collect(process, timeout_s)
+
+
+def run_for_memory(words: list[Any], folder: Path, timeout_s: float = 20) -> tuple[Ended, float]:
+    """Run the program in `folder`; return its end and its highest resident memory [MB]."""
+    path = Path(f"{folder}.memory")
+    launcher = (sys.executable, "-S", "-c", LAUNCHER, path)
+    with start(words, folder, launcher=launcher) as process:
+        done = collect(process, timeout_s)
+    return done, int(path.read_text(encoding="utf-8")) * 1024 / MB if path.exists() else 0.0
 
 
 def main_job(*flags: Any, **arguments: Any) -> list[Any]:
