@@ -53,12 +53,12 @@ def load(folder: Path) -> dict[str, Result]:
 
 
 def commit() -> str:
-    """Return the commit of the checkout, with -dirty if tracked files other than pages differ from it."""
+    """Return the commit of the checkout, with -dirty if tracked files other than Markdown differ from it."""
 
     def git(*words: str) -> str:
         return subprocess.run(
             ["git", *words], cwd=ROOT, capture_output=True, text=True, check=False
         ).stdout.strip()
 
-    changed = git("status", "--porcelain", "--untracked-files=no", "--", ".", ":!docs")
+    changed = git("status", "--porcelain", "--untracked-files=no", "--", ".", ":!*.md")
     return git("rev-parse", "--short=12", "HEAD") + ("-dirty" if changed else "")
