@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from spng import Frame, Traces, read_frames, write_frames
+from spng import Frame, Traces, read_frames
 from tests.support import wire_cell
 from tests.support.synthetic import Detector
 
@@ -88,10 +88,6 @@ class Readout:
                 if low < high:
                     samples[:, low - begin : high - begin] += template.counts[:, low - start : high - start]
             yield np.clip(np.rint(samples), 0, 2**self.anode.bits - 1).astype(np.int16)
-
-    def write(self, path: Path) -> None:
-        """Write the frames as a .tar to a file or a pipe."""
-        write_frames(path, self.frames())
 
     def frames(self) -> Iterator[Frame]:
         """Yield the frames of samples()."""

@@ -9,6 +9,7 @@ import os
 import subprocess
 import threading
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,7 +17,7 @@ import numpy as np
 import psutil
 
 from scripts.bench.programs import job_arguments
-from spng import Error
+from spng import Error, Frame, write_frames
 from tests.support import wire_cell
 
 from .readout import Readout
@@ -29,22 +30,29 @@ class Run:
     """Cost of a run.
 
     memory_mb  samples of the resident memory
+    descriptors, threads, frames  at the same times: open files, threads, and frames that the job has read
     peak_mb    its maximum by the kernel's count
     cpu_s      processor time of all nodes for each readout window
     """
 
     memory_mb: np.ndarray
+    descriptors: np.ndarray
+    threads: np.ndarray
+    frames: np.ndarray
     peak_mb: float
     cpu_s: np.ndarray
     wall_s: float
 
 
-def resident(process: psutil.Process) -> float:
-    """Return the resident memory of a process [MB], zero if it has ended."""
+def sample(process: psutil.Process) -> tuple[float, int, int] | None:
+    """Return resident memory [MB], open files and threads of a process, or None if it has ended."""
     try:
-        return process.memory_info().rss / MB
-    except psutil.NoSuchProcess:
-        return 0.0
+        with process.oneshot():
+            memory = process.memory_info().rss / MB
+            found = (memory, process.num_fds(), process.num_threads())
+    except (psutil.NoSuchProcess, psutil.AccessDenied):  # a process that ended may deny the list of its files
+        return None
+    return found if memory > 0 else None
 
 
 def process_readout(
@@ -70,13 +78,19 @@ def process_readout(
             stdout=messages,
             stderr=subprocess.STDOUT,
         )
-        feeder = threading.Thread(target=feed, args=(readout, pipe, job), daemon=True)
+        progress = [0]
+
+        def counted() -> Iterator[Frame]:
+            for progress[0], frame in enumerate(readout.frames()):
+                yield frame
+
+        feeder = threading.Thread(target=feed, args=(counted(), pipe, job), daemon=True)
         feeder.start()
         samples, watched = [], psutil.Process(job.pid)
         while job.poll() is None:
-            now = resident(watched)
-            if now > 0:
-                samples.append(now)
+            now = sample(watched)
+            if now is not None:
+                samples.append((*now, progress[0]))
             time.sleep(seconds_between)
         wall = time.monotonic() - begin
         feeder.join(timeout=60)
@@ -90,13 +104,14 @@ def process_readout(
     for node in nodes:
         calls = [call["cpu_ns"] for call in node["per_call"]]
         cpu[: len(calls)] += np.array(calls[:count]) / 1e9
-    return Run(np.array(samples), report["run"]["process_peak_bytes"] / MB, cpu, wall)
+    memory, descriptors, open_threads, frames = np.array(samples).T
+    return Run(memory, descriptors, open_threads, frames, report["run"]["process_peak_bytes"] / MB, cpu, wall)
 
 
-def feed(readout: Readout, pipe: Path, job: subprocess.Popen) -> None:
-    """Write the readout to the pipe; stop if its reader ends."""
+def feed(frames: Iterator[Frame], pipe: Path, job: subprocess.Popen) -> None:
+    """Write the frames to the pipe; stop if its reader ends."""
     try:
-        readout.write(pipe)
+        write_frames(pipe, frames)
     except Error:
         if job.poll() is None:
             job.terminate()

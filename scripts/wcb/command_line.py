@@ -20,6 +20,7 @@ MODULES = {
     "bench": "scripts.bench",
     "harden": "scripts.harden",
     "physics": "scripts.physics",
+    "reliability": "scripts.reliability",
 }
 OWN = ("setup", "env", "shell", "bundle", "wheel", "lint", *MODULES)
 

@@ -15,7 +15,7 @@ import torch
 
 from scripts.dnnroi import export
 from tests.reference import metrics, network
-from tests.support import wire_cell
+from tests.support import figures, wire_cell
 from tests.support.noisy_frames import EMPTY_BASELINE, PLANES, counts, noise, noisier, with_hot_channels
 
 pytestmark = wire_cell.needs_program
@@ -173,4 +173,7 @@ class TestReference:
             sure = np.abs(probability - threshold) > 1e-3
             found = noisy.dumped[f"roi_{event}"][view]
             assert found.any() and sure.mean() > 0.999
+            wrong = (found[sure] != (probability[sure] > threshold)).sum()
+            for name, count in (("wrong", wrong), ("doubtful", (~sure).sum()), ("set", found.sum())):
+                figures.note(name, count)
             np.testing.assert_array_equal(found[sure], probability[sure] > threshold)

@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 from tests.reference import chain, coincidence, decon, detector, filters, regions, roi
-from tests.support import shared, wire_cell
+from tests.support import figures, shared, wire_cell
 from tests.support.wire_cell import difference
 
 pytestmark = wire_cell.needs_program
@@ -136,6 +136,8 @@ def assert_follows(seen: np.ndarray, rule: Masks, what: str) -> None:
     strict, exact, loose = rule(MARGIN), rule(0.0), rule(-MARGIN)
     doubtful = strict != loose
     wrong = int(((seen != exact) & ~doubtful).sum())
+    for name, count in (("wrong", wrong), ("doubtful", doubtful.sum()), ("set", exact.sum())):
+        figures.note(name, count)
     assert exact.any(), f"{what}: nothing is set"
     assert wrong == 0, (
         f"{what}: {wrong} samples differ, {exact.sum()} are set, {doubtful.sum()} are within the margin"
@@ -232,6 +234,7 @@ class TestDouble:
         for view, (seen, expected) in enumerate(pairs):
             size = np.sqrt(np.mean(np.abs(expected) ** 2, axis=0))
             found = float((np.abs(seen - expected) / size).max())
+            figures.note("difference", found)
             assert found < DOUBLE, f"{group} view {view}: max|difference|/RMS of its frequency = {found:.2e}"
 
     def test_charge(self, double: Run, group: str) -> None:
@@ -289,6 +292,7 @@ class TestNoise:
             passed = low(NOISE_LOW[plane]) * (1 if plane == detector.W else high(NOISE_CUT_MHZ))
             expected = roi.robust_levels(decon.to_ticks(spectrum, passed, TICKS))[2][:, 0]
             found = float(np.abs(seen[expected_chain.order[plane]] / expected - 1).max())
+            figures.note("difference", found)
             assert found < FILTER_STEP, f"plane {plane}: largest relative difference {found:.2e}"
 
     def test_summary_has_the_scale_of_omnibus_sig_proc(self, single: Run) -> None:
@@ -359,6 +363,8 @@ class TestRegions:
             for name in ("mp2", "mp3"):
                 assert expected[name].any()
                 wrong = int((single.tensor("induction", name)[view] != expected[name]).sum())
+                for figure, count in (("wrong", wrong), ("set", expected[name].sum())):
+                    figures.note(figure, count)
                 assert wrong == 0, (
                     f"{name} of view {view}: {wrong} samples differ of {expected[name].sum()} set"
                 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -35,12 +36,11 @@ class Site:
         changes = f"{{ name: 'small-data', raw_readout: {{ tick: {tick_ns}, nticks: {ticks} }} }}"
         return ["-P", str(self.folder), "--tla-code", f"detname=(import 'small.jsonnet') + {changes}"]
 
-    def job(self, arrays: wire_cell.Arrays, *flags: str, **arguments: object) -> wire_cell.Arrays:
+    def job(self, arrays: wire_cell.Arrays, *flags: str, **arguments: Any) -> wire_cell.Arrays:
         """Write the input and run the job."""
         wire_cell.write_arrays(self.folder / "adc.npz", arrays)
-        return wire_cell.job(
-            self.folder, *self.flags, *flags, **{"input": "adc.npz", "threads": 1, **arguments}
-        )
+        given: dict[str, Any] = {"input": "adc.npz", "threads": 1, **arguments}
+        return wire_cell.job(self.folder, *self.flags, *flags, **given)
 
     def samples(
         self, charge: Charge, ticks: int, noise_counts: float = 2.5, seed: int = 20261121

@@ -19,6 +19,7 @@ import numpy as np
 import pytest
 
 from scripts.bench.frames import copies_of_frame
+from tests.support import figures
 
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAM = Path(os.environ.get("SPNG_WIRE_CELL", ROOT / "build" / "bin" / "wire-cell"))
@@ -178,4 +179,6 @@ def difference(seen: np.ndarray, expected: np.ndarray) -> float:
     """Return the largest |seen - expected| in units of the RMS of `expected`."""
     assert seen.shape == expected.shape, (seen.shape, expected.shape)
     rms = np.sqrt(np.mean(np.abs(expected) ** 2, dtype=np.float64))
-    return float(np.abs(seen - expected).max() / rms)
+    found = float(np.abs(seen - expected).max() / rms)
+    figures.note("difference", found)
+    return found
