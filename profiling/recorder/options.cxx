@@ -139,6 +139,22 @@ std::optional<int> rank_of_process() {
     return std::nullopt;
 }
 
+void take_environment(Options& options) {
+    const Options defaults;
+    options.memory_limit = static_cast<std::int64_t>(
+        1e6 *
+        environment_value("SPNG_RECORD_MEMORY", 1e-6 * static_cast<double>(defaults.memory_limit), 1, 1e6));
+    const double rows = environment_value("SPNG_RECORD_ROWS", 0, 1, 1e15);
+    options.row_limit = rows > 0 ? static_cast<std::int64_t>(rows) : defaults.row_limit;
+    options.spill_seconds = environment_value("SPNG_RECORD_SPILL", defaults.spill_seconds, 0.01, 3600);
+    options.sample_seconds = environment_value("SPNG_RECORD_SAMPLE", defaults.sample_seconds, 0.001, 3600);
+    const char* const graphs = std::getenv("SPNG_RECORD_GRAPHS"); // the CUDA source reads it
+    if (graphs != nullptr && std::string(graphs) != "whole" && std::string(graphs) != "nodes") {
+        throw std::invalid_argument("SPNG_RECORD_GRAPHS is '" + std::string(graphs) +
+                                    "', expected whole or nodes");
+    }
+}
+
 std::optional<Options> options_from_environment() {
     const char* const file = std::getenv("SPNG_RECORD");
     if (file == nullptr || *file == '\0') {
@@ -156,19 +172,7 @@ std::optional<Options> options_from_environment() {
     } catch (const std::invalid_argument& problem) {
         throw std::invalid_argument(std::string("SPNG_RECORD_WHAT: ") + problem.what());
     }
-    const Options defaults;
-    options.memory_limit = static_cast<std::int64_t>(
-        1e6 *
-        environment_value("SPNG_RECORD_MEMORY", 1e-6 * static_cast<double>(defaults.memory_limit), 1, 1e6));
-    const double rows = environment_value("SPNG_RECORD_ROWS", 0, 1, 1e15);
-    options.row_limit = rows > 0 ? static_cast<std::int64_t>(rows) : defaults.row_limit;
-    options.spill_seconds = environment_value("SPNG_RECORD_SPILL", defaults.spill_seconds, 0.01, 3600);
-    options.sample_seconds = environment_value("SPNG_RECORD_SAMPLE", defaults.sample_seconds, 0.001, 3600);
-    const char* const graphs = std::getenv("SPNG_RECORD_GRAPHS"); // the CUDA source reads it
-    if (graphs != nullptr && std::string(graphs) != "whole" && std::string(graphs) != "nodes") {
-        throw std::invalid_argument("SPNG_RECORD_GRAPHS is '" + std::string(graphs) +
-                                    "', expected whole or nodes");
-    }
+    take_environment(options);
     return options;
 }
 

@@ -39,8 +39,12 @@ bool names_process(const std::string& pattern);
 /// Slurm and torchrun. Return nothing outside of a job.
 std::optional<int> rank_of_process();
 
-/// Read the options from SPNG_RECORD, SPNG_RECORD_WHAT, SPNG_RECORD_MEMORY [MB], SPNG_RECORD_ROWS,
-/// SPNG_RECORD_SPILL [s] and SPNG_RECORD_SAMPLE [s].
+/// Read the limits and times from SPNG_RECORD_MEMORY [MB], SPNG_RECORD_ROWS, SPNG_RECORD_SPILL [s] and
+/// SPNG_RECORD_SAMPLE [s]; without a variable the default.
+/// @throws std::invalid_argument for an invalid value, also of SPNG_RECORD_GRAPHS
+void take_environment(Options& options);
+
+/// Read the options from SPNG_RECORD, SPNG_RECORD_WHAT, and as take_environment().
 /// @return nothing if SPNG_RECORD is not set or SPNG_RECORD_RANK names another rank
 /// @throws std::invalid_argument for an invalid value
 std::optional<Options> options_from_environment();

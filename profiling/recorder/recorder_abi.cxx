@@ -4,6 +4,7 @@
 #include "profiling/recorder/autostart.h"
 #include "profiling/recorder/file/finalize_file.h"
 #include "profiling/recorder/recorder.h"
+#include "profiling/recorder/signals_blocked.h"
 
 #include <cstdio>
 #include <exception>
@@ -50,6 +51,7 @@ int start(const SpngRecorderOptions* given, char* problem, size_t size) {
                 options.parts.erase(part);
             }
         }
+        take_environment(options);
         const auto take = [](auto& option, auto value) {
             if (value > 0) {
                 option = value;
@@ -59,6 +61,7 @@ int start(const SpngRecorderOptions* given, char* problem, size_t size) {
         take(options.row_limit, given->row_limit);
         take(options.spill_seconds, given->spill_seconds);
         take(options.sample_seconds, given->sample_seconds);
+        const SignalsBlocked blocked; // a full disk is a failed write, and not SIGXFSZ
         recorder().start(options);
         finalize_at_exit();
     });

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spng/kernels/transforms/fft_plan.h"
 
-#include "spng/core/fft_size.h"
 #include "spng/core/tensor_checks.h"
+#include "spng/detector/fft_size.h"
 #include "spng/device/memory/tensors_by_length.h"
 
 #include <ATen/ops/empty.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spng/nodes/decon/decon.h"
 
-#include "spng/core/fft_size.h"
 #include "spng/core/log/log.h"
 #include "spng/core/notes.h"
+#include "spng/detector/fft_size.h"
 #include "spng/device/context.h"
 #include "spng/device/memory/aligned_rows.h"
 #include "spng/graph/memory_rule.h"

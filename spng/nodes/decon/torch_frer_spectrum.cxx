@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spng/nodes/decon/torch_frer_spectrum.h"
 
-#include "spng/core/fft_size.h"
 #include "spng/core/registry.h"
 #include "spng/core/units.h"
+#include "spng/detector/fft_size.h"
 #include "spng/detector/response_components.h"
 #include "spng/detector/response_kernel.h"
 #include "spng/detector/wire_average.h"

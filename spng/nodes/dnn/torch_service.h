@@ -3,10 +3,10 @@
 // SPNGTorchService: a trained network, loaded and tested before the first event, and shared by nodes.
 
 #include "spng/core/component.h"
+#include "spng/instrument/control/time_limit.h"
 #include "spng/instrument/meter/nested_call.h"
 #include "spng/io/data_file_reader.h"
 #include "spng/nodes/dnn/model_runner.h"
-#include "spng/nodes/dnn/time_limit.h"
 
 #include <memory>
 #include <string>

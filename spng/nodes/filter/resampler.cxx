@@ -2,10 +2,10 @@
 #include "spng/nodes/filter/resampler.h"
 
 #include "WireCellSpng/TorchnvTools.h"
-#include "spng/core/fft_size.h"
 #include "spng/core/row_chunks.h"
 #include "spng/core/tensor_checks.h"
 #include "spng/core/unit_text.h"
+#include "spng/detector/fft_size.h"
 #include "spng/device/context.h"
 #include "spng/graph/memory_rule.h"
 

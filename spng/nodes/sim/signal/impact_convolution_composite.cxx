@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spng/nodes/sim/signal/impact_convolution.h"
 
-#include "spng/core/fft_size.h"
+#include "spng/detector/fft_size.h"
 
 #include <ATen/ops/empty.h>
 #include <ATen/ops/fft_fft.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "spng/nodes/dnn/time_limit.h"
+#include "spng/instrument/control/time_limit.h"
 
 #include "profiling/recorder/signals_blocked.h"
 #include "spng/core/log/log.h"

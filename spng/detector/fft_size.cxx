@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "spng/core/fft_size.h"
+#include "spng/detector/fft_size.h"
 
 #include <initializer_list>
 
