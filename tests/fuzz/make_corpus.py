@@ -252,7 +252,7 @@ function(input='frames.npz', output='o.npz')
 """,
     "objects.jsonnet": """local base = { a: 1, b:: $.a + 1, c: self.b, assert self.a > 0 : 'a' };
 [(base { a: 2, d+: { e: super.c } }) + { d+: {} }, |||
-  text
+    text
 |||, std.native('spng_batches_anodes')('cpu'), if std.length('ab') == 2 then [1.5e3, -0.0] else error 'no']
 """,
 }  # fmt: skip
