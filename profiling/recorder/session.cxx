@@ -38,9 +38,15 @@ Session::Session(Recorder& recorder, const Options& options)
     }
     recorder.note("stop_ns", "0");
     const std::lock_guard lock(m_writing);
-    m_file.begin();
-    write_notes();
-    m_file.commit();
+    try {
+        m_file.begin();
+        write_notes();
+        m_file.commit();
+    } catch (...) { // nothing is recorded yet
+        m_file.discard();
+        sem_destroy(&m_wake);
+        throw;
+    }
     const SignalsBlocked blocked; // signal handlers of the program must not run on the writer thread
     m_writer = std::thread([this] { write_loop(); });
 }
@@ -245,8 +251,7 @@ void Session::end_writer() {
 
 void Session::discard() {
     end_writer();
-    m_file.close();
-    remove_part(m_part_name);
+    m_file.discard();
 }
 
 void Session::finish(const std::string& end) {

@@ -7,6 +7,7 @@ import argparse
 import json
 import subprocess
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 from scripts.wcb.checkout import OUT, ROOT, say
@@ -17,16 +18,16 @@ from .__main__ import PARTS
 RESULT = OUT / "harden" / "harden.json"
 
 
-def about() -> dict[str, str]:
-    """Return commit and date."""
-    commit = subprocess.run(
+def commit() -> str:
+    """Return the commit of the checkout, with "-dirty" if files are changed."""
+    described = subprocess.run(
         ["git", "describe", "--always", "--dirty", "--abbrev=12", "--exclude=*"],
         cwd=ROOT,
         capture_output=True,
         text=True,
         check=False,
     ).stdout.strip()
-    return {"commit": commit or "unknown", "date": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")}
+    return described or "unknown"
 
 
 def sanitize(mode: str, options: argparse.Namespace) -> dict[str, Any]:
@@ -43,24 +44,50 @@ def sanitize(mode: str, options: argparse.Namespace) -> dict[str, Any]:
     return result.as_json()
 
 
-def fuzz(options: argparse.Namespace) -> dict[str, Any]:
+def fuzz(options: argparse.Namespace) -> list[dict[str, Any]]:
     """Fuzz the readers in the build with address sanitizer."""
     program = builds.make("asan") / "tests" / "spng_fuzz"
-    targets = fuzzing.run(program, options.seconds, options.seed, OUT / "harden" / "fuzz")
-    for target in targets:
-        say(f"  {target.line()}")
-    return {"targets": [target.as_json() for target in targets], "clean": all(t.is_clean for t in targets)}
+    found = []
+    for report in fuzzing.run(program, options.seconds, options.seed, OUT / "harden" / "fuzz"):
+        for failure in report.failures:
+            say(f"  {failure.reason}\n    {failure.replay}")
+        say(
+            f"  {report.target}: {report.inputs} inputs, {report.inputs_per_second:.0f} a second, "
+            f"{len(report.failures)} failures, {report.results} different results, "
+            f"at most {report.peak_bytes / 1e6:.1f} MB"
+        )
+        found.append(
+            {
+                "target": report.target,
+                "inputs": report.inputs,
+                "inputs_per_second": round(report.inputs_per_second, 1),
+                "failures": len(report.failures),
+                "results": report.results,
+                "corpus_files": report.corpus_files,
+                "peak_bytes": report.peak_bytes,
+            }
+        )
+    return found
 
 
-def main(options: argparse.Namespace) -> int:
-    """Run the parts; return the exit status. Keep the results of parts that are not run."""
+def is_clean(part: str, result: Any) -> bool:
+    """Tell whether a part ran and found nothing."""
+    if part == "fuzz":
+        return bool(result) and all(target["inputs"] and not target["failures"] for target in result)
+    return bool(result["clean"])
+
+
+def main(options: argparse.Namespace, path: Path = RESULT) -> int:
+    """Run the parts; return the exit status. Keep the results of other parts of the same commit."""
     chosen = [part for part in PARTS if part in (options.only or PARTS)]
-    found = json.loads(RESULT.read_text(encoding="utf-8")) if RESULT.exists() else {}
+    about = {"commit": commit(), "date": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")}
+    before = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    found = (before if before.get("commit") == about["commit"] else {}) | about
+    found["suppressions"] = sanitizers.suppressions()
     for part in chosen:
-        start = about()
-        found[part] = start | (fuzz(options) if part == "fuzz" else sanitize(part, options))
-        RESULT.parent.mkdir(parents=True, exist_ok=True)
-        RESULT.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
-    unclean = [part for part in chosen if not found[part]["clean"]]
-    say(f"\n{'not clean: ' + ', '.join(unclean) if unclean else 'clean'} ({RESULT.relative_to(ROOT)})")
+        found[part] = fuzz(options) if part == "fuzz" else sanitize(part, options)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    unclean = [part for part in chosen if not is_clean(part, found[part])]
+    say(f"\n{'not clean: ' + ', '.join(unclean) if unclean else 'clean'} ({path})")
     return 1 if unclean else 0

@@ -44,6 +44,20 @@ class SanitizerResult:
         return asdict(self) | {"clean": self.is_clean}
 
 
+def suppressions() -> list[str]:
+    """Return the suppressions of all sanitizers, each with the comment lines before it as its reason."""
+    found = []
+    for file in sorted(SUPPRESSIONS.glob("*.txt")):
+        reason: list[str] = []
+        for line in file.read_text(encoding="utf-8").splitlines():
+            if line.startswith("#"):
+                reason.append(line.lstrip("# "))
+            elif line:
+                found.append(f"{file.stem}: {line}: {' '.join(reason)}")
+                reason = []
+    return found
+
+
 def options_of(mode: str, reports: Path) -> dict[str, str]:
     """Return the environment of a run. A report goes to a file in `reports` and ends the program."""
     common = f"log_path={reports}/report:exitcode=66:halt_on_error=1"

@@ -6,8 +6,10 @@
 #include <c10/util/Exception.h>
 #include <gtest/gtest.h>
 
+#include <cerrno>
+#include <filesystem>
 #include <new>
-#include <stdexcept>
+#include <system_error>
 
 namespace spng {
 namespace {
@@ -36,6 +38,22 @@ TEST(OutOfMemoryErrors, TextsOfLibrariesAreRecognised) {
         EXPECT_THROW(rethrow(of_libtorch(text)), OutOfMemory) << text;
     }
     EXPECT_THROW(rethrow(std::bad_alloc()), OutOfMemory);
+    EXPECT_THROW(rethrow(of_libtorch("could not create a primitive")), OutOfMemory);
+    EXPECT_THROW(rethrow(std::system_error(EAGAIN, std::generic_category())), OutOfMemory)
+        << "no memory for the stack of a thread";
+}
+
+TEST(OutOfMemoryErrors, FilesAreNotOurDefect) {
+    const std::filesystem::filesystem_error problem("cannot open", "a/b",
+                                                    std::make_error_code(std::errc::filename_too_long));
+    try {
+        rethrow(problem);
+        FAIL();
+    } catch (const Error& error) {
+        EXPECT_EQ(error.kind(), ErrorKind::Output);
+        EXPECT_EQ(error.text().hint, "") << "nothing to report";
+        EXPECT_NE(error.text().seen.find("a/b"), std::string::npos);
+    }
 }
 
 TEST(OutOfMemoryErrors, OtherErrorsKeepTheirClass) {

@@ -223,6 +223,22 @@ class TestEarlyEnds:
         )
         assert (tmp_path / "out.npz").exists() and not (tmp_path / "run.sqlite").exists()
 
+    @pytest.mark.parametrize("limit", [0, 5000, 50_000])
+    def test_disk_that_is_full_at_the_start(self, tmp_path: Path, limit: int) -> None:
+        """Nothing runs, and no empty .part file stays."""
+        wire_cell.write_arrays(
+            tmp_path / "adc.npz", wire_cell.event(np.zeros((5, 100), np.int16), np.arange(5))
+        )
+        done = wire_cell.run(
+            *JOB,
+            "--record",
+            "run.sqlite",
+            folder=tmp_path,
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)),
+        )
+        assert done.returncode == 2 and "the recording cannot be made" in done.stderr, done.stderr
+        assert [path.name for path in tmp_path.iterdir()] == ["adc.npz"]
+
 
 class TestBuildWithoutNvtx:
     PROGRAM = """

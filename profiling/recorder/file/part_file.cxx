@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiling/recorder/file/part_file.h"
 
+#include "profiling/recorder/file/finalize_file.h"
+
 #include <type_traits>
 
 namespace spng::recorder {
@@ -26,6 +28,15 @@ void create_initial_tables(Writers& writers, Database& database) {
 
 PartFile::PartFile(const std::string& path, const WriteContext& context)
     : m_path(path), m_context(context), m_database(path, Database::Mode::create) {
+    try {
+        create_tables();
+    } catch (...) {
+        discard();
+        throw;
+    }
+}
+
+void PartFile::create_tables() {
     // Without synchronisation a crash of the machine may lose the file; a crash of the program does not.
     m_database.run("PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF;"
                    "BEGIN; CREATE TABLE StringIds (id INTEGER NOT NULL PRIMARY KEY, value "
@@ -83,6 +94,11 @@ void PartFile::close() {
         statement->reset();
     }
     m_database.close();
+}
+
+void PartFile::discard() {
+    close();
+    remove_part(m_path);
 }
 
 } // namespace spng::recorder

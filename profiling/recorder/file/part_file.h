@@ -25,7 +25,7 @@ inline constexpr const char* open_ranges_table = "SPNG_OPEN";
 /// Writer of an unfinished file. All functions throw DatabaseError.
 class PartFile {
 public:
-    /// Create the file and the tables that every recording has.
+    /// Create the file and the tables that every recording has. If that fails, leave no file.
     PartFile(const std::string& path, const WriteContext& context);
 
     const std::string& path() const { return m_path; }
@@ -55,10 +55,14 @@ public:
 
     /// Close the file, for finalize_file().
     void close();
+    /// Close the file and remove it.
+    void discard();
 
     Database& database() { return m_database; }
 
 private:
+    void create_tables();
+
     template <class... Rows>
     static std::tuple<std::optional<RowWriter<Rows>>...> writers_of(std::tuple<Rows...>*);
 

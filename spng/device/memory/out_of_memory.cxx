@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <array>
 #include <exception>
+#include <filesystem>
 #include <new>
+#include <system_error>
 
 namespace spng {
 namespace {
@@ -43,6 +45,7 @@ bool says_out_of_memory(const std::string& text) {
         "CUDNN_STATUS_INTERNAL_ERROR_HOST_ALLOCATION_FAILED",
         "CUDNN_STATUS_INTERNAL_ERROR_DEVICE_ALLOCATION_FAILED",
         "CUDA_ERROR_OUT_OF_MEMORY",
+        "could not create a primitive", // oneDNN, if its code or buffers find no memory
         "unable to find an engine to execute this computation"}; // each of cuDNN's engines found no memory
     return std::any_of(signs.begin(), signs.end(),
                        [&](const char* sign) { return text.find(sign) != std::string::npos; });
@@ -92,6 +95,17 @@ void rethrow_readable(const std::string& where) {
         unexpected(where, text);
     } catch (const std::bad_alloc&) {
         out_of_memory("out of memory", where, "the C++ library could not allocate memory");
+    } catch (const std::filesystem::filesystem_error& error) {
+        throw Error(ErrorKind::Output, {.what = "a file or folder cannot be used",
+                                        .where = where,
+                                        .seen = error.what(),
+                                        .expected = "a path that exists and that you may use"});
+    } catch (const std::system_error& error) {
+        if (error.code() == std::errc::resource_unavailable_try_again ||
+            error.code() == std::errc::not_enough_memory) {
+            out_of_memory("out of memory, or of threads", where, error.what());
+        }
+        unexpected(where, error.what());
     } catch (const std::exception& error) {
         unexpected(where, error.what());
     } catch (...) {
