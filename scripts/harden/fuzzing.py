@@ -1,22 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Run the fuzz targets of a build (docs/development.md, "Damaged input")."""
+"""Feed the readers of a build, and the reader of profiles, with damaged input (docs/development.md, "Damaged input")."""
 
 from __future__ import annotations
 
 import json
 import os
 import subprocess
+import sys
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
 CORPUS = ROOT / "tests" / "fuzz" / "corpus"
 START_SECONDS = 60.0  # that a target may take beyond its share
 
 # Shares of the time, for targets that find more than others in the same time. The others have 1.
-SHARES = {"frames": 4.0, "depositions": 2.0, "configuration": 2.0, "jsonnet": 2.0}
+PROFILES = "profiles"  # damaged profiles for wirecell-profile; not a target of the program
+SHARES = {"frames": 4.0, "depositions": 2.0, "configuration": 2.0, "jsonnet": 2.0, PROFILES: 3.0}
 
 
 @dataclass(frozen=True)
@@ -46,6 +49,36 @@ class TargetReport:
         """Return the rate of one process."""
         return self.inputs / self.seconds if self.seconds > 0 else 0.0
 
+    @property
+    def is_clean(self) -> bool:
+        """Return whether no input failed."""
+        return not self.failures
+
+    def line(self) -> str:
+        """Return the result as text: one line, and two for each failure."""
+        head = (
+            f"{self.target:14} {self.inputs:9} inputs  {self.inputs_per_second:7.0f} /s  {self.results:4} results  "
+            f"{self.peak_bytes / 1e6:6.1f} MB  {len(self.failures)} failures"
+        )
+        return "\n".join(
+            [head, *(f"    {one.count} x {one.reason}\n    {one.replay}" for one in self.failures)]
+        )
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the result for the report."""
+        return {
+            "target": self.target,
+            "inputs": self.inputs,
+            "seconds": round(self.seconds, 1),
+            "inputs_per_second": round(self.inputs_per_second, 1),
+            "corpus_files": self.corpus_files,
+            "results": self.results,
+            "peak_bytes": self.peak_bytes,
+            "failures": [
+                {"reason": one.reason, "count": one.count, "replay": one.replay} for one in self.failures
+            ],
+        }
+
 
 def targets(program: Path) -> list[str]:
     """Return the names of the targets of spng_fuzz."""
@@ -56,22 +89,39 @@ def targets(program: Path) -> list[str]:
 def run_target(
     program: Path, target: str, options: Sequence[str], out: Path, seconds: float = 600
 ) -> TargetReport:
-    """Run the corpus of a target and mutations of it. A program that ends without a report is a failure."""
+    """Run the corpus of a target and mutations of it."""
     command = [str(program), target, "--corpus", str(CORPUS / target), "--out", str(out), *options]
+    return run_command(target, command, seconds)
+
+
+def run_profiles(share: float, seed: int, out: Path) -> TargetReport:
+    """Run wirecell-profile on damaged profiles."""
+    words = ["--seconds", f"{share:.1f}", "--seed", str(seed), "--out", str(out)]
+    command = [sys.executable, "-m", "tests.fuzz.damaged_profiles", *words]
+    return run_command(PROFILES, command, share + START_SECONDS)
+
+
+def run_command(target: str, command: Sequence[str], seconds: float) -> TargetReport:
+    """Run a program that ends with a report in JSON. One that ends without it is a failure."""
     try:
         done = subprocess.run(
-            command, capture_output=True, text=True, errors="replace", timeout=seconds, check=False
+            command,
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=seconds,
+            check=False,
         )
         lines, problem = done.stdout.splitlines(), done.stderr.strip() or f"status {done.returncode}"
     except subprocess.TimeoutExpired:
         lines, problem = [], f"no end within {seconds:.0f} s"
     if not lines or not lines[-1].startswith("{"):
-        failure = Failure(problem, out, 1, " ".join(command))
+        failure = Failure(problem, Path(), 1, " ".join(command))
         return TargetReport(target, 0, 0.0, 0, 0, 0, (failure,))
     report = json.loads(lines[-1])
     failures = [
-        Failure(one["reason"], Path(one["file"]), one["count"], f"{program} {target} --replay {one['file']}")
-        for one in report["failures"]
+        Failure(one["reason"], Path(one["file"]), one["count"], one["replay"]) for one in report["failures"]
     ]
     return TargetReport(
         target,
@@ -85,17 +135,19 @@ def run_target(
 
 
 def run(program: Path, seconds: float, seed: int, out: Path) -> list[TargetReport]:
-    """Run every target for its share of the time, one target for each core at a time.
+    """Run every target, and damaged profiles, for its share of the time; one for each core at a time.
 
     @param program  tests/spng_fuzz of a build
     @param out      folder of the inputs that fail
     """
-    names = targets(program)
+    names = [*targets(program), PROFILES]
     cores = len(os.sched_getaffinity(0))
     total = sum(SHARES.get(name, 1.0) for name in names)
 
     def run_share(name: str) -> TargetReport:
         share = max(1.0, cores * seconds * SHARES.get(name, 1.0) / total)
+        if name == PROFILES:
+            return run_profiles(share, seed, out)
         options = ["--sweep", "--seconds", f"{share:.1f}", "--seed", str(seed)]
         return run_target(program, name, options, out, share + START_SECONDS)
 

@@ -128,10 +128,12 @@ po::variables_map parse(int argc, const char* const* argv) {
     } catch (const po::multiple_occurrences& problem) {
         usage_error("option given twice", problem.get_option_name(), "at most once");
     } catch (const po::error_with_option_name& problem) {
-        usage_error(problem.what(), problem.get_option_name(),
+        const std::string name = problem.get_option_name();
+        usage_error(problem.what(), name.empty() ? "an option without a name" : name,
                     "an option with its value, as in wire-cell --help");
     } catch (const po::error& problem) {
-        usage_error(problem.what(), "", "options as in wire-cell --help");
+        usage_error(problem.what(), std::to_string(argc - 1) + " arguments",
+                    "options as in wire-cell --help");
     }
 }
 

@@ -86,7 +86,7 @@ void unknown_key(const std::string& where, const std::string& key, const std::ve
         ErrorKind::Configuration,
         {.what = "unknown configuration key '" + key + "'",
          .where = where,
-         .seen = key,
+         .seen = key.empty() ? "a key without a name" : key,
          .expected = known.empty() ? "no keys: there is nothing to configure" : "one of: " + joined(known),
          .hint = suggestion(key, known)});
 }

@@ -11,18 +11,23 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import json
 import lzma
 import os
 import random
+import re
 import resource
 import signal
 import sqlite3
 import sys
 import tempfile
+import time
 import traceback
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
 PROFILING = Path(os.environ.get("SPNG_PROFILING", ROOT / "profiling"))
@@ -216,6 +221,7 @@ def change_bytes(content: bytes, chosen: random.Random) -> bytes:
     return bytes(changed)
 
 
+@cache
 def seeds() -> list[bytes]:
     """Return the profiles."""
     return [lzma.decompress((ROOT / "profiling/tests/data" / name).read_bytes()) for name in SEEDS]
@@ -251,16 +257,17 @@ def run_in_child(command: str, path: Path, folder: Path) -> str:
             resource.setrlimit(resource.RLIMIT_CPU, (PROCESSOR_SECONDS, PROCESSOR_SECONDS))
             resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
             errors = os.open(output, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+            # The caller, such as pytest, may have replaced the streams.
+            sys.stderr = open(errors, "w", encoding="utf-8", errors="surrogateescape")
+            sys.stdout = open(os.devnull, "w", encoding="utf-8")
             os.dup2(errors, 2)
-            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
             status = run_here(command, path, folder)
-            sys.stdout.flush()
         except SystemExit as end:
             status = int(end.code or 0)
         except BaseException:
             traceback.print_exc()
-            sys.stderr.flush()
         finally:
+            sys.stderr.flush()
             os._exit(status)
     status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     return reason_of(status, output.read_text(encoding="utf-8", errors="replace"))
@@ -278,7 +285,9 @@ def reason_of(status: int, errors: str) -> str:
         return f"{lines[-1] if lines else f'status {status}'} ({position})"
     if any(ord(c) < 0x20 and c not in "\n\t" for c in errors):
         return "control characters in the error: " + repr(errors[:200])
-    return "" if status == 0 or "error: " in errors or not errors else "no error block: " + errors[:200]
+    # Status 1 without an error: no report could be made, and each is listed with its reason.
+    is_explained = status == 0 or errors.startswith(("error: ", "SKIPPED ")) or not errors
+    return "" if is_explained else "no error block: " + errors[:200]
 
 
 def failures_of(count: int, seed: int, folder: Path, first: int = 0) -> Iterator[Failure]:
@@ -303,6 +312,7 @@ def main() -> int:
     """Run the command line."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--count", type=int, default=100)
+    parser.add_argument("--seconds", type=float, help="instead of --count")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--out", type=Path, default=Path("out/fuzz"))
     parser.add_argument("--replay", type=Path)
@@ -313,12 +323,19 @@ def main() -> int:
     if options.replay:
         with tempfile.TemporaryDirectory() as folder:
             return run_here(options.command, options.replay, Path(folder))
-    failures = 0
-    for failure in failures_of(options.count, options.seed, options.out):
-        failures += 1
-        print(f"FAILED {failure.command}: {failure.reason}\n  {failure.file}", flush=True)
-    print(f"{options.count} inputs, {failures} failures")
-    return 1 if failures else 0
+    found: dict[str, dict[str, Any]] = {}  # by reason
+    inputs, begin = 0, time.monotonic()
+    while inputs < options.count if options.seconds is None else time.monotonic() - begin < options.seconds:
+        for failure in failures_of(1, options.seed, options.out, inputs):
+            print(f"FAILED {failure.command}: {failure.reason}\n  {failure.file}", file=sys.stderr)
+            replay = f"{sys.executable} -m tests.fuzz.damaged_profiles --command '{failure.command}' --replay {failure.file}"
+            first = {"reason": failure.reason, "file": str(failure.file), "count": 0, "replay": replay}
+            found.setdefault(re.sub(r"\d", "", failure.reason), first)["count"] += 1
+        inputs += 1
+    report = {"target": "profiles", "inputs": inputs, "seconds": time.monotonic() - begin}
+    report |= {"corpus_files": len(SEEDS), "results": 0, "peak_bytes": 0, "failures": list(found.values())}
+    print(json.dumps(report))
+    return 1 if found else 0
 
 
 if __name__ == "__main__":

@@ -112,8 +112,10 @@ int campaign(const Target& target, const CampaignOptions& options) {
     const CampaignReport report = run_campaign(target, options);
     nlohmann::json failures = nlohmann::json::array();
     for (const Failure& failure : report.failures) {
-        failures.push_back(
-            {{"reason", failure.reason}, {"file", failure.file.string()}, {"count", failure.count}});
+        failures.push_back({{"reason", failure.reason},
+                            {"file", failure.file.string()},
+                            {"count", failure.count},
+                            {"replay", failure.replay}});
     }
     const nlohmann::json text{{"target", target.name},     {"inputs", report.inputs},
                               {"seconds", report.seconds}, {"corpus_files", report.corpus_files},

@@ -245,14 +245,16 @@ def configurations() -> dict[str, bytes]:
 
 
 JSONNET = {
-    "function.jsonnet": """// A job with an argument.
+    "function.jsonnet": """// SPDX-License-Identifier: Apache-2.0
+// A job with an argument.
 local node(type, data={}) = { type: type, data: data };
 function(input='frames.npz', output='o.npz')
     [node('SPNGContext', { device: 'cpu' }), node('FrameFileSource', { inname: input })]
 """,
-    "objects.jsonnet": """local base = { a: 1, b:: $.a + 1, c: self.b, assert self.a > 0 : 'a' };
+    "objects.jsonnet": """// SPDX-License-Identifier: Apache-2.0
+local base = { a: 1, b:: $.a + 1, c: self.b, assert self.a > 0 : 'a' };
 [(base { a: 2, d+: { e: super.c } }) + { d+: {} }, |||
-  text
+    text
 |||, std.native('spng_batches_anodes')('cpu'), if std.length('ab') == 2 then [1.5e3, -0.0] else error 'no']
 """,
 }  # fmt: skip

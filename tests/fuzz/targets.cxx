@@ -12,13 +12,15 @@
 namespace spng::fuzz {
 namespace {
 
-/// Return the first words of a text, without digits and without quotes, because the rest repeats the input.
+/// Return the first words of an error, without digits and up to the first quote, because the rest repeats the input.
 std::string kind_of(const std::string& text) {
+    constexpr int max_words = 5;
     std::string kind;
-    int words = 0;
+    int words = 1;
     for (const char c : text) {
         words += c == ' ' ? 1 : 0;
-        if (words == 5 || c == '\'' || c == '"') {
+        const bool is_quote = c == '"' || (c == '\'' && (kind.empty() || kind.back() == ' '));
+        if (words > max_words || is_quote) {
             break;
         }
         if (std::isdigit(static_cast<unsigned char>(c)) == 0) {

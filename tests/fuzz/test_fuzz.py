@@ -74,7 +74,7 @@ def test_replay_prints_the_results(tmp_path: Path) -> None:
         [PROGRAM, "npy", "--replay", tmp_path / "terabytes.npy"], capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stdout
-    assert "the array's header claims too large a size" in done.stdout
+    assert "the array's header claims too | at most  bytes" in done.stdout
 
 
 @pytest.mark.parametrize(
@@ -108,7 +108,9 @@ def test_driver_finds_each_kind_of_defect(defect: str, reason: str, tmp_path: Pa
     assert again.returncode != 0
 
 
-def test_time_is_shared_and_reports_have_the_order_of_the_targets(tmp_path: Path) -> None:
+def test_time_is_shared_and_reports_have_the_order_of_the_targets(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     program = tmp_path / "program"
     report = {"inputs": 10, "seconds": 2, "corpus_files": 1, "results": 3, "peak_bytes": 4, "failures": []}
     program.write_text(
@@ -118,10 +120,34 @@ def test_time_is_shared_and_reports_have_the_order_of_the_targets(tmp_path: Path
         f"echo '{json.dumps(report)}'\n"
     )
     program.chmod(0o755)
+    profiles_share: list[float] = []
+
+    def run_profiles(share: float, *_: object) -> fuzzing.TargetReport:
+        profiles_share.append(share)
+        return fuzzing.TargetReport("profiles", 1, 1.0, 1, 0, 0, ())
+
+    monkeypatch.setattr(fuzzing, "run_profiles", run_profiles)
     reports = fuzzing.run(program, 100, 1, tmp_path)
-    assert [(one.target, one.inputs_per_second) for one in reports] == [("a", 5), ("frames", 5)]
-    shares = [float((tmp_path / f"{one.target}.words").read_text().split()[7]) for one in reports]
+    assert [(one.target, one.inputs_per_second) for one in reports] == [
+        ("a", 5),
+        ("frames", 5),
+        ("profiles", 1),
+    ]
+    shares = [float((tmp_path / f"{name}.words").read_text().split()[7]) for name in ("a", "frames")]
     assert shares[1] == pytest.approx(4 * shares[0], rel=0.01)
+    assert profiles_share == pytest.approx([3 * shares[0]], rel=0.01)
+
+
+def test_report_names_each_failure_and_its_command() -> None:
+    failure = fuzzing.Failure("hang", Path("a"), 3, "spng_fuzz npy --replay a")
+    report = fuzzing.TargetReport("npy", 100, 2.0, 14, 16, 5_000_000, (failure,))
+    assert not report.is_clean
+    head, *rest = report.line().split("\n")
+    assert head.split() == "npy 100 inputs 50 /s 16 results 5.0 MB 1 failures".split()
+    assert rest == ["    3 x hang", "    spng_fuzz npy --replay a"]
+    assert report.as_json()["failures"] == [
+        {"reason": "hang", "count": 3, "replay": "spng_fuzz npy --replay a"}
+    ]
 
 
 def test_program_without_a_report_is_a_failure(tmp_path: Path) -> None:

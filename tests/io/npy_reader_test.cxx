@@ -160,6 +160,8 @@ TEST(NpyReader, GrowsWhileDataArrive) {
 
 TEST(NpyReader, RejectsSizesAboveTheMember) {
     // 10^12 items: above the maximum of any array
+    EXPECT_NE(error_of(npy_bytes("<i2", "(9223372036854775807, 4, 0)", "")).find("too large a size"),
+              std::string::npos);
     EXPECT_NE(error_of(npy_bytes("<i2", "(1000000, 1000000)", "abcd"), false).find("too large a size"),
               std::string::npos);
     EXPECT_NE(

@@ -197,19 +197,19 @@ private:
     std::size_t m_at = 0;
 };
 
-/// Return the bytes of all items; nothing if they exceed the maximum.
+/// Return the bytes of all items; nothing if they exceed the maximum, or if those of an empty array would do so without
+/// its empty axes: LibTorch multiplies the axes from the first to the last.
 std::optional<std::uint64_t> product(const std::vector<std::int64_t>& shape, std::uint64_t item_bytes) {
-    if (std::find(shape.begin(), shape.end(), 0) != shape.end()) {
-        return 0;
-    }
     std::uint64_t bytes = item_bytes;
+    bool is_empty = false;
     for (const std::int64_t size : shape) {
-        if (__builtin_mul_overflow(bytes, static_cast<std::uint64_t>(size), &bytes) ||
+        is_empty = is_empty || size == 0;
+        if (__builtin_mul_overflow(bytes, static_cast<std::uint64_t>(size == 0 ? 1 : size), &bytes) ||
             bytes > largest_array_bytes) {
             return std::nullopt;
         }
     }
-    return bytes;
+    return is_empty ? 0 : bytes;
 }
 
 std::string read_exactly(ByteSource& source, std::size_t bytes) {

@@ -172,10 +172,10 @@ void note_failure(const Target& target, const CampaignOptions& options, const st
     write_file(file, {shared.input.data(), shared.input_bytes});
     std::error_code ignored;
     fs::copy_file(log, file.string() + ".log", fs::copy_options::overwrite_existing, ignored);
-    report.failures.push_back({reason, file, 1});
-    const fs::path program = fs::read_symlink("/proc/self/exe", ignored);
-    std::fprintf(stderr, "FAILED %s: %s\n  %s %s --replay %s\n", target.name, reason.c_str(), program.c_str(),
-                 target.name, file.c_str());
+    const std::string replay = fs::read_symlink("/proc/self/exe", ignored).string() + " " + target.name +
+                               " --replay " + file.string();
+    report.failures.push_back({reason, file, 1, replay});
+    std::fprintf(stderr, "FAILED %s: %s\n  %s\n", target.name, reason.c_str(), replay.c_str());
 }
 
 } // namespace

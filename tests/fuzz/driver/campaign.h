@@ -23,6 +23,7 @@ struct Failure {
     std::string reason;
     std::filesystem::path file;
     std::uint64_t count = 0; ///< inputs that fail for this reason
+    std::string replay;      ///< command that runs the input again
 };
 
 struct CampaignReport {

@@ -96,7 +96,7 @@ void change_items(std::string& items, Random& random) {
         items.resize(random.below(2 * items.size() + 2), '\1');
         return;
     default:
-        items = mutate_bytes(std::move(items), {items}, {}, random);
+        items = mutate_bytes(items, {items}, {}, random);
     }
 }
 

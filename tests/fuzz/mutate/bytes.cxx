@@ -47,7 +47,7 @@ void change(std::string& bytes, const std::vector<std::string>& seeds, std::span
     const std::size_t at = random.below(bytes.size() + 1);
     switch (random.below(words.empty() ? 8 : 10)) {
     case 0:
-        bytes = with_flipped_bit(std::move(bytes), random.below(8 * bytes.size()));
+        bytes = with_flipped_bit(bytes, random.below(8 * bytes.size()));
         break;
     case 1:
         if (!bytes.empty()) {

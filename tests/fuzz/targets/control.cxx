@@ -40,7 +40,7 @@ std::string exchange(asio::io_context& context, const std::string& path, const s
     client.connect(Protocol::endpoint(path));
     boost::system::error_code failure; // the server may answer and close before it has read everything
     asio::write(client, asio::buffer(bytes.data(), std::min<std::size_t>(bytes.size(), 100000)), failure);
-    client.shutdown(Protocol::socket::shutdown_send, failure);
+    failure = client.shutdown(Protocol::socket::shutdown_send, failure);
     std::string reply;
     std::array<char, 4096> block;
     bool is_open = true;

@@ -27,15 +27,15 @@ inline std::int64_t archive_bytes_allowed(const std::string& bytes) {
 }
 
 /// For JSON: one byte of text, such as the comma of "[[],[],...", makes a value of some 50 bytes in a list that grows by
-/// doubling. Compressed files have up to 1000 times as much text, and the header of zstd declares up to 128 MB of
-/// history.
+/// doubling. Compressed files have up to 1000 times as much text. Two formats hold more before a checksum can tell
+/// damage: a block of bzip2 up to 46 MB, and the history of zstd up to 128 MB.
 inline std::int64_t document_bytes_allowed(const std::string& bytes) {
     const auto size = static_cast<std::int64_t>(bytes.size());
-    const bool is_zstd = bytes.starts_with("\x28\xb5\x2f\xfd");
-    const bool is_compressed = is_zstd || bytes.starts_with("\x1f\x8b") || bytes.starts_with("BZh") ||
+    const bool is_long = bytes.starts_with("\x28\xb5\x2f\xfd") || bytes.starts_with("BZh");
+    const bool is_compressed = is_long || bytes.starts_with("\x1f\x8b") ||
                                bytes.starts_with("\xfd"
                                                  "7zXZ");
-    return (std::int64_t{is_zstd ? 160 : 16} << 20) + (is_compressed ? 20000 : 200) * size;
+    return (std::int64_t{is_long ? 160 : 16} << 20) + (is_compressed ? 20000 : 200) * size;
 }
 
 /// For small files without structure.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 local base = { a: 1, b:: $.a + 1, c: self.b, assert self.a > 0 : 'a' };
 [(base { a: 2, d+: { e: super.c } }) + { d+: {} }, |||
     text
