@@ -47,27 +47,10 @@ def sanitize(mode: str, options: argparse.Namespace) -> dict[str, Any]:
 def fuzz(options: argparse.Namespace) -> list[dict[str, Any]]:
     """Fuzz the readers in the build with address sanitizer."""
     program = builds.make("asan") / "tests" / "spng_fuzz"
-    found = []
-    for report in fuzzing.run(program, options.seconds, options.seed, OUT / "harden" / "fuzz"):
-        for failure in report.failures:
-            say(f"  {failure.reason}\n    {failure.replay}")
-        say(
-            f"  {report.target}: {report.inputs} inputs, {report.inputs_per_second:.0f} a second, "
-            f"{len(report.failures)} failures, {report.results} different results, "
-            f"at most {report.peak_bytes / 1e6:.1f} MB"
-        )
-        found.append(
-            {
-                "target": report.target,
-                "inputs": report.inputs,
-                "inputs_per_second": round(report.inputs_per_second, 1),
-                "failures": len(report.failures),
-                "results": report.results,
-                "corpus_files": report.corpus_files,
-                "peak_bytes": report.peak_bytes,
-            }
-        )
-    return found
+    reports = fuzzing.run(program, options.seconds, options.seed, OUT / "harden" / "fuzz")
+    for report in reports:
+        say(f"  {report.line()}")
+    return [report.as_json() for report in reports]
 
 
 def is_clean(part: str, result: Any) -> bool:

@@ -74,7 +74,8 @@ class TargetReport:
             "corpus_files": self.corpus_files,
             "results": self.results,
             "peak_bytes": self.peak_bytes,
-            "failures": [
+            "failures": len(self.failures),
+            "failed": [
                 {"reason": one.reason, "count": one.count, "replay": one.replay} for one in self.failures
             ],
         }

@@ -18,6 +18,7 @@ import numpy as np
 from scripts.wcb import run_tests
 from scripts.wcb.checkout import OUT, ROOT, say
 from tests.support.small_detector import channels_of_planes, write_description
+from tests.support.wire_cell import write_arrays
 
 SUPPRESSIONS = Path(__file__).with_name("suppressions")
 EVENTS, TICKS = 8, 2000
@@ -90,7 +91,7 @@ def write_events(path: Path) -> None:
     """Write frames of noise with pulses for the small detector."""
     random = np.random.default_rng(18)
     channels = np.concatenate(channels_of_planes()).astype(np.int32)
-    arrays = {}
+    arrays: dict[str, np.ndarray] = {}
     for ident in range(EVENTS):
         adc = random.normal(2000, 6, (len(channels), TICKS))
         adc[::7, 500:520] += 300
@@ -99,7 +100,7 @@ def write_events(path: Path) -> None:
             f"channels_*_{ident}": channels,
             f"tickinfo_*_{ident}": np.array([0.0, 500.0, 0.0]),
         }
-    np.savez(path, **arrays)
+    write_arrays(path, arrays)
 
 
 def jobs(folder: Path) -> dict[str, list[str]]:

@@ -272,7 +272,7 @@ void reject_large_input(const std::filesystem::path& file, const Bindings& bindi
             reject_deep_nesting(binding.value,
                                 (binding.is_argument() ? "--tla-code " : "--ext-code ") + binding.name);
         } else if (binding.value.size() > max_text) {
-            // Jsonnet searches texts in quadratic time: 60,000 characters take more than a minute.
+            // Jsonnet searches strings in quadratic time: 60,000 characters take more than a minute.
             reject({.what = "the text of an argument is too long",
                     .where = (binding.is_argument() ? "-A " : "-V ") + binding.name,
                     .seen = std::to_string(binding.value.size()) + " characters",

@@ -146,7 +146,7 @@ def test_full_standard_output(flag: str) -> None:
 
 
 def test_full_standard_output_of_a_job(tmp_path: Path) -> None:
-    """The outputs are complete; the table is not, and the status says so."""
+    """The outputs are complete; the table is not, and the status reports it."""
     wire_cell.write_arrays(tmp_path / "in.npz", wire_cell.event(np.zeros((4, 100), np.int16), np.arange(4)))
     words = ["-c", str(COPY), "-A", "input=in.npz", "--timing", "timing.json"]
     with open("/dev/full", "w", encoding="utf-8") as full:

@@ -145,7 +145,7 @@ def test_report_names_each_failure_and_its_command() -> None:
     head, *rest = report.line().split("\n")
     assert head.split() == "npy 100 inputs 50 /s 16 results 5.0 MB 1 failures".split()
     assert rest == ["    3 x hang", "    spng_fuzz npy --replay a"]
-    assert report.as_json()["failures"] == [
+    assert report.as_json()["failed"] == [
         {"reason": "hang", "count": 3, "replay": "spng_fuzz npy --replay a"}
     ]
 
