@@ -2,7 +2,7 @@
 #include "spng/nodes/decon/deconvolution.h"
 
 #include "spng/core/error.h"
-#include "spng/core/fft_size.h"
+#include "spng/detector/fft_size.h"
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/abs.h>
