@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from spng.pictures import show
 
-from profiling.tests.chromium import dump, marks, needs_chromium
+from profiling.tests.chromium import driven, dump, marks, needs_chromium
 from spng import Frame, SparseSamples, Traces
 
 PLANES = "U:40,V:30,W:50"
@@ -217,7 +217,7 @@ def test_in_a_browser(text: str, tmp_path: Path) -> None:
     """A script in a copy of the page zooms, clicks and changes layers; every sample is the one given."""
     script = DRIVE.replace("SPIKE", f"{SPIKE[0]}, {SPIKE[1]}")
     page = tmp_path / "page.html"
-    page.write_text(text.replace("</body>", f"<script>{script}</script></body>"), encoding="utf-8")
+    page.write_text(driven(text, script), encoding="utf-8")
     document, messages = dump(page, tmp_path)
     found = marks(document)
     assert messages == [] and "errors" not in found

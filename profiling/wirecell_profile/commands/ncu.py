@@ -17,7 +17,8 @@ from pathlib import Path
 
 from ..errors import UsageError
 from ..model import selection
-from ..model.profile import SQLITE_MAGIC, Profile
+from ..model.database import SQLITE_MAGIC
+from ..model.profile import Profile
 from ..output import Result, as_table, columns, json_text, write
 from ..tables import ncu_verdicts
 from ..tables.ncu_file import Launch, read_ncu
