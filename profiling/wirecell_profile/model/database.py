@@ -38,7 +38,7 @@ class Database:
     def __init__(self, path: Path) -> None:
         """Open a file. Raise ProfileError if it cannot be read or is not in SQLite format."""
         self.path = path
-        size, header = _start_of(path)
+        size, header = _size_and_header(path)
         real = path.resolve()
         # SQLite writes files beside one with a write-ahead log, unless the caller says that nothing changes it.
         unchanged = header.endswith(WAL) and not Path(f"{real}-wal").exists()
@@ -100,14 +100,19 @@ class Database:
         return self._steps > self._max_steps
 
 
-def _start_of(path: Path) -> tuple[int, bytes]:
+def start_of(path: Path, count: int) -> bytes:
+    """Return the first bytes of a file. Raise OSError for a folder, pipe or device, which may have no end."""
+    if not stat.S_ISREG(path.stat().st_mode):  # opening a pipe would wait for its writer
+        raise OSError(errno.EINVAL, "a folder, pipe or device")
+    with path.open("rb") as file:
+        return file.read(count)
+
+
+def _size_and_header(path: Path) -> tuple[int, bytes]:
     """Return the size and the first bytes of a file. Raise ProfileError unless it is in SQLite format."""
     try:
-        found = path.stat()
-        if not stat.S_ISREG(found.st_mode):  # opening a pipe would wait for its writer
-            raise OSError(errno.EINVAL, "a folder, pipe or device")
-        with path.open("rb") as file:
-            header = file.read(len(SQLITE_MAGIC) + 2 + len(WAL))
+        header = start_of(path, len(SQLITE_MAGIC) + 2 + len(WAL))
+        size = path.stat().st_size
     except OSError as error:
         hint = "give the path of a recorded file"
         raise system_error("cannot read the profile", path, error, hint) from None
@@ -120,4 +125,4 @@ def _start_of(path: Path) -> tuple[int, bytes]:
             "a file of wire-cell --record, or nsys's export",
             f"nsys export --type sqlite {path}" if report else "",
         )
-    return found.st_size, header
+    return size, header

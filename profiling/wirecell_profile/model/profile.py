@@ -128,7 +128,9 @@ class Profile:
     def open(cls, path: str | Path) -> Profile:
         """Open a file for reading. Raise ProfileError if it cannot be read or is not a profile."""
         profile = cls(Database(Path(path)))
-        known = [name for name in (*CONTENTS, *OTHER_TABLES) if profile.lists(name)]  # rejects each that is a view
+        known = [
+            name for name in (*CONTENTS, *OTHER_TABLES) if profile.lists(name)
+        ]  # rejects each that is a view
         if not known:
             raise ProfileError(
                 "this SQLite file is not a profile",
@@ -207,7 +209,10 @@ class Profile:
     @cached_property
     def strings(self) -> dict[int, str]:
         """StringIds: identifier -> text."""
-        return self.pairs("StringIds", "id", "value", int, str)
+        try:
+            return self.pairs("StringIds", "id", "value", int, str)
+        except MissingData as error:  # every version has them
+            raise self.database.damaged(error.what, "columns id and value") from None
 
     def pairs(self, name: str, key: str, value: str, keys: type[Key], values: type[Item]) -> dict[Key, Item]:
         """Return two columns of a table as a dictionary, empty without the table. The last of equal keys wins.
