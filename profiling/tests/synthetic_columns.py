@@ -58,6 +58,7 @@ COLUMNS = {
     "PROFILER_OVERHEAD": "start end globalTid nameId returnValue",
     "GPU_METRICS": "timestamp typeId metricId value",
     "TARGET_INFO_GPU_METRICS": "typeId metricId metricName",
+    "TARGET_INFO_SESSION_START_TIME": "utcEpochNs utcTime",
     "TARGET_INFO_GPU": "id name totalMemory memoryBandwidth clockRate smCount uuid computeMajor computeMinor",
     "TARGET_INFO_CUDA_GPU": "deviceId name",
     "ThreadNames": "nameId priority globalTid",
@@ -98,6 +99,7 @@ TEXT = {
     "uuid",
     "metricName",
     "friendlyName",
+    "utcTime",
 }
 # Names of this list that are integers in some tables.
 NUMBERS = {

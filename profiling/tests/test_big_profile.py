@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from big_profile import CALLS, KERNELS, RANGES, write_profile
-from chromium import dump, marks, needs_chromium
+from chromium import driven, dump, marks, needs_chromium
 from test_html import Page, make_page, tables
 from wirecell_profile.html import page as page_module
 from wirecell_profile.html.timeline import make_timeline
@@ -99,7 +99,7 @@ def test_merged_bars_in_a_browser(merged: Page, tmp_path: Path) -> None:
     }, 500));
     """
     copy = tmp_path / "driven.html"
-    copy.write_text(merged.text.replace("</body>", f"<script>{script}</script></body>"), encoding="utf-8")
+    copy.write_text(driven(merged.text, script), encoding="utf-8")
     document, messages = dump(copy, tmp_path)
     said = marks(document)
     assert messages == [] and int(said["total"]) == EVENTS and int(said["inked"]) > 10_000

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from chromium import dump, marks, needs_chromium, screenshot
+from chromium import driven, dump, marks, needs_chromium, screenshot
 from wirecell_profile.cli import main
 from wirecell_profile.html.payload import NO_EVENT
 from wirecell_profile.html.timeline import assign_tracks
@@ -405,7 +405,7 @@ def test_hands_on_the_timeline(page: Page, tmp_path: Path) -> None:
     }, 500));
     """
     copy = tmp_path / "driven.html"
-    copy.write_text(page.text.replace("</body>", f"<script>{script}</script></body>"), encoding="utf-8")
+    copy.write_text(driven(page.text, script), encoding="utf-8")
     document, messages = dump(copy, tmp_path)
     assert messages == []
     said = json.loads(

@@ -164,7 +164,7 @@ def work(profile_file, ranges: int) -> tuple[int, int]:
         calls += event == "call"
 
     scope = profile_file.scope()
-    scope.profile._database._connection.set_trace_callback(statements.append)
+    scope.profile.database._connection.set_trace_callback(statements.append)
     report = find("nvtx_sum")[0]
     sys.setprofile(count)
     try:

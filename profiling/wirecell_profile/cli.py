@@ -13,6 +13,7 @@ from types import ModuleType
 from . import __version__, commands
 from .errors import ProfileError, UsageError
 from .stop_signals import Stopped, stop_signals_raise
+from .terminal import visible_output
 
 ABOUT = """Reports, comparisons and pictures from profiles that wire-cell --record wrote, or Nsight Systems exported:
   nsys export --type sqlite REPORT.nsys-rep
@@ -58,6 +59,11 @@ def parser_of(program: str, version: str, about: str, modules: list[ModuleType])
 
 def main(words: list[str] | None = None) -> int:
     """Run a command and return the exit status. Print a ProfileError as one block."""
+    with visible_output():
+        return _run(words)
+
+
+def _run(words: list[str] | None) -> int:
     arguments = make_parser(load_commands()).parse_args(words)
     try:
         with stop_signals_raise():

@@ -6,6 +6,8 @@ from __future__ import annotations
 import shlex
 import sys
 
+MAX_PART = 2000  # letters of each part of an error; names in files may have millions
+
 
 class ProfileError(Exception):
     """An error with its location, the seen and the expected value, and a hint. Empty parts are left out."""
@@ -13,7 +15,11 @@ class ProfileError(Exception):
     def __init__(
         self, what: str, where: str = "", seen: str = "", expected: str = "", hint: str = ""
     ) -> None:
-        parts = (("where", where), ("seen", seen), ("expected", expected), ("hint", hint))
+        what, *rest = (
+            text if len(text) <= MAX_PART else f"{text[:MAX_PART]}..."
+            for text in (what, where, seen, expected, hint)
+        )
+        parts = zip(("where", "seen", "expected", "hint"), rest)
         super().__init__(
             "\n".join([f"error: {what}", *(f"  {name + ':':<10}{text}" for name, text in parts if text)])
         )

@@ -21,9 +21,11 @@ from pathlib import Path
 
 from .errors import system_error
 from .output_file import output_file
+from .terminal import visible
 from .units import SIZES, TIMES
 
 FORMATS = ("table", "csv", "json")
+MAX_WHOLE = 2000  # characters of a text that is not shortened because others look alike
 MAX_TEXT = 100  # characters of a text in a table; names of kernels can have thousands
 MIN_TEXT = 28  # strings are not cut shorter to fit a narrow terminal
 GAP, DOTS = "  ", "..."
@@ -46,6 +48,8 @@ class Column:
     def rounded(self, value: float) -> float:
         """Round halves away from zero as SQL does; Python's formats round them to even."""
         scale = 10**self.digits
+        if not math.isfinite(value * scale):
+            return value
         return math.copysign(math.floor(abs(value) * scale + 0.5) / scale, value)
 
 
@@ -136,7 +140,10 @@ def as_readable_table(result: Result, rows: int, width: int, more: str) -> str:
 def _table(heads: list[str], bodies: list[list[str]], longest: int, result: Result) -> str:
     """Align columns, given by their cells, under a rule; shorten strings to `longest` letters."""
     is_text = result.text_columns()
-    bodies = [cut_apart(cells, longest) if text else cells for text, cells in zip(is_text, bodies)]
+    bodies = [
+        cut_apart([visible(cell) for cell in cells], longest) if text else cells
+        for text, cells in zip(is_text, bodies)
+    ]
     rule = ["-" * max(map(len, (head, *cells))) for head, cells in zip(heads, bodies)]
     return "\n".join(aligned([heads, rule, *zip(*bodies)], [not text for text in is_text])) + "\n"
 
@@ -170,13 +177,13 @@ def cut_apart(names: Sequence[str], longest: int) -> list[str]:
     """Shorten names to at most `longest` letters, so that different names stay different.
 
     Names that begin and end alike are cut before the first letter in which they differ. Names that even then
-    look alike stay whole.
+    look alike stay whole, up to MAX_WHOLE letters.
     """
     distinct = set(names)
     cut = {name: _middle_cut(name, longest) for name in distinct}
     for retry in (
         lambda name, alike: _cut_before(name, len(os.path.commonprefix(alike)), longest),
-        lambda name, _: name,
+        lambda name, _: _middle_cut(name, MAX_WHOLE),
     ):
         shown: dict[str, list[str]] = {}
         for name in distinct:
@@ -239,7 +246,9 @@ def write(text: str, path: Path | None) -> None:
         sys.stdout.write(text)
         return
     with written(path) as partial:
-        partial.write_text(text, encoding="utf-8")
+        partial.write_text(
+            text, encoding="utf-8", errors="backslashreplace"
+        )  # names of files need not be UTF-8
 
 
 @contextmanager

@@ -6,11 +6,14 @@ from __future__ import annotations
 import dataclasses
 import json
 import re
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from profiling.tests.chromium import dump, needs_chromium, screenshot
+from profiling.tests.page_policy import assert_policy
 from scripts.output import Table
 from scripts.physics import (
     bars,
@@ -150,9 +153,20 @@ def test_every_section_is_there(with_model: dict[str, Any], sections: list[Secti
     assert sum(len(section.pictures) for section in sections) == 4
     text = page.to_html(with_model, sections)
     assert not re.findall(r"(?:src|href)=['\"](?!data:|#)", text), "something from outside"
+    assert_policy(text)
     assert text.count("data:image/svg+xml;base64,") == 4
     for words in ("0123abcd", "a processor", "seeds 900000", "OSP", "short by", "dead_is_hit=true"):
         assert words in text
+
+
+@needs_chromium
+def test_in_a_browser(with_model: dict[str, Any], sections: list[Section], tmp_path: Path) -> None:
+    """The browser shows the page with its pictures, and blocks none of it."""
+    path = tmp_path / "page.html"
+    picture = [Section("t", "T", [], pictures=section.pictures) for section in sections if section.pictures]
+    path.write_text(page.to_html(with_model, picture), encoding="utf-8")
+    assert dump(path, tmp_path)[1] == []
+    assert len(np.unique(screenshot(path, tmp_path).reshape(-1, 3), axis=0)) > 100  # colours
 
 
 def test_without_a_model_the_page_says_so() -> None:

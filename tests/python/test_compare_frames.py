@@ -15,7 +15,8 @@ from spng.compare.samples import THRESHOLDS
 from spng.compare.text import percent, ratio, share, text_report
 from wirecell_frame.cli import main
 
-from profiling.tests.chromium import dump, needs_chromium
+from profiling.tests.chromium import dump, marks, needs_chromium
+from profiling.tests.page_policy import HOSTILE_NAME, assert_policy
 from spng import Error, Frame, Traces, formats
 from tests.python.frame_examples import PLANES, frame, signal
 from tests.support.wire_cell import ROOT
@@ -341,7 +342,7 @@ class TestPage:
 
     def test_content(self, files: tuple[Path, Path]) -> None:
         page = html_page(compare(*files, planes=PLANES))
-        assert "The frames differ" in page and "http" not in page.replace("http://www.w3.org", "")
+        assert "The frames differ" in page and "://" not in page.replace("http://www.w3.org", "")
         for figure in (
             "Samples that are not 0",
             "Sizes of the differences",
@@ -350,6 +351,7 @@ class TestPage:
         ):
             assert figure in page
         assert page.count("First difference in channel") == 4
+        assert_policy(page)
 
     def test_equal_frames_without_samples(self) -> None:
         page = html_page(compare(frame(signal() * 0), frame(signal() * 0)))
@@ -361,6 +363,15 @@ class TestPage:
         assert main(["compare", *map(str, files), "--planes", PLANES, "--html", str(path)]) == 1
         document, messages = dump(path, tmp_path)
         assert messages == [] and document.count("<svg") == 8
+
+    @needs_chromium
+    def test_names_do_not_run(self, tmp_path: Path) -> None:
+        frames = [frame(signal() * size, HOSTILE_NAME) for size in (1, 2)]
+        path = tmp_path / "page.html"
+        path.write_text(html_page(compare(*frames, planes=PLANES)), encoding="utf-8")
+        assert_policy(path.read_text(encoding="utf-8"))
+        document, messages = dump(path, tmp_path)
+        assert messages == [] and "ran" not in marks(document) and "&lt;svg onload=" in document
 
 
 def test_summaries_and_pictures_of_traces_with_gaps() -> None:

@@ -15,7 +15,8 @@ import numpy as np
 import pytest
 from spng.pictures import show
 
-from profiling.tests.chromium import dump, marks, needs_chromium
+from profiling.tests.chromium import driven, dump, marks, needs_chromium
+from profiling.tests.page_policy import HOSTILE_NAME, assert_policy
 from spng import Frame, SparseSamples, Traces
 
 PLANES = "U:40,V:30,W:50"
@@ -122,6 +123,7 @@ def test_page_is_self_contained(text: str) -> None:
     assert not re.search(r"https?://|@import|url\(|\bfetch\(|XMLHttpRequest|WebSocket|import\(", text)
     assert all(each.startswith("data:,") for each in re.findall(r'(?:src|href)\s*=\s*"([^"]*)"', text))
     assert text.count("</script>") == 1 + 6 + 1, "a note ended a script"
+    assert_policy(text)
 
 
 def test_table_of_charge(text: str) -> None:
@@ -217,7 +219,7 @@ def test_in_a_browser(text: str, tmp_path: Path) -> None:
     """A script in a copy of the page zooms, clicks and changes layers; every sample is the one given."""
     script = DRIVE.replace("SPIKE", f"{SPIKE[0]}, {SPIKE[1]}")
     page = tmp_path / "page.html"
-    page.write_text(text.replace("</body>", f"<script>{script}</script></body>"), encoding="utf-8")
+    page.write_text(driven(text, script), encoding="utf-8")
     document, messages = dump(page, tmp_path)
     found = marks(document)
     assert messages == [] and "errors" not in found
@@ -260,3 +262,17 @@ def test_in_a_browser(text: str, tmp_path: Path) -> None:
         and "event 9, 2 of 2" in said["event"][2]
     )
     assert said["overlay"] == 2 and said["mask"] == ["masks", "bad"] and "</script>&" in said["notes"]
+
+
+@needs_chromium
+def test_names_do_not_run(tmp_path: Path) -> None:
+    """Tags, labels, masks and notes that are HTML with scripts are shown as text."""
+    samples = np.ones((120, TICKS), np.float32)
+    masks = {HOSTILE_NAME: np.array([[1003, 0, 900]])}
+    frame = Frame({HOSTILE_NAME: traces(HOSTILE_NAME, samples)}, 1, masks, {HOSTILE_NAME: HOSTILE_NAME})
+    page = show(frame, layers={f"b{HOSTILE_NAME}": frame}, planes=PLANES).save(tmp_path / "page.html")
+    assert_policy(page.read_text(encoding="utf-8"))
+    document, messages = dump(page, tmp_path)
+    found = marks(document)
+    assert messages == [] and "ran" not in found and "errors" not in found
+    assert document.count("&lt;svg onload=") >= 4

@@ -15,9 +15,10 @@ import argparse
 import sys
 from pathlib import Path
 
-from ..errors import UsageError
+from ..errors import UsageError, system_error
 from ..model import selection
-from ..model.profile import SQLITE_MAGIC, Profile
+from ..model.database import SQLITE_MAGIC, start_of
+from ..model.profile import Profile
 from ..output import Result, as_table, columns, json_text, write
 from ..tables import ncu_verdicts
 from ..tables.ncu_file import Launch, read_ncu
@@ -57,10 +58,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Run the command."""
     try:
-        with arguments.file.open("rb") as file:
-            is_recording = file.read(len(SQLITE_MAGIC)) == SQLITE_MAGIC
-    except OSError:
-        is_recording = False  # read_ncu raises the error
+        is_recording = start_of(arguments.file, len(SQLITE_MAGIC)) == SQLITE_MAGIC
+    except OSError as error:
+        raise system_error("cannot read the file", arguments.file, error) from None
     tables = _of_recording(arguments) if is_recording else _of_csv(arguments.file)
     if arguments.format == "json":
         body = json_text({name: result.records() for name, result in tables.items()})

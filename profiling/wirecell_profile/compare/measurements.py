@@ -180,7 +180,7 @@ def setting_conditions(settings: dict) -> dict[str, object]:
     for name, value in settings.items():
         if name == "configuration":
             values["job"] = Path(str(value)).name  # its folder depends on the checkout
-        elif name == "arguments":
+        elif name == "arguments" and isinstance(value, dict):
             values |= {f"argument {key}": text for key, text in value.items() if key not in OUTPUT_ARGUMENTS}
         elif name not in STATED_BY_RUN + OF_THE_MOMENT:
             values[f"setting {name}"] = value

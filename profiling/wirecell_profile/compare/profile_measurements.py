@@ -217,6 +217,6 @@ def _conditions(profile: Profile, events: int) -> dict[str, str]:
     conditions |= {f"device {index}": name for index, name in profile.device_names.items() if name}
     try:
         settings = json.loads(manifest.get("settings") or "{}")
-    except ValueError:
-        settings = {}
-    return to_strings(conditions | setting_conditions(settings))
+        return to_strings(conditions | (setting_conditions(settings) if isinstance(settings, dict) else {}))
+    except (ValueError, RecursionError):
+        return to_strings(conditions)

@@ -47,7 +47,7 @@ def read_runs(path: Path) -> list[Run]:
         data = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise system_error("cannot read", path, error) from None
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ProfileError("not a JSON file", str(path), str(error), f"{TIMING_SCHEMA} or {SCHEMA}") from None
     schema = data.get("schema") if isinstance(data, dict) else None
     try:

@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from functools import partial
 
+from ..errors import MissingData
 from ..model.profile import Profile
 from ..model.selection import Scope
 from ..output import Column, Result, columns
@@ -16,6 +18,7 @@ from ..tables.sections import SECTIONS
 from ..tables.timeline import timeline
 
 Maker = Callable[[Scope], Result]
+FILE_NAME = re.compile(r"[\w.$ -]{1,100}")
 
 
 def all_tables() -> dict[str, Maker]:
@@ -68,6 +71,8 @@ def raw_tables(profile: Profile) -> dict[str, Maker]:
 
 
 def _raw(name: str, scope: Scope) -> Result:
+    if not FILE_NAME.fullmatch(name):
+        raise MissingData("the name of this table cannot be that of a file")
     rows, names = scope.profile.rows(name)
     if not rows:
         raise scope.profile.missing(name)

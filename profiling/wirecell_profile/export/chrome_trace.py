@@ -10,6 +10,7 @@ exact to the nanosecond.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator
 
 import numpy as np
@@ -256,7 +257,7 @@ def _counters(scope: Scope) -> Iterator[str]:
             table.reals("value").tolist(),
         )
         for time, source, metric, value in rows:
-            if scope.selection.covers(time):
+            if scope.selection.covers(time) and not math.isnan(value):
                 yield event("C", f"{source} {metric}", time, pid, 0, args={"value": value})
     if profile.has("GPU_METRICS"):
         table, names = profile.table("GPU_METRICS"), _metric_names(scope)

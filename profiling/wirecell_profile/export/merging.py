@@ -15,23 +15,25 @@ Ids that are unique only within a file become unique; everything else stays unch
 
 from __future__ import annotations
 
+import re
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from ..errors import ProfileError, UsageError, system_error
+from ..model.database import quoted
 from ..model.identity import THREAD_BITS, process_of
 from ..model.profile import Profile
+from ..model.table import NULL, TIMES
 from ..output_file import output_file, target_of
 
 STRING_COLUMNS = set(
     "textId jsonTextId nameId demangledName shortName mangledName filenameId contentId symbol module".split()
 )
 IDENTITY_COLUMNS = {"globalTid", "endGlobalTid", "globalPid", "globalVid"}
-TIME_COLUMNS = {"start", "end", "timestamp", "rawTimestamp", "enq", "deq", "t", "startTime", "stopTime"}
 # (table, column) -> kind of its ids, which are unique only within a file. A column without table applies to all tables.
 NUMBERS = {
     ("SPNG_NODE", "id"): "node",
@@ -48,6 +50,7 @@ NUMBERS = {
     ("SPNG_CALL_CORRELATION", "call"): "call",
     ("CUDA_GRAPH_NODE_EVENTS", "spngCall"): "call",
 }
+SAMPLE_SOURCE = ("SPNG_SAMPLE", "source")  # the only text that changes
 DEVICE_TABLES = {"TARGET_INFO_GPU": "id", "TARGET_INFO_CUDA_GPU": "deviceId"}
 ONCE = tuple(
     (
@@ -55,6 +58,7 @@ ONCE = tuple(
         "TARGET_INFO_GPU_METRICS"
     ).split()
 )
+KNOWN_TYPE = re.compile(r"[\w ]*(\(\d+\))?")  # of a column, in its declaration
 VM_SHIFT = 48
 MAX_VMS = 255
 
@@ -65,7 +69,6 @@ class Source:
 
     path: Path
     profile: Profile
-    connection: sqlite3.Connection
     start: int | None  # start of the session, ns since 1970
     shift: int = 0  # ns to add to times
     vm: int = 0  # to add to the VM part of ids
@@ -92,12 +95,11 @@ def merge(paths: list[Path], target: Path) -> list[str]:
                     write_table(joined, table, sources)
             write_manifest(joined, sources)
             joined.commit()
-    except (OSError, sqlite3.Error) as error:
+    except (OSError, sqlite3.Error, OverflowError) as error:  # the last: an integer beyond 64 bits
         raise ProfileError("cannot merge the profiles", str(target), str(error)) from None
     finally:
         for source in sources:
             source.profile.close()
-            source.connection.close()
     return notes
 
 
@@ -119,10 +121,11 @@ def open_source(path: Path) -> Source:
     profile = Profile.open(path)
     start = None
     if profile.has("TARGET_INFO_SESSION_START_TIME"):
-        start = int(profile.table("TARGET_INFO_SESSION_START_TIME").integers("utcEpochNs")[0])
+        first = int(profile.table("TARGET_INFO_SESSION_START_TIME").integers("utcEpochNs")[0])
+        start = None if first == NULL else first
     elif "start_utc_ns" in profile.manifest:
-        start = int(profile.manifest["start_utc_ns"])
-    return Source(path, profile, sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True), start)
+        start = profile.manifest_integer("start_utc_ns")
+    return Source(path, profile, start)
 
 
 def align_times(sources: list[Source]) -> list[str]:
@@ -161,8 +164,10 @@ def processes(source: Source) -> set[int]:
     for table in source.profile.tables:
         for column in IDENTITY_COLUMNS & set(columns_of(source, table)):
             if column != "globalVid":
-                query = f'SELECT DISTINCT "{column}" FROM "{table}" WHERE "{column}" IS NOT NULL'
-                found |= {process_of(value) for (value,) in rows(source, query)}
+                found |= {
+                    process_of(value)
+                    for value in integers(source, table, f"DISTINCT {quoted(column)}", column)
+                }
     return found
 
 
@@ -179,8 +184,10 @@ def separate_devices(sources: list[Source]) -> list[str]:
             if table not in source.profile.tables:
                 continue
             columns = columns_of(source, table)
-            for row in rows(source, f'SELECT * FROM "{table}"'):
+            for row in source.profile.rows(table)[0]:
                 values = dict(zip(columns, row))
+                if not isinstance(values.get(key), int):
+                    continue
                 identity = (values["uuid"],) if values.get("uuid") else (host, values[key])
                 if identity not in known:
                     used = set(known.values())
@@ -202,11 +209,9 @@ def offset_ids(sources: list[Source]) -> None:
         source.offsets = dict(following)
         for (table, column), sort in NUMBERS.items():
             if table in source.profile.tables and column in columns_of(source, table):
-                ((largest,),) = rows(source, f'SELECT MAX("{column}") FROM "{table}"')
+                (largest,) = integers(source, table, f"MAX({quoted(column)})", column)
                 if largest is not None:
-                    following[sort] = max(
-                        following.get(sort, 0), source.offsets.get(sort, 0) + int(largest) + 1
-                    )
+                    following[sort] = max(following.get(sort, 0), source.offsets.get(sort, 0) + largest + 1)
 
 
 def name_sources(sources: list[Source]) -> None:
@@ -227,12 +232,12 @@ def write_table(joined: sqlite3.Connection, table: str, sources: list[Source]) -
     """Write a table with the columns of all files, in order of starts."""
     types: dict[str, str] = {}
     for source in sources:
-        for _, column, kind, *_ in rows(source, f'PRAGMA table_info("{table}")'):
-            types.setdefault(column, kind)
-    joined.execute(
-        f'CREATE TABLE "{table}" ({", ".join(f"{quoted(column)} {kind}" for column, kind in types.items())})'
-    )
-    joined.execute(f'CREATE TEMP TABLE stage AS SELECT * FROM "{table}"')
+        if table in source.profile.tables:
+            for column, kind in source.profile.table(table).types.items():
+                types.setdefault(column, kind if KNOWN_TYPE.fullmatch(kind) else "")
+    declared = ", ".join(f"{quoted(column)} {kind}" for column, kind in types.items())
+    joined.execute(f"CREATE TABLE {quoted(table)} ({declared})")
+    joined.execute(f"CREATE TEMP TABLE stage AS SELECT * FROM {quoted(table)}")
     once = table.startswith(ONCE)
     new_text = {text: identifier for identifier, text in joined.execute("SELECT id, value FROM StringIds")}
     for source in sources:
@@ -241,14 +246,17 @@ def write_table(joined: sqlite3.Connection, table: str, sources: list[Source]) -
                 {}
                 if once
                 else {
-                    index: change
+                    index: (str if (table, column) == SAMPLE_SOURCE else int, change)
                     for index, column in enumerate(own)
                     if (change := change_of(source, table, column, new_text))
                 }
             )
             joined.executemany(
                 f"INSERT INTO stage ({', '.join(map(quoted, own))}) VALUES ({', '.join('?' * len(own))})",
-                (changed(row, changes) for row in rows(source, f'SELECT * FROM "{table}"')),
+                (
+                    changed(row, changes)
+                    for row in source.profile.database.rows(source.profile.table(table).query())
+                ),
             )
     order = next((column for column in ("start", "timestamp", "t", "enq") if column in types), None)
     if table == "TARGET_INFO_SESSION_START_TIME":
@@ -257,22 +265,17 @@ def write_table(joined: sqlite3.Connection, table: str, sources: list[Source]) -
         chosen = first_of_each(table, types)
     else:
         chosen = "SELECT * FROM stage ORDER BY " + (f"{quoted(order)}, rowid" if order else "rowid")
-    joined.execute(f'INSERT INTO "{table}" {chosen}')
+    joined.execute(f"INSERT INTO {quoted(table)} {chosen}")
     joined.execute("DROP TABLE stage")
 
 
-def changed(row: tuple, changes: dict[int, Callable[[int], int]]) -> list:
-    """Return the row with changed values; NULL stays."""
+def changed(row: tuple, changes: Mapping[int, tuple[type, Callable[[Any], Any]]]) -> list:
+    """Return the row with changed values; NULL and values of other types than the column's stay."""
     values = list(row)
-    for index, change in changes.items():
-        if values[index] is not None:
+    for index, (kind, change) in changes.items():
+        if isinstance(values[index], kind):
             values[index] = change(values[index])
     return values
-
-
-def quoted(column: str) -> str:
-    """Quote a name for SQL."""
-    return f'"{column}"'
 
 
 def first_of_each(table: str, types: dict[str, str]) -> str:
@@ -290,7 +293,7 @@ def change_of(
     source: Source, table: str, column: str, new_text: dict[str, int]
 ) -> Callable[[Any], Any] | None:
     """Return the function that changes the values of a column; None if they stay."""
-    if (table, column) == ("SPNG_SAMPLE", "source"):
+    if (table, column) == SAMPLE_SOURCE:
         return lambda value: f"{value} {source.title}"  # "process 4711"
     if (table, column) in NUMBERS:
         offset = source.offsets.get(NUMBERS[(table, column)], 0)
@@ -300,7 +303,7 @@ def change_of(
         return lambda value: new_text[strings[value]] if value in strings else value
     if column in IDENTITY_COLUMNS:
         return (lambda value: value + (source.vm << VM_SHIFT)) if source.vm else None
-    if column in TIME_COLUMNS and source.shift:
+    if column in TIMES and source.shift:
         return lambda value: value + source.shift
     if (column == "deviceId" or DEVICE_TABLES.get(table) == column) and source.devices:
         return lambda value: source.devices.get(value, value)
@@ -315,19 +318,13 @@ def write_manifest(joined: sqlite3.Connection, sources: list[Source]) -> None:
         return
     joined.execute("CREATE TABLE SPNG_RUN (key TEXT NOT NULL PRIMARY KEY, value TEXT)")
     for key in dict.fromkeys(key for source in own for key in source.profile.manifest):
-        values = [source.profile.manifest[key] for source in own if key in source.profile.manifest]
+        holders = [source for source in own if key in source.profile.manifest]
         if key == "start_utc_ns":
-            merged = str(min(map(int, values)))
+            merged = str(min(source.profile.manifest_integer(key) for source in holders))
         elif key == "stop_ns":
-            merged = str(
-                max(
-                    int(source.profile.manifest[key]) + source.shift
-                    for source in own
-                    if key in source.profile.manifest
-                )
-            )
+            merged = str(max(source.profile.manifest_integer(key) + source.shift for source in holders))
         else:
-            merged = ", ".join(dict.fromkeys(str(value) for value in values))
+            merged = ", ".join(dict.fromkeys(source.profile.manifest[key] for source in holders))
         joined.execute("INSERT INTO SPNG_RUN VALUES (?, ?)", (key, merged))
     joined.execute(
         "INSERT OR REPLACE INTO SPNG_RUN VALUES ('merged_from', ?)",
@@ -337,9 +334,10 @@ def write_manifest(joined: sqlite3.Connection, sources: list[Source]) -> None:
 
 def columns_of(source: Source, table: str) -> list[str]:
     """Return the names of a table's columns, none without the table."""
-    return [column for _, column, *_ in rows(source, f'PRAGMA table_info("{table}")')]
+    return source.profile.table(table).columns if table in source.profile.tables else []
 
 
-def rows(source: Source, query: str) -> sqlite3.Cursor:
-    """Return the rows of a query on a file."""
-    return source.connection.execute(query)
+def integers(source: Source, table: str, wanted: str, column: str) -> list:
+    """Return an expression of SQL over the rows that have an integer in a column."""
+    query = f"SELECT {wanted} FROM {quoted(table)} WHERE typeof({quoted(column)}) = 'integer'"
+    return [value for (value,) in source.profile.database.read(query)]

@@ -125,7 +125,7 @@ def _forest_row(svg: Element, row: TimeRow, middle: float, x: Callable[[float], 
     name = shortened(row.node, 20, 23)
     text(svg, LEFT - 14, middle + 4, name, text_anchor="end", font_weight=weight)
     verdict = f"{row.ratio:.3f}  {row.verdict}"
-    text(svg, WIDTH - RIGHT + 14, middle + 4, verdict, style=f"fill:{colour}")
+    text(svg, WIDTH - RIGHT + 14, middle + 4, verdict, fill=colour)
 
 
 def ratio_ticks(reach: float) -> list[float]:

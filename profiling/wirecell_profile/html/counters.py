@@ -121,7 +121,7 @@ def _samples(profile: Profile) -> list[Counter]:
     sources, metrics = table.text_column("source"), table.text_column("metric")
     found = []
     for source, metric in sorted(set(zip(sources.to_list(), metrics.to_list()))):
-        mine = sources.matching(source.__eq__) & metrics.matching(metric.__eq__)
+        mine = sources.matching(source.__eq__) & metrics.matching(metric.__eq__) & ~np.isnan(value)
         order = np.argsort(time[mine], kind="stable")
         at, what = time[mine][order], value[mine][order]
         if metric == "cpu_ns":
@@ -156,7 +156,7 @@ def _metrics(profile: Profile) -> list[Counter]:
     device, metric = table.integers("typeId") & 0xFF, table.integers("metricId")
     found = []
     for index, kind in sorted(set(zip(device.tolist(), metric.tolist()))):
-        mine = (device == index) & (metric == kind)
+        mine = (device == index) & (metric == kind) & ~np.isnan(value)
         title = names.get(kind, f"metric {kind}")
         unit = SHARE if "%" in title else "Hz" if title.endswith("Frequency") else PLAIN
         found.append(Counter(title, f"GPU {index} metrics", unit, time[mine], value[mine]))

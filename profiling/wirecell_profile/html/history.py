@@ -62,7 +62,7 @@ def plot(entries: list[dict], metric: str, node: str, steps: list[Step]) -> Elem
     for index, item in enumerate(measured):
         if index % every == 0:
             turned = f"translate({x(index) + 4:.1f},{HEIGHT - BOTTOM + 12}) rotate(-45)"
-            style = {"text_anchor": "end", "style": "font-size:10.5px"}
+            style = {"text_anchor": "end", "font_size": "10.5px"}
             add(svg, "text", item["commit"][:8], transform=turned, **style)
         words = f"{item['commit']}: {short_time(values[index])}, {item['runs']} runs"
         add(svg, "circle", title=words, cx=x(index), cy=y(values[index]), r=3, fill="#5f6b7a")
@@ -74,5 +74,5 @@ def plot(entries: list[dict], metric: str, node: str, steps: list[Step]) -> Elem
         colour, at = SLOWER if step.change > 0 else FASTER, x(step.index - 0.5)
         line(svg, (at, at), (TOP, HEIGHT - BOTTOM), stroke=colour, stroke_dasharray="5 3")
         words = f"{100 * step.change:+.1f} % at {step.commit[:8]}"
-        text(svg, at + 5, HEIGHT - BOTTOM - 8, words, style=f"fill:{colour}")
+        text(svg, at + 5, HEIGHT - BOTTOM - 8, words, fill=colour)
     return svg

@@ -55,8 +55,17 @@ def title(profile: Profile) -> str:
     job = Path(profile.manifest.get("configuration_file", "")).name
     if job:
         return f"Profile of wire-cell {job}, {profile.path.name}"
-    program = Path(shlex.split(line)[0]).name if line else ""
+    program = _program(line or "")
     return f"Profile of {program}, {profile.path.name}" if program else f"Profile {profile.path.name}"
+
+
+def _program(line: str) -> str:
+    """Return the name of the program of a command line, empty for an empty line."""
+    try:
+        words = shlex.split(line)
+    except ValueError:  # a quotation without end
+        words = line.split()
+    return Path(words[0]).name if words else ""
 
 
 def subtitle(scope: Scope, window: Window) -> str:
@@ -125,9 +134,13 @@ def tiles(scope: Scope, window: Window, tables: dict[str, Result]) -> list[tuple
         else (UNKNOWN, "resident memory", "not recorded")
     )
     manifest = scope.profile.manifest
-    if overhead := manifest.get("range_overhead_total_ns"):
+    if manifest.get("range_overhead_total_ns"):
         found.append(
-            (time_text(float(overhead)), "recorder", f"cost of {manifest.get('ranges', '?')} ranges")
+            (
+                time_text(scope.profile.manifest_integer("range_overhead_total_ns")),
+                "recorder",
+                f"cost of {manifest.get('ranges', '?')} ranges",
+            )
         )
     return found
 
@@ -281,12 +294,10 @@ def manifest(profile: Profile) -> list[tuple[str, str]]:
     if profile.is_own:
         return [(key, _short(value)) for key, value in sorted(profile.manifest.items())]
     rows = [(name, profile.capture[name]) for name in NSYS_CAPTURE if name in profile.capture]
-    system = profile.pairs("TARGET_INFO_SYSTEM_ENV")
-    rows += [(name, str(system[name])) for name in NSYS_SYSTEM if name in system]
+    system = profile.text_pairs("TARGET_INFO_SYSTEM_ENV")
+    rows += [(name, system[name]) for name in NSYS_SYSTEM if name in system]
     rows += [(f"GPU {index}", name) for index, name in profile.device_names.items()]
-    return rows + [(name, str(value)) for name, value in profile.export.items()] or [
-        ("file", str(profile.path))
-    ]
+    return rows + [(name, value) for name, value in profile.export.items()] or [("file", str(profile.path))]
 
 
 def _short(value: str) -> str:
@@ -295,5 +306,5 @@ def _short(value: str) -> str:
         return value
     try:
         return f"{len(json.loads(value))} parts, {len(value):,} characters: in table SPNG_RUN of the file"
-    except ValueError:
+    except (ValueError, TypeError, RecursionError):
         return value[:2000] + "…"

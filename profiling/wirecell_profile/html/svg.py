@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from xml.etree.ElementTree import Element, SubElement, tostring
 
+from ..terminal import HIDDEN_IN_LINES
+
 
 def drawing(width: float, height: float, label: str = "", **attributes: object) -> Element:
     """Make an empty drawing as wide as its page. `label`: title for screen readers."""
@@ -36,8 +38,8 @@ def text(parent: Element, x: float, y: float, words: str, **attributes: object) 
 
 
 def to_string(svg: Element) -> str:
-    """Return the drawing as a string."""
-    return tostring(svg, encoding="unicode")
+    """Return the drawing as a string. XML has no control characters."""
+    return tostring(svg, encoding="unicode").translate(HIDDEN_IN_LINES)
 
 
 def _attributes(values: dict[str, object]) -> dict[str, str]:

@@ -181,7 +181,7 @@ def _read_nvtx(profile: TableSource, styles: dict[int, int]) -> Ranges:
     rows = np.flatnonzero(np.isin(event_type, list(styles)))
     if not len(rows):
         raise profile.missing("NVTX_EVENTS")
-    start, end = table.integers("start"), table.integers("end")
+    start, end = table.intervals(is_open=True)
     is_open = end == NULL
     end = np.where(is_open, max(int(start.max()), int(end.max())), end)
     thread = table.integers("globalTid")
@@ -291,7 +291,7 @@ def read_system_calls(profile: TableSource) -> Calls:
 
 def read_host_events(table: Table) -> HostEvents:
     """Read the times and threads of any table of events. Rows without end end at their start."""
-    start, end = table.integers("start"), table.integers("end")
+    start, end = table.intervals(is_open=True)
     return HostEvents(start, np.where(end == NULL, start, end), table.integers("globalTid"))
 
 
@@ -300,9 +300,10 @@ def read_host_calls(profile: TableSource, name: str) -> Calls:
     profile.require(name)
     table = profile.table(name)
     table.load("start", "end", "globalTid", "correlationId", "nameId", "returnValue", "eventClass")
+    start, end = table.intervals()
     return Calls(
-        start=table.integers("start"),
-        end=table.integers("end"),
+        start=start,
+        end=end,
         thread=table.integers("globalTid"),
         correlation=table.integers("correlationId"),
         result=table.integers("returnValue"),
@@ -339,9 +340,10 @@ def _read_activity(profile: TableSource, kind: int) -> Operations:
         name, short_name = table.strings("demangledName"), table.strings("shortName")
     else:
         name = short_name = _operation_names(profile, table, kind)
+    start, end = table.intervals()
     return Operations(
-        start=table.integers("start"),
-        end=table.integers("end"),
+        start=start,
+        end=end,
         kind=np.full(len(table), kind, dtype=np.int64),
         row=np.arange(len(table)),
         device=table.integers("deviceId"),

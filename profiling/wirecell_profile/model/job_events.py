@@ -54,8 +54,6 @@ class JobEvents:
 class JobSource(TableSource, Protocol):
     """The part of a Profile that holds the events of the job."""
 
-    tables: set[str]
-
     @property
     def node_calls(self) -> NodeCalls:
         """Node calls. Raise MissingData if the file has none."""
@@ -80,7 +78,7 @@ def _is_cut(profile: JobSource, process: np.ndarray, index: np.ndarray) -> np.nd
     """Return the mask of the events that are not whole."""
     by_range, annotating = _annotated(profile)
     without_range = np.isin(process, annotating) & ~_contains(by_range, (process, index))
-    if "SPNG_EVENT" not in profile.tables:
+    if not profile.lists("SPNG_EVENT"):
         return without_range
     whole, noting = _recorded(profile)
     has_rows = np.isin(process, noting) if len(noting) else np.ones(len(process), bool)

@@ -136,9 +136,10 @@ def _recorded(profile: TableSource) -> NodeCalls:
     """Read SPNG_CALL and SPNG_NODE."""
     table = profile.table("SPNG_CALL")
     node = _names_of_nodes(profile, table.integers("node"))
+    start, end = table.intervals()
     return NodeCalls(
-        start=table.integers("start"),
-        end=table.integers("end"),
+        start=start,
+        end=end,
         thread=table.integers("globalTid"),
         id=table.integers("id"),
         event=table.integers("event"),

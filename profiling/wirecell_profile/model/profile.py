@@ -7,6 +7,7 @@ nsys writes only tables that have rows, and renames tables and moves columns bet
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
@@ -14,14 +15,14 @@ from typing import Literal, TypeVar, overload
 
 import numpy as np
 
-from ..errors import MissingData, ProfileError, system_error
+from ..errors import MissingData, ProfileError
 from . import events, identity, job_events, nodes
 from .database import Database
 from .table import NULL, Table
 
 Value = TypeVar("Value")
-
-SQLITE_MAGIC = b"SQLite format 3\0"
+Key = TypeVar("Key", int, str)
+Item = TypeVar("Item", int, str)
 
 # Values of the enumerations for files without tables of them (nsys until 2022).
 EVENT_TYPES = {
@@ -61,10 +62,16 @@ MEMORY_KINDS = {
     7: "Unknown",
 }
 
+MAX_TABLES = 2000  # nsys defines 200; commands for all tables have a cost for each
+TABLE = "table"
+# Views and virtual tables are queries and code: they may run for ever.
+KINDS = f"""SELECT name, CASE WHEN type = 'view' THEN 'view' WHEN rootpage > 0 THEN '{TABLE}' ELSE 'virtual table' END
+FROM sqlite_schema WHERE type IN ('table', 'view') AND typeof(name) = 'text'"""
+
 # These also identify a profile.
 OTHER_TABLES = {"StringIds", "META_DATA_EXPORT", "EXPORT_META_DATA", "SPNG_RUN"}
 
-# table or view -> its content, for messages about missing data
+# table -> its content, for messages about missing data
 CONTENTS = {
     "NVTX_EVENTS": "NVTX ranges",
     "CUPTI_ACTIVITY_KIND_RUNTIME": "CUDA API calls",
@@ -108,34 +115,23 @@ class Profile:
 
     def __init__(self, database: Database) -> None:
         self.path = database.path
-        self._database = database
-        self.tables = {
-            row[0] for row in database.read("SELECT name FROM sqlite_master WHERE type IN ('table', 'view')")
-        }
+        self.database = database
+        kinds = dict(database.read(KINDS))
+        if len(kinds) > MAX_TABLES:
+            raise database.damaged(f"{len(kinds):,} tables", f"at most {MAX_TABLES:,}")
+        self.tables = {name for name, kind in kinds.items() if kind == TABLE}
+        self._others = {name: kind for name, kind in kinds.items() if kind != TABLE}
         self._read: dict[str, Table] = {}
         self._absent: set[str] = set()  # sets of events that the file lacks
 
     @classmethod
     def open(cls, path: str | Path) -> Profile:
         """Open a file for reading. Raise ProfileError if it cannot be read or is not a profile."""
-        path = Path(path)
-        try:
-            with path.open("rb") as file:
-                magic = file.read(len(SQLITE_MAGIC))
-        except OSError as error:
-            hint = "give the path of a recorded file"
-            raise system_error("cannot read the profile", path, error, hint) from None
-        if magic != SQLITE_MAGIC:
-            report = path.suffix in (".nsys-rep", ".qdrep")
-            raise ProfileError(
-                "not a profile in SQLite format",
-                str(path),
-                "a report of Nsight Systems" if report else "another format",
-                "a file of wire-cell --record, or nsys's export",
-                f"nsys export --type sqlite {path}" if report else "",
-            )
-        profile = cls(Database(path))
-        if not profile.tables & (CONTENTS.keys() | OTHER_TABLES):
+        profile = cls(Database(Path(path)))
+        known = [
+            name for name in (*CONTENTS, *OTHER_TABLES) if profile.lists(name)
+        ]  # rejects each that is a view
+        if not known:
             raise ProfileError(
                 "this SQLite file is not a profile",
                 str(path),
@@ -146,7 +142,7 @@ class Profile:
 
     def close(self) -> None:
         """Close the file. Only tables read before remain usable."""
-        self._database.close()
+        self.database.close()
 
     def __enter__(self) -> Profile:
         return self
@@ -156,16 +152,22 @@ class Profile:
 
     # ---- tables
 
+    def lists(self, name: str) -> bool:
+        """Return whether the file has the table, even an empty one. Raise ProfileError for a view of this name."""
+        if kind := self._others.get(name):
+            raise self.database.damaged(f"{name} is a {kind}", "a table")
+        return name in self.tables
+
     def has(self, name: str) -> bool:
         """Return whether the file has the table with at least one row."""
-        return name in self.tables and len(self.table(name)) > 0
+        return self.lists(name) and len(self.table(name)) > 0
 
     def table(self, name: str) -> Table:
         """Return a table. Raise MissingData if the file lacks it."""
-        if name not in self.tables:
+        if not self.lists(name):
             raise self.missing(name)
         if name not in self._read:
-            self._read[name] = Table(self._database, name, self.strings)
+            self._read[name] = Table(self.database, name, self.strings)
         return self._read[name]
 
     def read_events(self) -> None:
@@ -178,19 +180,18 @@ class Profile:
     def rows(self, name: str) -> tuple[list[tuple], list[str]]:
         """Return all rows of a table as in SQLite, binary values in hexadecimal, and the names of the
         columns."""
-        rows = self._database.read(f'SELECT * FROM "{name}"')
-        spelled = [tuple(value.hex() if isinstance(value, bytes) else value for value in row) for row in rows]
-        return spelled, self.table(name).columns
+        table = self.table(name)
+        return [tuple(map(_spelled, row)) for row in self.database.read(table.query())], table.columns
 
     @property
     def records_kernels(self) -> bool:
         """Whether the file has a table of kernels or of whole graphs, even an empty one."""
-        return bool(self.tables & {events.ACTIVITIES[kind] for kind in (events.KERNEL, events.GRAPH)})
+        return any(self.lists(events.ACTIVITIES[kind]) for kind in (events.KERNEL, events.GRAPH))
 
     @property
     def records_copies(self) -> bool:
         """Whether the file has a table of copies or of sets, even an empty one."""
-        return bool(self.tables & {events.ACTIVITIES[kind] for kind in (events.MEMCPY, events.MEMSET)})
+        return any(self.lists(events.ACTIVITIES[kind]) for kind in (events.MEMCPY, events.MEMSET))
 
     def require(self, *names: str) -> None:
         """Raise MissingData unless at least one of these tables has rows."""
@@ -208,22 +209,44 @@ class Profile:
     @cached_property
     def strings(self) -> dict[int, str]:
         """StringIds: identifier -> text."""
-        return self.pairs("StringIds", key="id")
+        try:
+            return self.pairs("StringIds", "id", "value", int, str)
+        except MissingData as error:  # every version has them
+            raise self.database.damaged(error.what, "columns id and value") from None
 
-    def pairs(self, name: str, key: str = "name", value: str = "value") -> dict:
-        """Return two columns of a table as a dictionary, empty without the table. The last of equal keys wins."""
-        if name not in self.tables:
+    def pairs(self, name: str, key: str, value: str, keys: type[Key], values: type[Item]) -> dict[Key, Item]:
+        """Return two columns of a table as a dictionary, empty without the table. The last of equal keys wins.
+
+        Rows without a key or value are left out.
+        """
+        if not self.lists(name):
             return {}
-        return self._database.read(f'SELECT "{key}", "{value}" FROM "{name}"', dict)
+        table = Table(self.database, name, {})
+        table.require(key, value)
+        found = {}
+        for row in self.database.read(table.query(key, value)):
+            one, other = row
+            if values is str and isinstance(other, (int, float)):
+                other = str(other)
+            if isinstance(one, keys) and isinstance(other, values):
+                found[one] = other
+            elif None not in row:
+                expected = f"{key}: {keys.__name__}, {value}: {values.__name__}"
+                raise self.database.damaged(f"a row {row!r} of {name}", expected)
+        return found
+
+    def text_pairs(self, name: str, key: str = "name") -> dict[str, str]:
+        """Return the column `value` by another one, both of text."""
+        return self.pairs(name, key, "value", str, str)
 
     def enumeration(self, name: str, fallback: dict[int, str]) -> dict[int, str]:
         """Return value -> label of an ENUM_ table of the file, completed by the fallback."""
-        return fallback | self.pairs(name, "id", "label")
+        return fallback | self.pairs(name, "id", "label", int, str)
 
     @cached_property
     def event_types(self) -> dict[str, int]:
         """Name of an NVTX event type -> its value in this file."""
-        return EVENT_TYPES | self.pairs("ENUM_NSYS_EVENT_TYPE", value="id")
+        return EVENT_TYPES | self.pairs("ENUM_NSYS_EVENT_TYPE", "name", "id", str, int)
 
     @cached_property
     def copy_kinds(self) -> dict[int, str]:
@@ -240,12 +263,19 @@ class Profile:
     @property
     def is_own(self) -> bool:
         """Whether wire-cell's recorder wrote the file."""
-        return "SPNG_RUN" in self.tables
+        return self.lists("SPNG_RUN")
 
     @cached_property
     def manifest(self) -> dict[str, str]:
         """SPNG_RUN: description of the run by wire-cell's recorder; empty for an nsys export."""
-        return self.pairs("SPNG_RUN", key="key") if self.is_own else {}
+        return self.text_pairs("SPNG_RUN", "key")
+
+    def manifest_integer(self, key: str) -> int:
+        """Return the integer of a key of the manifest. Raise ProfileError if it is none."""
+        try:
+            return int(self.manifest[key])
+        except ValueError:
+            raise self.database.damaged(f"SPNG_RUN.{key}: {self.manifest[key]!r}", "an integer") from None
 
     @cached_property
     def recorded_parts(self) -> str:
@@ -264,12 +294,12 @@ class Profile:
     @cached_property
     def export(self) -> dict[str, str]:
         """Description of the export: META_DATA_EXPORT, until 2022 EXPORT_META_DATA."""
-        return self.pairs("META_DATA_EXPORT") or self.pairs("EXPORT_META_DATA")
+        return self.text_pairs("META_DATA_EXPORT") or self.text_pairs("EXPORT_META_DATA")
 
     @cached_property
     def capture(self) -> dict[str, str]:
         """Description of the profiling session: META_DATA_CAPTURE, until 2022 CAPTURE_META_DATA."""
-        return self.pairs("META_DATA_CAPTURE") or self.pairs("CAPTURE_META_DATA")
+        return self.text_pairs("META_DATA_CAPTURE") or self.text_pairs("CAPTURE_META_DATA")
 
     @property
     def schema_version(self) -> str:
@@ -416,3 +446,10 @@ class Profile:
             min(int(np.min(events_.start)) for events_ in sets if len(events_)),
             max(int(np.max(events_.end)) for events_ in sets if len(events_)),
         )
+
+
+def _spelled(value: object) -> object:
+    """Return a value of SQLite as one that every format can hold."""
+    if isinstance(value, bytes):
+        return value.hex()
+    return str(value) if isinstance(value, float) and not math.isfinite(value) else value

@@ -7,7 +7,7 @@ which is not a valid time, id or size. A column that this version of the schema 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
 from operator import itemgetter
@@ -16,12 +16,17 @@ from typing import Protocol
 
 import numpy as np
 
-from ..errors import MissingData
-from .database import Database
+from ..errors import MissingData, ProfileError
+from .database import Database, quoted
 from .grouping import group
 
 NULL = int(np.iinfo(np.int64).min)
 CHUNK = 1 << 16  # rows converted at once
+STARTS = {"start", "timestamp", "enq", "t"}  # times that every event has
+TIMES = {"start", "end", "timestamp", "rawTimestamp", "enq", "deq", "t", "startTime", "stopTime"}
+EPOCH = "utcEpochNs"  # time of a session since 1970, which is not relative to a session
+# Bounds of times and of their sums, ns: differences and sums of two still fit 64 bits. Times since 1970 are 2^61.
+MAX_TIME, MAX_SUM = 1 << 61, 1 << 62
 
 
 @dataclass
@@ -102,16 +107,30 @@ class Table:
         self._database = database
         self._strings = strings
         self.name = name
-        self.columns = [row[1] for row in database.read(f'PRAGMA table_info("{name}")')]
-        self._rows = database.integer(f'SELECT COUNT(*) FROM "{name}"')
+        described = database.read(f"PRAGMA table_xinfo({quoted(name)})")
+        self.types = {column: kind for _, column, kind, *_ in described}
+        if any(hidden for *_, hidden in described):  # an expression, evaluated for each row
+            raise database.damaged(f"{name} has generated columns", "stored columns")
+        self._from = f"FROM {quoted(name)} NOT INDEXED"  # an index may contradict its table
+        # COUNT(*) has its own loop, which does not count steps: pages that refer to each other make it endless.
+        self._rows = database.integer(f"SELECT COUNT(rowid) {self._from}")
         self._read: dict[str, np.ndarray] = {}
 
     def __len__(self) -> int:
         return self._rows
 
+    @property
+    def columns(self) -> list[str]:
+        """Names of the columns."""
+        return list(self.types)
+
     def has(self, column: str) -> bool:
         """Return whether this version of the schema has the column."""
-        return column in self.columns
+        return column in self.types
+
+    def query(self, *columns: str) -> str:
+        """Return the query for all rows, of some columns or of all."""
+        return f"SELECT {', '.join(map(quoted, columns or self.types))} {self._from} ORDER BY rowid"
 
     def require(self, *columns: str) -> None:
         """Raise MissingData unless the table has all these columns."""
@@ -122,7 +141,8 @@ class Table:
     def integers(self, column: str, null: int = NULL) -> np.ndarray:
         """Return an integer column (int64);
 
-        `null` replaces NULL. SQLite stores unsigned 64-bit values as signed.
+        `null` replaces NULL. SQLite stores unsigned 64-bit values as signed. Raise ProfileError for other values
+        than numbers of 64 bits.
         """
         self.load(column)
         values = self._read[column]
@@ -137,6 +157,8 @@ class Table:
         filled = [column for column in wanted if column == "rowid" or self._has_values(column)]
         nothing = np.broadcast_to(np.int64(NULL), self._rows)  # takes no memory
         self._read |= {column: nothing for column in wanted if column not in filled}
+        if self._rows and (empty := STARTS & set(wanted) - set(filled)):
+            raise self._database.damaged(f"{self.name}.{min(empty)} is NULL", "a time in each row")
         if not filled:
             return
         columns_ = [np.empty(self._rows, dtype=np.int64) for _ in filled]
@@ -149,9 +171,39 @@ class Table:
                 for column, read in zip(columns_, part.T):
                     column[at : at + count] = read
 
-        values = ", ".join(f'IFNULL("{column}", {NULL})' for column in filled)
-        self._database.read(f'SELECT {values} FROM "{self.name}" ORDER BY rowid', fill)
+        values = ", ".join(f"IFNULL({quoted(column)}, {NULL})" for column in filled)
+        try:
+            self._database.read(f"SELECT {values} {self._from} ORDER BY rowid", fill)
+        except (TypeError, ValueError, OverflowError):
+            raise self._wrong(filled, "integer") from None
+        for name, read in zip(filled, columns_):
+            if name in STARTS and (read == NULL).any():
+                raise self._database.damaged(f"{self.name}.{name} is NULL", "a time in each row")
+            if name in (*TIMES, EPOCH) and ((np.abs(read) > MAX_TIME) & (read != NULL)).any():
+                raise self._database.damaged(f"{self.name}.{name} has times beyond 2^61 ns", "shorter times")
         self._read |= dict(zip(filled, columns_))
+
+    def intervals(self, is_open: bool = False) -> tuple[np.ndarray, np.ndarray]:
+        """Return starts and ends of all rows. `is_open`: the end may be NULL.
+
+        Raise ProfileError unless all durations together fit 64 bits, so that no sum of them overflows.
+        """
+        start, end = self.integers("start"), self.integers("end")
+        known = end != NULL
+        if not (is_open or known.all()):
+            raise self._database.damaged(f"{self.name}.end is NULL", "a time in each row")
+        if np.abs(end - start, where=known, out=np.zeros(len(self))).sum() > MAX_SUM:
+            raise self._database.damaged(f"the rows of {self.name} last longer than 2^62 ns", "shorter times")
+        return start, end
+
+    def _wrong(self, columns: Sequence[str], kind: str) -> ProfileError:
+        """Make the error for the first value in these columns that is not of this type of SQLite."""
+        for column in columns:
+            is_wrong = f"typeof({quoted(column)}) NOT IN ('{kind}', 'null')"
+            query = f"SELECT typeof({quoted(column)}), rowid {self._from} WHERE {is_wrong} LIMIT 1"
+            for found, row in self._database.read(query):
+                return self._database.damaged(f"{self.name}.{column}: {found} in row {row}", kind)
+        return self._database.damaged(f"rows of {self.name} are not those that were counted")
 
     def forget(self) -> None:
         """Free the columns read so far; later uses read them again."""
@@ -162,20 +214,37 @@ class Table:
         if not self.has(column):
             return False
         return bool(
-            self._database.integer(f'SELECT EXISTS(SELECT 1 FROM "{self.name}" WHERE "{column}" IS NOT NULL)')
+            self._database.integer(f"SELECT EXISTS(SELECT 1 {self._from} WHERE {quoted(column)} IS NOT NULL)")
         )
 
     def reals(self, column: str) -> np.ndarray:
-        """Return a real column (float64); NULL becomes NaN."""
-        values = [np.nan if value is None else value for value in self._values(column)]
-        return np.array(values, dtype=np.float64)
+        """Return a real column (float64); NULL becomes NaN. Raise ProfileError for other values than numbers
+        within 2^62."""
+        if not self._has_values(column):
+            return np.full(len(self), np.nan)
+        values = [np.nan if value is None else value for (value,) in self._database.read(self.query(column))]
+        try:
+            found = np.array(values, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise self._wrong([column], "real") from None
+        if (np.abs(found) > MAX_SUM).any():  # would not fit an integer
+            raise self._database.damaged(f"{self.name}.{column} has numbers beyond 2^62", "smaller numbers")
+        return found
 
     def text_column(self, column: str) -> Labels:
-        """Return a text column."""
+        """Return a text column. Integers in it are ids of StringIds.
+
+        Raise ProfileError for other values.
+        """
         if not self._has_values(column):
             return Labels(np.broadcast_to(np.int64(-1), self._rows), [])
-        query = f'SELECT "{column}" FROM "{self.name}" ORDER BY rowid'
-        return self._database.read(query, lambda rows: label(map(itemgetter(0), rows)))
+        found = self._database.read(self.query(column), lambda rows: label(map(itemgetter(0), rows)))
+        if all(isinstance(name, str) for name in found.names):
+            return found
+        if not all(isinstance(name, (str, int)) for name in found.names):
+            raise self._wrong([column], "text")
+        names = [name if isinstance(name, str) else self._strings.get(name, "") for name in found.names]
+        return Labels(found.codes, names).map(str)
 
     def strings(self, column: str) -> Labels:
         """Return a column of ids of StringIds as strings, with codes in the order of the ids.
@@ -191,13 +260,6 @@ class Table:
         codes[order] = meant.codes
         return Labels(codes[groups.of_row], meant.names)
 
-    def _values(self, column: str) -> list:
-        if not self._has_values(column):
-            return [None] * len(self)
-        return [
-            value for (value,) in self._database.read(f'SELECT "{column}" FROM "{self.name}" ORDER BY rowid')
-        ]
-
 
 class TableSource(Protocol):
     """The part of a Profile that the readers of its tables use."""
@@ -211,6 +273,9 @@ class TableSource(Protocol):
     @property
     def copy_kinds(self) -> dict[int, str]:
         """MEMCPY.copyKind -> label."""
+
+    def lists(self, name: str) -> bool:
+        """Return whether the file has the table, even an empty one."""
 
     def has(self, name: str) -> bool:
         """Return whether the file has the table with at least one row."""

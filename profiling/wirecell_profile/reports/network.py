@@ -8,7 +8,7 @@ import numpy as np
 from ..model.events import join_keys
 from ..model.identity import lookup
 from ..model.selection import Scope
-from ..model.table import Labels, Table
+from ..model.table import NULL, Labels, Table
 from ..output import Result, columns
 from . import Report, option_value
 
@@ -26,13 +26,13 @@ def network_congestion(scope: Scope, options: frozenset[str]) -> Result:
     if profile.has("NET_NIC_METRIC"):
         table = profile.table("NET_NIC_METRIC")
         found = _congested(scope, table, threshold)
-        numbers = profile.pairs("NIC_ID_MAP", "globalId", "nicId")
-        guids = profile.pairs("TARGET_INFO_NIC_INFO", "nicId", "GUID")
-        kinds = profile.pairs("TARGET_INFO_NIC_INFO", "nicId", "deviceId")
-        names = profile.pairs("ENUM_NET_DEVICE_ID", "id", "label")
+        numbers = profile.pairs("NIC_ID_MAP", "globalId", "nicId", int, int)
+        guids = profile.pairs("TARGET_INFO_NIC_INFO", "nicId", "GUID", int, int)
+        kinds = profile.pairs("TARGET_INFO_NIC_INFO", "nicId", "deviceId", int, int)
+        names = profile.enumeration("ENUM_NET_DEVICE_ID", {})
         for row, device in zip(_rows(table, found), table.integers("globalId")[found].tolist()):
-            card = numbers.get(device)
-            rows.append((*row, _guid(guids.get(card)), names.get(kinds.get(card))))
+            card = numbers.get(device, NULL)
+            rows.append((*row, _guid(guids.get(card)), names.get(kinds.get(card, NULL))))
     if profile.has("NET_IB_SWITCH_METRIC"):
         table = profile.table("NET_IB_SWITCH_METRIC")
         found = _congested(scope, table, threshold)

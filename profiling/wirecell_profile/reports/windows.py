@@ -42,8 +42,8 @@ def wddm_queue_sum(scope: Scope, _: frozenset[str]) -> Result:
     start, end, pid, kind, gpu, context, engine = (np.concatenate(part) for part in zip(*parts))
     groups = group(pid, kind, gpu, context, engine)
     summary = summarise(end - start, groups.of_row, len(groups))
-    friendly = profile.pairs("TARGET_INFO_WDDM_CONTEXTS", "context", "friendlyName")
-    ordinals = profile.pairs("TARGET_INFO_WDDM_CONTEXTS", "context", "nodeOrdinal")
+    friendly = profile.pairs("TARGET_INFO_WDDM_CONTEXTS", "context", "friendlyName", int, str)
+    ordinals = profile.pairs("TARGET_INFO_WDDM_CONTEXTS", "context", "nodeOrdinal", int, int)
     extent = {
         process: int(end[pid == process].max() - start[pid == process].min())
         for process in np.unique(pid).tolist()
@@ -52,10 +52,11 @@ def wddm_queue_sum(scope: Scope, _: frozenset[str]) -> Result:
     for i, members in enumerate(groups.rows()):
         values = (int(part[groups.first[i]]) for part in (pid, gpu, context, engine))
         process, device, of_context, of_engine = (None if value == NULL else value for value in values)
+        key = NULL if of_context is None else of_context
         queue = int(kind[groups.first[i]])
         busy = 100 * union_length(start[members], end[members])
         known = of_engine is not None and 0 < of_engine < len(ENGINES)
-        name = ENGINES[of_engine or 0] if known else friendly.get(of_context) or ENGINES[0]
+        name = ENGINES[of_engine or 0] if known else friendly.get(key) or ENGINES[0]
         rows.append(
             (
                 busy / extent[process] if extent[process] else None,
@@ -68,7 +69,7 @@ def wddm_queue_sum(scope: Scope, _: frozenset[str]) -> Result:
                 device,
                 None if of_context is None else f"{of_context:#x}",
                 of_engine,
-                ordinals.get(of_context) or 0,
+                ordinals.get(key) or 0,
             )
         )
     rows.sort(

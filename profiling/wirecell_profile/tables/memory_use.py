@@ -65,7 +65,7 @@ def device_memory(scope: Scope) -> DeviceMemory:
         table.integers(name)
         for name in "start deviceId memKind virtualAddress bytes memoryOperationType globalPid".split()
     )
-    names = table.text_column("name")  # strings in our recorder, ids of StringIds in nsys
+    names = table.text_column("name")
     result = DeviceMemory()
     held: dict[tuple, Allocation] = {}
     steps: dict[str, list[tuple[int, int]]] = {}
@@ -83,9 +83,7 @@ def device_memory(scope: Scope) -> DeviceMemory:
             change = -freed.size
         else:
             change = size
-            text = names.text(row)
-            text = text if isinstance(text, str) else profile.strings.get(text, "")
-            held[key] = Allocation(start, device, kind, address, size, text)
+            held[key] = Allocation(start, device, kind, address, size, names.text(row))
         steps.setdefault(name, []).append((start, change))
     for name, changes in steps.items():
         times, sizes = (np.array(part, dtype=np.int64) for part in zip(*changes))
@@ -121,7 +119,7 @@ def sampled(scope: Scope) -> list[Series]:
     sources, metrics = table.text_column("source").to_list(), table.text_column("metric").to_list()
     names = np.array([f"{source} {metric}" for source, metric in zip(sources, metrics)])
     time, value = table.integers("t"), table.reals("value")
-    inside = scope.selection.covers(time)
+    inside = scope.selection.covers(time) & ~np.isnan(value)
     series = []
     for name in dict.fromkeys(names.tolist()):
         rows = np.flatnonzero((names == name) & inside)

@@ -45,8 +45,9 @@ def phases(scope: Scope) -> Result:
     calls = profile.node_calls
     of_range, of_call = process_of(ranges.thread), process_of(calls.thread)
     processes = np.unique(of_range).tolist()
-    age = profile.manifest.get("process_age_ns", "")
-    known_age = int(age) if len(processes) == 1 and age.isdigit() else 0  # merged recordings have several
+    # Merged recordings have several.
+    is_known = len(processes) == 1 and profile.manifest.get("process_age_ns", "").isdigit()
+    known_age = profile.manifest_integer("process_age_ns") if is_known else 0
     rows: list[tuple] = []
     for process in processes:
         mine = of_call == process

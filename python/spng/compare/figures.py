@@ -38,7 +38,7 @@ def overlap_bars(totals: dict[str, SampleFigures]) -> Element:
         )
         text(svg, left - 10, y + 15, plane, text_anchor="end", font_weight=600)
         words = ", ".join(f"{name} {count:,}" for name, count, _ in parts)
-        text(svg, left, y - 4, words, class_="soft", style="font-size:11px")
+        text(svg, left, y - 4, words, class_="soft", font_size="11px")
         for name, count, colour in parts:
             width = (right - left) * count / max(1, figures.union)
             title = f"{plane}, {name}: {count:,} samples, {percent(count / max(1, figures.union))}"
@@ -79,7 +79,7 @@ def histogram(figures: SampleFigures) -> Element:
             fill=colour,
         )
         if count:
-            text(svg, x, bottom - height - 4, f"{count:,}", text_anchor="middle", style="font-size:11px")
+            text(svg, x, bottom - height - 4, f"{count:,}", text_anchor="middle", font_size="11px")
         text(svg, x, bottom + 16, name, text_anchor="middle", class_="soft")
     words = "relative difference |A - B| / larger of |A| and |B|"
     text(svg, (left + right) / 2, bottom + 36, words, text_anchor="middle", class_="soft")
@@ -135,7 +135,7 @@ def difference_map(picture: Picture) -> Element:
     svg = drawing(WIDTH, bottom + 40, "channels and ticks of the samples that differ")
     size: dict[str, Any] = {"x": left, "y": top, "width": right - left, "height": bottom - top}
     href = "data:image/png;base64," + base64.b64encode(_png(picture.counts)).decode()
-    add(svg, "image", href=href, preserveAspectRatio="none", style="image-rendering:pixelated", **size)
+    add(svg, "image", href=href, preserveAspectRatio="none", image_rendering="pixelated", **size)
     add(svg, "rect", fill="none", stroke="#5f6b7a", **size)
     for channel, part in _marks(*picture.channels):
         y = bottom - (bottom - top) * part + 4
