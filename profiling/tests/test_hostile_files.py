@@ -6,10 +6,13 @@ Each case changes a complete profile, and every command reads it. The honest pro
 
 from __future__ import annotations
 
+import csv
+import io
 import os
 import re
 import shutil
 import sqlite3
+import sys
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -20,6 +23,8 @@ from page_policy import HOSTILE_NAME, assert_policy, attacked
 from synthetic import START_END, Synthetic
 from wirecell_profile.cli import main
 from wirecell_profile.model import database
+from wirecell_profile.output import MAX_WHOLE, cut_apart
+from wirecell_profile.terminal import visible_output
 
 MS = 1_000_000
 PAGE = 4096  # bytes of a page of SQLite
@@ -212,7 +217,11 @@ CASES: dict[str, tuple[Callable[[Path], None], str | None]] = {
     "blob": (sql("UPDATE SPNG_CALL SET rss = x'ff00'"), "SPNG_CALL.rss: blob in row 1\n  expected: integer"),
     "blob-id": (sql("UPDATE NVTX_EVENTS SET textId = x'00' WHERE rowid = 9"), "textId: blob in row 9"),
     "blob-text": (sql("UPDATE NVTX_EVENTS SET text = x'00'"), "NVTX_EVENTS.text: blob in row 1"),
-    "blob-name": (sql("UPDATE StringIds SET value = x'00'"), "of StringIds\n  expected: id: int, value: str"),
+    "blob-name": (
+        sql("UPDATE StringIds SET value = x'00'"),
+        "StringIds: (1, b'\\x00')\n  expected: id: int, value: str",
+    ),
+    "long-id": (sql(f"UPDATE StringIds SET id = {LONG}"), "seen:     StringIds: ('xxx"),
     "blob-real": (sql("UPDATE SPNG_SAMPLE SET value = x'00'"), "SPNG_SAMPLE.value: blob in row 1"),
     "text": (sql("UPDATE SPNG_CALL SET start = 'x'"), "SPNG_CALL.start: text in row 1"),
     "infinite": (sql("UPDATE SPNG_CALL SET start = 9e999"), "SPNG_CALL.start: real in row 1"),
@@ -228,6 +237,13 @@ CASES: dict[str, tuple[Callable[[Path], None], str | None]] = {
         sql(f"UPDATE NVTX_EVENTS SET end = {2**61}"),
         "the rows of NVTX_EVENTS last longer than 2^62 ns",
     ),
+    "far-apart": (
+        sql(
+            f"UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET start = start - {2**60}, end = end - {2**60}",
+            f"UPDATE CUPTI_ACTIVITY_KIND_MEMCPY SET start = start + {2**60}, end = end + {2**60}",
+        ),
+        "events far apart, 2^62 ns in total",
+    ),
     "negative": (sql("UPDATE NVTX_EVENTS SET end = start - 5 WHERE text = 'registered'"), None),
     "no-strings": (sql("DELETE FROM StringIds"), None),
     "string-twice": (sql("INSERT INTO StringIds SELECT id, 'again' FROM StringIds"), None),
@@ -242,7 +258,13 @@ CASES: dict[str, tuple[Callable[[Path], None], str | None]] = {
         sql("UPDATE SPNG_RUN SET value = printf('%.*c', 100000, '[') WHERE key = 'settings'"),
         None,
     ),
-    "open-quote": (sql("UPDATE SPNG_RUN SET value = '\"a' WHERE key != 'process'"), "SPNG_RUN."),
+    "open-quote": (
+        sql(
+            "DELETE FROM SPNG_RUN WHERE key = 'configuration_file'",
+            "UPDATE SPNG_RUN SET value = '\"a' WHERE key = 'command_line'",
+        ),
+        None,
+    ),
     "controls": (
         sql(*(f"UPDATE {table} SET {column} = {column} || '{EVIL}'" for table, column in EVERY_NAME)),
         None,
@@ -369,6 +391,40 @@ def test_every_command_ends(
     assert left == before, "files beside the profile"
 
 
+def test_the_terminal_shows_names_spelled_and_files_have_them_as_they_are(
+    honest: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    profile = tmp_path / f"{EVIL[:8]}.sqlite"
+    shutil.copy(honest, profile)
+    sql(f"UPDATE NVTX_EVENTS SET text = '{EVIL}' WHERE text = 'mark' OR text = 'configure'")(profile)
+    assert main(["stats", str(profile), "-r", "nvtx_sum"]) == 0
+    assert f"spng.setup:{SPELLED}" in capsys.readouterr().out
+    assert main(["stats", str(profile), "-r", "nvtx_sum", "-f", "csv"]) == 0
+    ends_of_lines_stay = SPELLED.removesuffix(r"\nend") + "\nend"
+    assert f'"spng.setup:{ends_of_lines_stay}"' in capsys.readouterr().out
+    assert main(["stats", str(profile), "-r", "nvtx_sum", "-f", "csv", "-o", str(tmp_path / "report")]) == 0
+    with (tmp_path / "report_nvtx_sum.csv").open(encoding="utf-8", newline="") as file:
+        assert f"spng.setup:{EVIL}" in [row[-1] for row in csv.reader(file)]
+    assert main(["stats", str(tmp_path / EVIL[:8])]) == 1
+    assert f"/{SPELLED[:11]}\n" in capsys.readouterr().err
+
+
+def test_long_names_that_look_alike_are_cut() -> None:
+    part = "a" * MAX_WHOLE
+    names = [part + one + part + other + part for one in "xy" for other in "xy"]  # no cut shows both letters
+    assert {len(name) for name in cut_apart(names, 40)} == {MAX_WHOLE}
+
+
+def test_a_text_that_the_terminal_cannot_encode(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Names of files may be any bytes, and a terminal may have only ASCII."""
+    stream = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
+    monkeypatch.setattr(sys, "stdout", stream)
+    with visible_output():
+        print("\udcff \u00b5s")
+    stream.seek(0)
+    assert stream.read() == "\\udcff \\xb5s\n"
+
+
 @pytest.fixture(scope="module")
 def pages(honest: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Write the pages of a profile whose names are HTML with scripts."""
@@ -382,6 +438,13 @@ def pages(honest: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
         if ".html" in line:
             assert main([word.format(f=profile, o=folder, h=honest) for word in line.split()]) == 0
     return folder
+
+
+def test_pages_of_the_documents_have_a_policy() -> None:
+    stored = sorted((Path(__file__).resolve().parents[2] / "docs").rglob("*.html"))
+    assert stored
+    for path in stored:
+        assert_policy(path.read_text(encoding="utf-8"))
 
 
 @pytest.mark.parametrize("name", ["page", "compare", "history"])

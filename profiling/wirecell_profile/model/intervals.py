@@ -8,12 +8,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..errors import ProfileError
+from .table import MAX_SUM
+
 
 def union_by_owner(start: np.ndarray, end: np.ndarray, owner: np.ndarray, owners: int) -> np.ndarray:
     """Return for each owner 0..owners-1 the length of the union of its intervals.
 
     The intervals are shifted onto one axis on which owners do not touch, so that one running maximum serves
-    all owners.
+    all owners. Raise ProfileError if that axis does not fit 64 bits.
     """
     result = np.zeros(owners, dtype=np.int64)
     if not len(start):
@@ -26,6 +29,10 @@ def union_by_owner(start: np.ndarray, end: np.ndarray, owner: np.ndarray, owners
     first = np.flatnonzero(np.append(True, owner[1:] != owner[:-1]))
     owner, count = owner[first], np.diff(np.append(first, len(owner)))
     span = np.maximum.reduceat(end, first) - start[first]
+    if span.sum(dtype=np.float64) > MAX_SUM:
+        raise ProfileError(
+            "the profile is damaged", seen="events far apart, 2^62 ns in total", hint="record it again"
+        )
     shift = np.repeat(np.cumsum(span + 1) - span - start[first], count)
     start += shift
     end += shift

@@ -232,7 +232,7 @@ class Profile:
                 found[one] = other
             elif None not in row:
                 expected = f"{key}: {keys.__name__}, {value}: {values.__name__}"
-                raise self.database.damaged(f"a row {row!r} of {name}", expected)
+                raise self.database.damaged(f"{name}: {row!r}", expected)
         return found
 
     def text_pairs(self, name: str, key: str = "name") -> dict[str, str]:
