@@ -112,7 +112,8 @@ local chain(spng, job, group, batch) =
 /// bad_channels  JSON file with the list "bad" of the Wire-Cell Toolkit's channel noise database: channels that are treated as masked
 ///            in every event; channel_info there may set min_rms_cut and max_rms_cut of the step channels; empty: none
 /// filters    named set of filters and thresholds of the detector; empty: its default
-/// memory_budget  limit of tensor memory on each device: 4GB, 800MB; empty: none on the CPU, 9/10 of the free memory on CUDA
+/// memory_budget  limit of tensor memory on each device: 4GB, 800MB; empty: 9/10 of the free memory on CUDA and within ulimit -v,
+///            otherwise none
 /// share      none; auto: wait until other jobs leave enough memory; or a folder for the reservations
 /// share_timeout  maximum time to wait for other jobs, in seconds; 0: no limit
 function(

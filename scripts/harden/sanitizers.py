@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import tempfile
@@ -21,6 +22,7 @@ from tests.support.small_detector import channels_of_planes, write_description
 from tests.support.wire_cell import write_arrays
 
 SUPPRESSIONS = Path(__file__).with_name("suppressions")
+REPORT = re.compile(r"^==\d+==ERROR: |^WARNING: ThreadSanitizer: |: runtime error: ", re.MULTILINE)
 EVENTS, TICKS = 8, 2000
 
 
@@ -65,11 +67,18 @@ def options_of(mode: str, reports: Path) -> dict[str, str]:
     if mode == "tsan":
         return {"TSAN_OPTIONS": f"{common}:second_deadlock_stack=1:suppressions={SUPPRESSIONS}/tsan.txt"}
     return {
-        # Tests of exhausted memory need an allocator that fails as the normal one does.
-        "ASAN_OPTIONS": f"{common}:allocator_may_return_null=1:detect_stack_use_after_return=1",
+        # Tests of exhausted memory need an allocator that fails as the normal one does. Address sanitizer does not
+        # follow the kernel emulator, which jumps between stacks, so it must not move variables to stacks of its own.
+        "ASAN_OPTIONS": f"{common}:allocator_may_return_null=1:detect_stack_use_after_return=0",
         "LSAN_OPTIONS": f"suppressions={SUPPRESSIONS}/lsan.txt:print_suppressions=0",
         "UBSAN_OPTIONS": f"{common}:print_stacktrace=1:suppressions={SUPPRESSIONS}/ubsan.txt",
     }
+
+
+def count_reports(folder: Path) -> int:
+    """Return the number of reports in files of sanitizers and in logs. Warnings about failed allocations are none."""
+    texts = [path.read_text(encoding="utf-8", errors="replace") for path in folder.iterdir()]
+    return sum(len(REPORT.findall(text)) for text in texts)
 
 
 @contextmanager
@@ -146,6 +155,6 @@ def run(mode: str, build: Path, only: str = "") -> SanitizerResult:
                         stderr=log,
                         check=False,
                     ).returncode
-    result.reports = len(list(reports.glob("report.*")))
+    result.reports = count_reports(reports)
     result.seconds = time.monotonic() - begin
     return result

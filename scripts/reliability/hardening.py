@@ -38,10 +38,14 @@ def sanitizers(work: Work, path: Path = RESULT) -> Outcome:
         if name not in result:
             missing.append(f"{title} did not run")
             continue
-        tests, reports = result[name]["tests"], result[name]["reports"]
-        figures.append(f"{title}: {reports} reports in {tests} tests")
-        if reports:
-            misses.append(f"{title}: {reports} reports instead of 0")
+        part = result[name]
+        figures.append(
+            f"{title}: {part['reports']} reports in {part['tests']} tests and {len(part['jobs'])} jobs"
+        )
+        if part["reports"]:
+            misses.append(f"{title}: {part['reports']} reports instead of 0")
+        misses += [f"{title}: {failure}" for failure in part["failed"]]
+        misses += [f"{title}: {job}: status {status}" for job, status in part["jobs"].items() if status]
     suppressed = [[str(each)] for each in result.get("suppressions", [])]
     tables = [Table("Suppressions", ["suppression, with its reason"], suppressed)] if suppressed else []
     verdict = Verdict.SHORT if misses else Verdict.PART if missing else Verdict.MET

@@ -2,6 +2,7 @@
 #include "spng/app/program.h"
 
 #include "spng/app/command_line.h"
+#include "spng/app/crash.h"
 #include "spng/app/describe.h"
 #include "spng/app/print.h"
 #include "spng/app/run_job.h"
@@ -33,6 +34,7 @@ bool is_about_a_job(Action action) {
 }
 
 void set_up(const CommandLine& line) {
+    report_crashes();
     reuse_host_buffers(); // before the thread of libjsonnet, which would grow a heap of its own page by page
     set_strict(line.strict);
     if (!line.only_models.empty()) {

@@ -143,6 +143,9 @@ private:
 
     /// Read the free memory of the devices, and make engine and networks keep within the budget.
     void keep_within_budget();
+    /// As memory_choice().
+    /// @throws OutOfMemory if the budget is that of the free memory and one event exceeds it
+    MemoryChoice choice_within_budget() const;
     nlohmann::json memory_json() const;
     /// Bytes on each device; 0: no limit.
     std::int64_t budget() const;

@@ -3,10 +3,12 @@
 
 #include "spng/core/error.h"
 #include "spng/core/log/log.h"
+#include "spng/core/unit_text.h"
 #include "spng/device/context.h"
 #include "spng/device/device_graph.h"
 #include "spng/device/device_list.h"
 #include "spng/device/memory/device_memory.h"
+#include "spng/device/memory/out_of_memory.h"
 #include "spng/engine/device_section.h"
 #include "spng/engine/engine.h"
 #include "spng/engine/job.h"
@@ -33,10 +35,11 @@ void Job::keep_within_budget() {
             device_memory(environment->service<Context>(context_name, context_name).device()).free;
         m_free = m_free < 0 || (free >= 0 && free < m_free) ? free : m_free;
     }
-    if (context().memory_budget() == 0 && m_free > 0 && !context().device().is_cpu()) {
+    const bool is_limited = !context().device().is_cpu() || address_space_is_limited();
+    if (context().memory_budget() == 0 && m_free > 0 && is_limited) {
         m_budget = default_budget(m_free);
     }
-    const MemoryChoice choice = memory_choice();
+    const MemoryChoice choice = choice_within_budget();
     if (log::enabled("memory", log::Level::info)) {
         std::istringstream lines(memory_text());
         for (std::string line; std::getline(lines, line);) {
@@ -47,6 +50,26 @@ void Job::keep_within_budget() {
     m_max_graphs = choice.graphs;
     for (const auto& environment : m_environments) {
         context_of(*environment).set_network_budget(choice.network_budget);
+    }
+}
+
+MemoryChoice Job::choice_within_budget() const {
+    try {
+        return memory_choice();
+    } catch (const Error& error) {
+        if (m_budget == 0) {
+            throw; // the budget of the configuration
+        }
+        throw OutOfMemory(
+            {.what = "not enough memory for one event",
+             .where = context().device().str(),
+             .seen = format_bytes(m_free) + " free, " + format_bytes(m_budget) + " of it for tensors",
+             .expected = error.text().expected,
+             .hint = context().device().is_cpu()
+                         ? "a larger address space (ulimit -v), -A batch=false, -A model=none, or a "
+                           "shorter -A window="
+                         : "a device with more free memory, -A batch=false, -A model=none, a shorter -A "
+                           "window=, or -A device=cpu"});
     }
 }
 

@@ -15,18 +15,21 @@ namespace {
 
 constexpr std::size_t stack_bytes = std::size_t{128} << 20;
 constexpr std::size_t guard_bytes = std::size_t{1} << 20; // more than any single frame takes
+constexpr std::size_t room_bytes = std::size_t{64} << 20;
 constexpr std::size_t handler_stack_bytes = std::size_t{64} << 10;
 constexpr int configuration_status = 2;
 
-/// A guard region and the stack above it. The stack grows down towards the guard region.
+/// A guard region and the stack above it. The stack grows down towards the guard region. There is room for the heap of
+/// the work, too: libjsonnet aborts the program if it finds no memory.
 class Stack {
 public:
     Stack() {
-        m_begin = mmap(nullptr, guard_bytes + stack_bytes, PROT_READ | PROT_WRITE,
+        m_begin = mmap(nullptr, guard_bytes + stack_bytes + room_bytes, PROT_READ | PROT_WRITE,
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
         if (m_begin == MAP_FAILED) {
             throw std::bad_alloc();
         }
+        munmap(static_cast<char*>(m_begin) + guard_bytes + stack_bytes, room_bytes);
         mprotect(m_begin, guard_bytes, PROT_NONE);
     }
     ~Stack() { munmap(m_begin, guard_bytes + stack_bytes); }

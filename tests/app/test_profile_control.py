@@ -7,13 +7,14 @@ import http.client
 import json
 import os
 import re
+import resource
 import signal
 import socket
 import stat
 import subprocess
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -31,6 +32,7 @@ FEW_EVENTS = 20
 CHANNELS, TICKS = 64, 2000
 EVENT_BYTES = CHANNELS * TICKS * 2
 PATIENCE = 60  # seconds
+SILENT_CLIENTS = 300
 TOKEN = "a-token-of-the-test-0123456789"
 SAMPLE = re.compile(r'^(\w+)(?:\{node="([^"]*)",type="([^"]*)"\})? (\d+(?:\.\d+)?)$')
 
@@ -128,6 +130,12 @@ def finish(job: subprocess.Popen, folder: Path) -> tuple[dict, str]:
     said = job.communicate(timeout=PATIENCE)[1]
     assert job.returncode == 0, said
     return timing, said
+
+
+def processor_time(process: int) -> float:
+    """Return the seconds of user and system time of a process."""
+    fields = Path(f"/proc/{process}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def samples(text: str) -> dict[tuple[str, str], str]:
@@ -297,6 +305,41 @@ class TestTimings:
                 assert int(whole + fraction) == node[f"{metric}_ns"]
             assert int(now["spng_node_host_peak_bytes", node["name"]]) == node["cpu_peak_bytes"]
             assert ("spng_node_device_seconds_total", node["name"]) not in now  # on the CPU
+
+
+class TestCrowd:
+    def test_silent_clients_do_not_keep_others_out(self, short: Path, tmp_path: Path) -> None:
+        """Waiting for each silent client to reach its time limit of 5 s would exceed the client's patience."""
+        path = tmp_path / "job.sock"
+        with (
+            running(tmp_path, short, "--profile-control", f"unix:{path}") as job,
+            ExitStack() as silent,
+        ):
+            until(path.exists)
+            for _ in range(SILENT_CLIENTS):
+                client = silent.enter_context(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM))
+                client.settimeout(PATIENCE)
+                client.connect(str(path))
+            assert ask(UnixConnection(path), "GET", "/health") == (200, "ok\n")
+            finish(job, tmp_path)
+
+    def test_a_connection_waits_for_a_file_descriptor(self, short: Path, tmp_path: Path) -> None:
+        """Without free descriptors the server pauses instead of spinning."""
+        path = tmp_path / "job.sock"
+        with running(tmp_path, short, "--profile-control", f"unix:{path}") as job:
+            until((tmp_path / "out.tar").exists)
+            open_files = max(map(int, os.listdir(f"/proc/{job.pid}/fd"))) + 1
+            limits = resource.prlimit(job.pid, resource.RLIMIT_NOFILE)
+            resource.prlimit(job.pid, resource.RLIMIT_NOFILE, (open_files, limits[1]))
+            connection = UnixConnection(path)
+            connection.request("GET", "/health")
+            before = processor_time(job.pid)
+            time.sleep(1)
+            assert processor_time(job.pid) - before < 0.3
+            resource.prlimit(job.pid, resource.RLIMIT_NOFILE, limits)
+            assert connection.getresponse().read() == b"ok\n"
+            connection.close()
+            finish(job, tmp_path)
 
 
 class TestTcp:

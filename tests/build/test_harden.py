@@ -73,6 +73,22 @@ def test_a_report_ends_the_program_and_goes_to_a_file(mode: str, tmp_path: Path)
             )
 
 
+def test_reports_are_counted(tmp_path: Path) -> None:
+    (tmp_path / "report.1").write_text(
+        "==1==WARNING: AddressSanitizer failed to allocate 0x4000000000000 bytes\n", encoding="utf-8"
+    )
+    assert sanitizers.count_reports(tmp_path) == 0
+    (tmp_path / "report.2").write_text(
+        "=====\n==2==ERROR: AddressSanitizer: heap-use-after-free\n\nSUMMARY: AddressSanitizer: x\n",
+        encoding="utf-8",
+    )
+    (tmp_path / "report.3").write_text(
+        "=====\nWARNING: ThreadSanitizer: data race (pid=3)\nSUMMARY: ThreadSanitizer: x\n", encoding="utf-8"
+    )
+    (tmp_path / "main job.log").write_bytes(b"\xff\nspng/a.cxx:3:2: runtime error: signed integer overflow\n")
+    assert sanitizers.count_reports(tmp_path) == 3
+
+
 def test_events_have_all_channels(tmp_path: Path) -> None:
     sanitizers.write_events(tmp_path / "events.npz")
     arrays = np.load(tmp_path / "events.npz")

@@ -5,6 +5,7 @@
 #include "spng/detector/anode_plane.h"
 #include "tests/detector/detector_files.h"
 #include "tests/support/components.h"
+#include "tests/support/paths.h"
 
 #include <gtest/gtest.h>
 
@@ -15,7 +16,7 @@ namespace spng::test {
 namespace {
 
 std::string file_with(const std::string& content) {
-    const std::string path = testing::TempDir() + "spng_channel_list_test.json";
+    const std::string path = temporary_folder("channel_list") / "test.json";
     std::ofstream(path) << content;
     return path;
 }

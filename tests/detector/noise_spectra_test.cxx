@@ -3,6 +3,7 @@
 
 #include "spng/core/error.h"
 #include "tests/detector/detector_files.h"
+#include "tests/support/paths.h"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -42,7 +43,7 @@ TEST(NoiseSpectra, ErrorsNameTheSpectrum) {
         nlohmann::json::parse(R"([{"period": 500, "nsamples": 10, "gain": 1, "shaping": 2200, "plane": 0,
         "wirelen": 1, "const": 0, "freqs": [0, 0.1], "amps": [1, 2]}])");
     const auto error_of = [](const nlohmann::json& document) -> std::string {
-        const std::string path = testing::TempDir() + "spng_noise_spectra_test.json";
+        const std::string path = spng::test::temporary_folder("noise_spectra") / "test.json";
         std::ofstream(path) << document;
         try {
             load_noise_spectra(path);

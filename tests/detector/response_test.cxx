@@ -9,6 +9,7 @@
 
 #include "spng/core/error.h"
 #include "tests/detector/detector_files.h"
+#include "tests/support/paths.h"
 
 #include <ATen/ops/full.h>
 #include <ATen/ops/tensor.h>
@@ -223,7 +224,7 @@ TEST(FieldResponse, ErrorsNameTheLocation) {
             {"PathResponse": {"pitchpos": 0, "current": {"array": {"elements": [1, 2]}}}},
             {"PathResponse": {"pitchpos": 1, "current": {"array": {"elements": [1, 2]}}}}]}}]}})");
     const auto error_of = [](const nlohmann::json& document) -> std::string {
-        const std::string path = testing::TempDir() + "spng_field_response_test.json";
+        const std::string path = spng::test::temporary_folder("field_response") / "test.json";
         std::ofstream(path) << document;
         try {
             load_field_response(path);

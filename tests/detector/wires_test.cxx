@@ -3,6 +3,7 @@
 
 #include "spng/core/error.h"
 #include "tests/detector/detector_files.h"
+#include "tests/support/paths.h"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -31,7 +32,7 @@ json three_wires() {
 }
 
 WireSchema load(const json& document) {
-    const std::string path = testing::TempDir() + "spng_wires_test.json";
+    const std::string path = spng::test::temporary_folder("wires") / "test.json";
     std::ofstream(path) << document;
     return load_wires(path);
 }

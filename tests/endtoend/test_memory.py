@@ -236,32 +236,51 @@ class TestBudget:
 
     def test_out_of_memory(self, tmp_path: Path) -> None:
         """An address space that suffices to start, but not for an event: without the network, which
-        continues with fewer ticks, and in float64, which takes twice the memory.
+        continues with fewer ticks, in float64, which takes twice the memory, and with a budget that is too large.
         """
-
-        def limit() -> None:
-            resource.setrlimit(resource.RLIMIT_AS, (1_000_000_000, 1_000_000_000))
-
-        words = [
-            "-c",
-            wire_cell.PIPELINE,
-            "-A",
-            "device=cpu",
-            "-A",
-            f"input={wire_cell.default_input()}",
-            "-A",
-            "output=o.npz",
-            "-A",
-            "threads=1",
-            "-A",
-            "model=none",
-            "-A",
-            "dtype=float64",
-        ]
-        done = wire_cell.run(*words, folder=tmp_path, preexec_fn=limit)
+        done = self.run_within(1_000, tmp_path, model="none", dtype="float64", memory_budget="8GB")
         assert done.returncode == 1, (done.returncode, done.stderr)
         assert "out of memory" in done.stderr and "hint:" in done.stderr, done.stderr
         assert not (tmp_path / "o.npz").exists()
+
+    def test_the_address_space_is_a_budget(self, tmp_path: Path) -> None:
+        assert timed(tmp_path)["settings"]["memory"]["budget_bytes"] is None
+        done = self.run_within(3_000, tmp_path, timing="timing.json")
+        assert done.returncode == 0, done.stderr
+        budget = json.loads((tmp_path / "timing.json").read_text(encoding="utf-8"))["settings"]["memory"][
+            "budget_bytes"
+        ]
+        assert 500_000_000 < budget < 2_700_000_000
+        assert (tmp_path / "o.npz").exists()
+
+    @pytest.mark.parametrize("megabytes, said", [(700, "memory"), (900, "not enough memory for one event")])
+    def test_an_address_space_that_is_too_small(self, megabytes: int, said: str, tmp_path: Path) -> None:
+        """With 700 MB libjsonnet would find no memory and abort, with 900 MB oneDNN would crash."""
+        done = self.run_within(megabytes, tmp_path)
+        assert done.returncode == 1, (done.returncode, done.stderr)
+        assert said in done.stderr.split("error: ")[-1].splitlines()[0], done.stderr
+        assert not list(tmp_path.iterdir())
+
+    @staticmethod
+    def run_within(
+        megabytes: int, folder: Path, timing: str = "", **arguments: object
+    ) -> subprocess.CompletedProcess[str]:
+        """Run the main job in a limited address space."""
+
+        def limit() -> None:
+            resource.setrlimit(resource.RLIMIT_AS, (megabytes * 1_000_000, megabytes * 1_000_000))
+
+        given = {
+            "device": "cpu",
+            "threads": 1,
+            "input": wire_cell.default_input(),
+            "output": "o.npz",
+            **arguments,
+        }
+        words = ["-c", wire_cell.PIPELINE, *(["--timing", timing] if timing else [])]
+        for name, value in given.items():
+            words += ["-A", f"{name}={value}"]
+        return wire_cell.run(*words, folder=folder, preexec_fn=limit)
 
 
 class TestDevices:

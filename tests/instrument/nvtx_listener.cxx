@@ -8,7 +8,9 @@
 #include <atomic>
 #include <cstdint>
 #include <cstdio>
+#include <deque>
 #include <map>
+#include <mutex>
 #include <string>
 
 namespace {
@@ -55,7 +57,10 @@ nvtxDomainHandle_t NVTX_API create_domain(const char* name) {
 }
 nvtxStringHandle_t NVTX_API register_string(nvtxDomainHandle_t, const char* text) {
     std::printf("register %s\n", text);
-    return reinterpret_cast<nvtxStringHandle_t>(new RegisteredString{text});
+    static std::mutex mutex;
+    static std::deque<RegisteredString> strings; // its elements do not move
+    const std::lock_guard lock(mutex);
+    return reinterpret_cast<nvtxStringHandle_t>(&strings.emplace_back(RegisteredString{text}));
 }
 void NVTX_API name_category(nvtxDomainHandle_t domain, std::uint32_t category, const char* name) {
     reinterpret_cast<Domain*>(domain)->categories[category] = name;

@@ -3,6 +3,7 @@
 
 #include "spng/core/error.h"
 #include "tests/io/archive_fixture.h"
+#include "tests/support/paths.h"
 
 #include <ATen/Functions.h>
 #include <gtest/gtest.h>
@@ -50,8 +51,6 @@ protected:
         write_archive(m_folder / name, members);
         return m_folder / name;
     }
-    void SetUp() override { std::filesystem::create_directories(m_folder); }
-    void TearDown() override { std::filesystem::remove_all(m_folder); }
 
     /// Return the text of the error from reading the next event.
     static std::string rejection(JoinedFrameReader& reader) {
@@ -70,7 +69,7 @@ protected:
         }
     }
 
-    const std::filesystem::path m_folder = std::filesystem::path(::testing::TempDir()) / "spng-joined-frames";
+    const std::filesystem::path m_folder = spng::test::temporary_folder("joined-frames");
 };
 
 TEST_F(JoinedFrames, RowsAreInTheOrderOfTheFiles) {

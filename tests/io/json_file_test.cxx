@@ -2,6 +2,7 @@
 #include "spng/io/json_file.h"
 
 #include "spng/core/error.h"
+#include "tests/support/paths.h"
 
 #include <gtest/gtest.h>
 
@@ -18,7 +19,7 @@ namespace {
 using namespace spng;
 
 std::string temporary(const std::string& name) {
-    return testing::TempDir() + "spng_json_file_test_" + name;
+    return spng::test::temporary_folder("json_file_" + name) / name;
 }
 
 std::string written(const std::string& name, const std::string& content) {

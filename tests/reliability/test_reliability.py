@@ -133,19 +133,31 @@ def test_rows_of_the_command_line() -> None:
     assert tuple(row.name for row in ROWS) == options.ROWS
 
 
+def found(tests: int, **others: object) -> dict[str, object]:
+    """Return the result of one build mode of ./wcb harden."""
+    return {"tests": tests, "failed": [], "jobs": {"main job": 0}, "reports": 0} | others
+
+
 def test_sanitizers_are_read_from_their_file(tmp_path: Path) -> None:
     work, path = Work(tmp_path, tmp_path, True, 1), tmp_path / "harden.json"
     absent = sanitizers(work, path)
     assert absent.verdict is Verdict.NOT_RUN and absent.gap == "run ./wcb harden"
-    result = {"commit": BEFORE, "date": "2026-11-24T10:00Z", "asan": {"tests": 900, "reports": 0}}
+    result = {"commit": BEFORE, "date": "2026-11-24T10:00Z", "asan": found(900)}
     path.write_text(json.dumps(result), encoding="utf-8")
     part = sanitizers(work, path)
     assert (part.verdict, part.date, part.commit) == (Verdict.PART, result["date"], BEFORE)
-    assert part.figure == "ASan and UBSan: 0 reports in 900 tests" and part.gap == "TSan did not run"
-    result |= {"tsan": {"tests": 100, "reports": 2}, "suppressions": ["leak:libfoo, its own"]}
+    assert (
+        part.figure == "ASan and UBSan: 0 reports in 900 tests and 1 jobs" and part.gap == "TSan did not run"
+    )
+    result |= {
+        "tsan": found(100, reports=2, failed=["A.b: ended"], jobs={"main job": 66}),
+        "suppressions": ["leak:libfoo, its own"],
+    }
     path.write_text(json.dumps(result), encoding="utf-8")
     short = sanitizers(work, path)
-    assert short.verdict is Verdict.SHORT and short.gap == "TSan: 2 reports instead of 0"
+    assert short.verdict is Verdict.SHORT and short.gap == (
+        "TSan: 2 reports instead of 0; TSan: A.b: ended; TSan: main job: status 66"
+    )
     assert short.tables[0].rows == [["leak:libfoo, its own"]]
 
 

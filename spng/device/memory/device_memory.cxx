@@ -92,6 +92,10 @@ DeviceMemory device_memory(c10::Device device) {
     }
 }
 
+bool address_space_is_limited() {
+    return address_space_limit() != unknown;
+}
+
 void release_cached_memory(c10::Device device) {
     if (device.is_cpu()) {
         release_host_buffers();

@@ -18,6 +18,10 @@ struct DeviceMemory {
 /// machine's memory or a lower limit of the process (its control group, its address space).
 DeviceMemory device_memory(c10::Device device);
 
+/// Return true if the address space of this process has a limit (`ulimit -v`). LibTorch's libraries do not report an
+/// exhausted address space, they crash.
+bool address_space_is_limited();
+
 /// Return the unused memory of allocators to the system: on a device its own, not that of other devices. Slow:
 /// call it only when memory ran out.
 void release_cached_memory(c10::Device device);

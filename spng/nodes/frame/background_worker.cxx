@@ -6,7 +6,8 @@
 
 #include <ATen/Parallel.h>
 
-#include <omp.h>
+// Of the OpenMP runtime that LibTorch loads. Its header belongs to one compiler and is absent for clang-tidy.
+extern "C" void omp_set_num_threads(int threads);
 
 namespace spng {
 

@@ -18,12 +18,12 @@ namespace spng {
 /// The rows of one tag on a device.
 struct CompactTag {
     /// (view, channel, word) int64, packed by pack_ticks; as many words in all of them
-    std::vector<at::Tensor> masks;
+    std::vector<at::Tensor> masks{};
     /// (view, channel, tick) float32 or float64, compacted; of the shapes of `masks`. Empty: the mask is the content.
-    std::vector<at::Tensor> rows;
-    std::vector<at::Tensor> ids; ///< (view, channel) int32 on the host, of each mask
-    std::int64_t factor = 1;     ///< ticks of the frame per bit
-    std::int64_t ticks = 0;      ///< of `rows`
+    std::vector<at::Tensor> rows{};
+    std::vector<at::Tensor> ids{}; ///< (view, channel) int32 on the host, of each mask
+    std::int64_t factor = 1;       ///< ticks of the frame per bit
+    std::int64_t ticks = 0;        ///< of `rows`
 };
 
 /// The share of the samples of a frame for which the first copy to the host has room: what recent events had inside

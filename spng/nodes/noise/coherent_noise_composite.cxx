@@ -59,7 +59,6 @@ at::Tensor bridged(const at::Tensor& mean, const at::Tensor& estimated) {
 at::Tensor cleaned_groups(const at::Tensor& samples, const at::Tensor& alive, double threshold,
                           double common_threshold, std::int64_t half_smoothing, std::int64_t padding,
                           double min_fraction) {
-    const std::int64_t ticks = samples.size(-1);
     const auto deviation = at::where(alive, samples - std::get<0>(samples.median(-1, /*keepdim=*/true)), 0);
 
     const double none = std::numeric_limits<double>::quiet_NaN();
