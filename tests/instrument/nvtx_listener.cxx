@@ -58,7 +58,7 @@ nvtxDomainHandle_t NVTX_API create_domain(const char* name) {
 nvtxStringHandle_t NVTX_API register_string(nvtxDomainHandle_t, const char* text) {
     std::printf("register %s\n", text);
     static std::mutex mutex;
-    static std::deque<RegisteredString> strings; // its elements do not move
+    static auto& strings = *new std::deque<RegisteredString>; // never destroyed; its elements do not move
     const std::lock_guard lock(mutex);
     return reinterpret_cast<nvtxStringHandle_t>(&strings.emplace_back(RegisteredString{text}));
 }
