@@ -65,7 +65,12 @@ def options_of(mode: str, reports: Path) -> dict[str, str]:
     """Return the environment of a run. A report goes to a file in `reports` and ends the program."""
     common = f"log_path={reports}/report:exitcode=66:halt_on_error=1"
     if mode == "tsan":
-        return {"TSAN_OPTIONS": f"{common}:second_deadlock_stack=1:suppressions={SUPPRESSIONS}/tsan.txt"}
+        return {
+            "TSAN_OPTIONS": f"{common}:allocator_may_return_null=1:second_deadlock_stack=1:history_size=7:"
+            f"ignore_noninstrumented_modules=1:suppressions={SUPPRESSIONS}/tsan.txt",
+            # LibTorch's parallel loops run on OpenMP, whose library orders its threads unseen.
+            "OMP_NUM_THREADS": "1",
+        }
     return {
         # Tests of exhausted memory need an allocator that fails as the normal one does. Address sanitizer does not
         # follow the kernel emulator, which jumps between stacks, so it must not move variables to stacks of its own.
