@@ -44,8 +44,8 @@ struct Diary {
         const c10::Device device = fake_device::Guard().getDevice();
         streams.insert(fake_device::Guard().getStream(device).id());
         if (lines.back() == loses_at && fake_device::state().lost_because.empty()) {
-            fake_device::state().lost_device = loses_other ? 1 - device.index() : device.index();
-            fake_device::state().lost_because = "CUDA error: unspecified launch failure";
+            fake_device::lose(loses_other ? 1 - device.index() : device.index(),
+                              "CUDA error: unspecified launch failure");
         }
     }
 };

@@ -15,6 +15,7 @@
 #include <ATen/ops/zeros.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <thread>
 
 namespace spng {
@@ -67,7 +68,7 @@ class SectionWork : public NodeWith<NoConfig> {
     }
 
 public:
-    int calls = 0; ///< for events, without captures and replays of a stand-in
+    std::atomic<int> calls = 0; ///< for events, without captures and replays of a stand-in
 };
 
 struct MoreConfig {

@@ -8,6 +8,8 @@
 #include <c10/core/impl/DeviceGuardImplInterface.h>
 
 #include <array>
+#include <atomic>
+#include <mutex>
 #include <string>
 #include <utility>
 
@@ -15,24 +17,61 @@ namespace fake_device {
 
 inline constexpr c10::DeviceType type = c10::DeviceType::PrivateUse1;
 
+/// A value that threads change. Can be copied, so that tests can reset the state.
+template <class T>
+class Shared {
+public:
+    Shared(T value) : m_value(value) {} // NOLINT(google-explicit-constructor): used as a T
+    Shared(const Shared& other) : m_value(other.m_value.load()) {}
+    Shared& operator=(const Shared& other) {
+        m_value = other.m_value.load();
+        return *this;
+    }
+    operator T() const { return m_value; } // NOLINT(google-explicit-constructor)
+    void operator++() { ++m_value; }
+    /// Lower a positive count by one, and return true.
+    bool take() {
+        T value = m_value;
+        while (value > 0 && !m_value.compare_exchange_weak(value, value - 1)) {
+        }
+        return value > 0;
+    }
+
+private:
+    std::atomic<T> m_value;
+};
+
+/// Tests change the other members while no thread uses the device.
 struct State {
-    double milliseconds = 0; ///< the device's clock
-    bool complete = true;    ///< whether it has passed all marks
+    double milliseconds = 0;      ///< the device's clock
+    Shared<bool> complete = true; ///< whether it has passed all marks
     bool has_events = true;
-    int event_waits = 0;
-    int stream_waits = 0;
-    int device_waits = 0;
-    int events_made = 0;
-    int streams_taken = 0;      ///< from the device's pool
-    std::string lost_because{}; ///< not empty: a device is lost, and waiting for it fails with this
-    int lost_device = -1;       ///< the lost device; -1: each
-    int captures = 0;           ///< number of waits for a device that fail because of a capture
-    bool rejects_lost = false;  ///< a lost device cannot become the current one
+    Shared<int> event_waits = 0;
+    Shared<int> stream_waits = 0;
+    Shared<int> device_waits = 0;
+    Shared<int> events_made = 0;
+    Shared<int> streams_taken = 0; ///< from the device's pool
+    std::string lost_because{};    ///< not empty: a device is lost, and waiting for it fails with this
+    int lost_device = -1;          ///< the lost device; -1: each
+    Shared<int> captures = 0;      ///< number of waits for a device that fail because of a capture
+    bool rejects_lost = false;     ///< a lost device cannot become the current one
 };
 
 inline State& state() {
     static State the_state;
     return the_state;
+}
+
+inline std::mutex& loss_mutex() {
+    static std::mutex mutex;
+    return mutex;
+}
+
+/// Lose a device while threads use it.
+inline void lose(int device, const std::string& reason) {
+    const std::lock_guard lock(loss_mutex());
+    state().lost_device = device;
+    state().lost_because = reason;
 }
 
 class Guard final : public c10::impl::DeviceGuardImplInterface {
@@ -56,7 +95,7 @@ public:
         return std::exchange(current(stream.device_index()), stream);
     }
     c10::Stream getStreamFromGlobalPool(c10::Device device, bool) const override {
-        static int latest = 0; // of the process, as a device's streams are
+        static std::atomic<int> latest = 0; // of the process, as a device's streams are
         ++state().streams_taken;
         return c10::Stream(c10::Stream::UNSAFE, device, ++latest);
     }
@@ -81,8 +120,7 @@ public:
     void synchronizeStream(const c10::Stream&) const override { ++state().stream_waits; }
     void synchronizeDevice(c10::DeviceIndex device) const override {
         ++state().device_waits;
-        if (state().captures > 0) {
-            --state().captures;
+        if (state().captures.take()) {
             TORCH_CHECK(false, "CUDA error: operation not permitted when stream is capturing");
         }
         current_index() = device; // as on CUDA, it stays the current one if the wait fails
@@ -112,6 +150,7 @@ private:
     static constexpr c10::DeviceIndex devices = 2;
 
     static bool works(int device) {
+        const std::lock_guard lock(loss_mutex());
         return state().lost_because.empty() || (state().lost_device >= 0 && state().lost_device != device);
     }
     static void require_working(int device) { TORCH_CHECK(works(device), state().lost_because); }
