@@ -130,8 +130,10 @@ at::Tensor remove_rc_tails(const at::Tensor& waveforms, double ratio, std::int64
                       (is_real(waveforms) || waveforms.scalar_type() == at::kShort);
     require_tensor(fits, "remove_rc_tails", "waveforms", waveforms,
                    "int16, float32 or float64 (..., channel, tick)");
+    const double samples =
+        ratio > 0 ? std::min(1 / ratio, 1e18) : 0; // in a time constant, as an integer can hold them
     require_argument(ratio > 0 && ratio <= 0.1, "remove_rc_tails", "RC / T",
-                     static_cast<std::int64_t>(1 / ratio), "at least 10 samples");
+                     static_cast<std::int64_t>(samples), "at least 10 samples");
     require_argument(layers == 1 || layers == 2, "remove_rc_tails", "layers", layers, "1 or 2");
     const auto type = waveforms.scalar_type() == at::kDouble ? at::kDouble : at::kFloat;
     auto result = at::empty(waveforms.sizes(), waveforms.options().dtype(type));
