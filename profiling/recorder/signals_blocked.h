@@ -3,16 +3,21 @@
 
 #include <csignal>
 #include <ctime>
+#include <initializer_list>
 
 namespace spng::recorder {
 
-/// Block all signals of the calling thread during the lifetime of the object. Consume a pending SIGXFSZ (file
-/// too large), because the failed write has reported it already.
+/// Block the signals of the calling thread during the lifetime of the object, except those of a crash, whose report
+/// (app/crash.h) would be lost. Consume a pending SIGXFSZ (file too large), because the failed write has reported it
+/// already.
 class SignalsBlocked {
 public:
     SignalsBlocked() {
         sigset_t all;
         sigfillset(&all);
+        for (const int crash : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) {
+            sigdelset(&all, crash);
+        }
         pthread_sigmask(SIG_SETMASK, &all, &m_before);
     }
     ~SignalsBlocked() {

@@ -38,11 +38,11 @@ struct ContextConfig {
                   "threads inside one operation on the CPU; 0: cores / threads of the graph"),
             field(&ContextConfig::verbosity, "verbosity", "", between(0, 3),
                   "log level: 0 as given with -l and -L, 1 info, 2 debug, 3 trace"),
-            field(&ContextConfig::memory_budget, "memory_budget", "", any(),
-                  "maximum tensor memory of the job on each device, such as 4GB; empty: on CUDA, and in a "
-                  "limited "
-                  "address space (ulimit -v), 9/10 of the memory that is free at the start, otherwise no "
-                  "limit"),
+            field(
+                &ContextConfig::memory_budget, "memory_budget", "", any(),
+                "maximum tensor memory of the job on each device, such as 4GB; empty: on CUDA, and in a "
+                "limited address space (ulimit -v), 9/10 of the memory that is free at the start, otherwise "
+                "no limit"),
             field(
                 &ContextConfig::share, "share", "", not_empty(),
                 "none; auto: reserve memory and wait for other jobs of this user, so that memory suffices "
