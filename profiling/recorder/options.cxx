@@ -71,7 +71,7 @@ std::set<std::string> parse_parts(const std::string& text) {
     }
     std::set<std::string> parts;
     for (const auto& part : split(text)) {
-        if (known.count(part) == 0) {
+        if (!known.contains(part)) {
             throw std::invalid_argument("no part '" + part + "' in this recorder, expected some of " +
                                         joined(known, ", "));
         }
@@ -99,8 +99,9 @@ std::string expand_name(const std::string& pattern) {
             const std::string variable = pattern.substr(i + 2, end - i - 2);
             const char* const value = std::getenv(variable.c_str());
             if (value == nullptr) {
-                throw std::invalid_argument("the environment variable '" + variable + "' in the name '" +
-                                            pattern + "' is not set");
+                std::string message = "the environment variable '";
+                message.append(variable).append("' in the name '").append(pattern).append("' is not set");
+                throw std::invalid_argument(message);
             }
             name += value;
             i = end;

@@ -62,7 +62,7 @@ Session::~Session() {
 
 void Session::start_sources() {
     for (const auto& type : source_types()) {
-        if (m_options.parts.count(type.part) > 0) {
+        if (m_options.parts.contains(type.part)) {
             auto source = type.make();
             const Readiness readiness = source->start(m_recorder);
             m_recorder.note("source." + type.part, readiness.ready ? "on" : "off: " + readiness.reason);

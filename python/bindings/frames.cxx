@@ -51,7 +51,7 @@ nb::object array_of(const OutputTraces& traces, const void* data, std::vector<st
     const nb::capsule owner(new std::shared_ptr<const void>(traces.owner), [](void* kept) noexcept {
         delete static_cast<std::shared_ptr<const void>*>(kept);
     });
-    auto* const first = static_cast<Value*>(const_cast<void*>(data)); // the result is the caller's
+    auto* const first = const_cast<Value*>(static_cast<const Value*>(data)); // the result is the caller's
     if (traces.cuda_device >= 0) {
         return nb::cast(nb::ndarray<Value>(first, shape.size(), shape.data(), owner, nullptr,
                                            nb::dtype<Value>(), nb::device::cuda::value, traces.cuda_device));
@@ -147,16 +147,19 @@ Frame take(nb::handle object, const std::string& where) {
     Frame frame;
     frame.ident = member<int>(object, "ident", where, "an integer of 32 bits");
     const std::string event = where + ", event " + std::to_string(frame.ident);
+    const auto part = [&event](const char* what, const std::string& name) {
+        return std::string(event).append(what).append("'").append(name).append("'");
+    };
     for (const auto& [tag, traces] : member<nb::dict>(object, "traces", event, "a dictionary by tag")) {
         const auto name = nb::cast<std::string>(nb::str(tag));
-        frame.traces.push_back(to_traces(traces, name, event + ", tag '" + name + "'", frame.ident));
+        frame.traces.push_back(to_traces(traces, name, part(", tag ", name), frame.ident));
     }
     if (frame.traces.empty()) {
         reject(event, "the event has no traces", "no tag", "at least one tag");
     }
     for (const auto& [key, mask] : member<nb::dict>(object, "masks", event, "a dictionary by name")) {
         const auto name = nb::cast<std::string>(nb::str(key));
-        const std::string position = event + ", mask '" + name + "'";
+        const std::string position = part(", mask ", name);
         frame.channel_masks[name] = channel_ranges_of(to_tensor(mask, position), position);
     }
     frame.notes = member<Notes>(object, "notes", event, "a dictionary of strings");

@@ -82,8 +82,8 @@ def options_of(mode: str, reports: Path) -> dict[str, str]:
 
 def count_reports(folder: Path) -> int:
     """Return the number of reports in files of sanitizers and in logs. Warnings about failed allocations are none."""
-    texts = [path.read_text(encoding="utf-8", errors="replace") for path in folder.iterdir()]
-    return sum(len(REPORT.findall(text)) for text in texts)
+    logs = [path.read_text(encoding="utf-8", errors="replace") for path in folder.iterdir()]
+    return sum(len(REPORT.findall(text)) for text in logs)
 
 
 @contextmanager

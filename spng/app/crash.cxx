@@ -60,7 +60,7 @@ std::uint64_t taken_address_space() noexcept {
     const int file = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
     std::array<char, 32> text{};
     const auto length = file < 0 ? -1 : read(file, text.data(), text.size());
-    std::uint64_t pages = 0; // the first number
+    std::uint64_t pages = 0; // the first value
     if (length > 0) {
         std::from_chars(text.data(), text.data() + length, pages);
     }

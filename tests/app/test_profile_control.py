@@ -309,7 +309,7 @@ class TestTimings:
 
 class TestCrowd:
     def test_silent_clients_do_not_keep_others_out(self, short: Path, tmp_path: Path) -> None:
-        """Waiting for each silent client to reach its time limit of 5 s would exceed the client's patience."""
+        """Waiting for each silent client to reach its time limit of 5 s would exceed the client's timeout."""
         path = tmp_path / "job.sock"
         with (
             running(tmp_path, short, "--profile-control", f"unix:{path}") as job,
