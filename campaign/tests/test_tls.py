@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
 import shutil
 import socket
@@ -111,6 +112,14 @@ def test_files_of_a_killed_client_are_removed(bench: Bench) -> None:
     assert bench.run() == 0
     bench.check(names)
     assert not run_folders(bench)
+
+
+def test_files_of_a_running_dry_run_are_kept(bench: Bench) -> None:
+    bench.make(1)
+    running = bench.output / ".campaign" / f"tls-{os.getpid()}-abc"
+    running.mkdir(parents=True)
+    assert bench.run() == 0
+    assert run_folders(bench) == [running]
 
 
 def test_a_dry_run_does_not_touch_the_files_of_a_running_campaign(bench: Bench) -> None:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import shutil
@@ -21,7 +22,7 @@ from .errors import CampaignError, UsageError
 from .layout import Layout
 from .options import BATCH, ClusterOptions
 
-PREFIX = "tls-"  # of a run's folder. The name is random, because --dry-run runs beside a campaign.
+PREFIX = "tls-"  # of a run's folder; its process id follows, because --dry-run runs beside a campaign
 PARTS = {"ca": "--tls-ca", "certificate": "--tls-cert", "key": "--tls-key"}
 
 # One certificate is its own authority and belongs to all sides, which all run as one user. It is valid at any time of day,
@@ -48,7 +49,7 @@ MAKE_KEY = """openssl req -config configuration -new -newkey ec -pkeyopt ec_para
  -keyout key.pem -out request -subj /CN=wirecell-campaign""".split()
 MAKE_CERTIFICATE = """openssl ca -config configuration -batch -selfsign -create_serial -notext -keyfile key.pem -in request
  -out certificate.pem -startdate 20200101000000Z -enddate 20491231235959Z""".split()
-LOOPBACK = re.compile(r"(\w+://)?(127\.|localhost:|\[::1\])")
+LOOPBACK = re.compile(r"(\w+://)?(127(\.\d{1,3}){3}|localhost|\[::1\])(:|$)")
 
 
 class JobSecurity(Security):
@@ -78,7 +79,7 @@ def credentials(options: ClusterOptions, layout: Layout) -> Iterator[ClusterOpti
         yield options
         return
     layout.internal.mkdir(parents=True, exist_ok=True)
-    folder = Path(tempfile.mkdtemp(prefix=PREFIX, dir=layout.internal))  # mode 0700
+    folder = Path(tempfile.mkdtemp(prefix=f"{PREFIX}{os.getpid()}-", dir=layout.internal))  # mode 0700
     try:
         (folder / "configuration").write_text(OPENSSL_CONFIGURATION, encoding="ascii")
         (folder / "index").touch()
@@ -105,9 +106,11 @@ def credentials(options: ClusterOptions, layout: Layout) -> Iterator[ClusterOpti
 
 
 def remove_stale(layout: Layout) -> None:
-    """Remove the files of clients that were killed. The caller is the only client of the folder."""
+    """Remove the files of clients that were killed. The caller is the only client of the folder but for dry runs."""
     for folder in layout.internal.glob(f"{PREFIX}*"):
-        shutil.rmtree(folder, ignore_errors=True)
+        process = folder.name.removeprefix(PREFIX).partition("-")[0]
+        if not (process.isdigit() and Path("/proc", process).exists()):
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def security(options: ClusterOptions) -> Security | None:

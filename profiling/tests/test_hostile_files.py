@@ -223,6 +223,15 @@ CASES: dict[str, tuple[Callable[[Path], None], str | None]] = {
     ),
     "long-id": (sql(f"UPDATE StringIds SET id = {LONG}"), "seen:     StringIds: ('xxx"),
     "blob-real": (sql("UPDATE SPNG_SAMPLE SET value = x'00'"), "SPNG_SAMPLE.value: blob in row 1"),
+    "fraction": (sql("UPDATE NVTX_EVENTS SET start = start + 0.7"), "NVTX_EVENTS.start: real in row 1"),
+    "digits": (
+        sql("UPDATE SPNG_CALL SET start = CAST(CAST(start AS TEXT) AS BLOB)"),
+        "SPNG_CALL.start: blob in row 1",
+    ),
+    "text-real": (
+        sql("UPDATE SPNG_SAMPLE SET value = x'3132' WHERE rowid = 2"),
+        "SPNG_SAMPLE.value: blob in row 2",
+    ),
     "text": (sql("UPDATE SPNG_CALL SET start = 'x'"), "SPNG_CALL.start: text in row 1"),
     "infinite": (sql("UPDATE SPNG_CALL SET start = 9e999"), "SPNG_CALL.start: real in row 1"),
     "huge-real": (sql("UPDATE SPNG_CALL SET bytes_in = 1e300"), "SPNG_CALL.bytes_in: real in row 1"),
@@ -407,6 +416,14 @@ def test_the_terminal_shows_names_spelled_and_files_have_them_as_they_are(
         assert f"spng.setup:{EVIL}" in [row[-1] for row in csv.reader(file)]
     assert main(["stats", str(tmp_path / EVIL[:8])]) == 1
     assert f"/{SPELLED[:11]}\n" in capsys.readouterr().err
+
+
+def test_a_recording_of_more_than_2_gib(honest: Path, tmp_path: Path) -> None:
+    """SQLite counts the bytes of a value in 32 bits."""
+    profile = tmp_path / "profile.sqlite"
+    shutil.copy(honest, profile)
+    os.truncate(profile, 5 << 29)  # takes no space on the disk
+    assert main(["stats", str(profile), "-r", "nvtx_sum"]) == 0
 
 
 def test_long_names_that_look_alike_are_cut() -> None:

@@ -48,7 +48,7 @@ class _VisibleStream(io.TextIOBase):
 def visible_output() -> Iterator[None]:
     """Spell control characters in everything that the block writes to standard output and error.
 
-    Also if they are redirected: what is redirected is often shown afterwards. Files of -o stay exact.
+    Also if they are redirected: redirected output is often shown later. Files of -o stay exact.
     """
     before = sys.stdout, sys.stderr
     sys.stdout, sys.stderr = (cast(TextIO, _VisibleStream(stream)) for stream in before)

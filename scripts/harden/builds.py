@@ -8,8 +8,7 @@ from pathlib import Path
 
 from scripts.wcb.checkout import ROOT, fail, run
 
-# What the tests under a sanitizer do not need. The Python module would have to be loaded into a Python with the
-# sanitizer's library.
+# Parts that the tests under a sanitizer do not need. The build leaves out the Python module by itself.
 LEFT_OUT = ("--with-benchmark=no", "--cuda-compiler=none")
 LINES_ONLY = (
     "--build-debug=-g1"  # line numbers for the reports; all debug information takes half of the build's time

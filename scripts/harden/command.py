@@ -5,29 +5,16 @@ from __future__ import annotations
 
 import argparse
 import json
-import subprocess
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from scripts.wcb.checkout import OUT, ROOT, say
+from scripts.wcb.checkout import OUT, commit, say
 
 from . import builds, fuzzing, sanitizers
 from .__main__ import PARTS
 
 RESULT = OUT / "harden" / "harden.json"
-
-
-def commit() -> str:
-    """Return the commit of the checkout, with "-dirty" if files are changed."""
-    described = subprocess.run(
-        ["git", "describe", "--always", "--dirty", "--abbrev=12", "--exclude=*"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-    ).stdout.strip()
-    return described or "unknown"
 
 
 def sanitize(mode: str, options: argparse.Namespace) -> dict[str, Any]:
@@ -63,14 +50,16 @@ def is_clean(part: str, result: Any) -> bool:
 def main(options: argparse.Namespace, path: Path = RESULT) -> int:
     """Run the parts; return the exit status. Keep the results of other parts of the same commit."""
     chosen = [part for part in PARTS if part in (options.only or PARTS)]
-    about = {"commit": commit(), "date": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")}
+    about: dict[str, Any] = {"commit": commit(), "date": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")}
     before = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
-    found = (before if before.get("commit") == about["commit"] else {}) | about
+    is_same = before.get("commit") == about["commit"] and not about["commit"].endswith("-dirty")
+    found = before if is_same else about  # with the date of the first part
     found["suppressions"] = sanitizers.suppressions()
     for part in chosen:
         found[part] = fuzz(options) if part == "fuzz" else sanitize(part, options)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+        if not options.tests:  # a selection is not a result
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
     unclean = [part for part in chosen if not is_clean(part, found[part])]
     say(f"\n{'not clean: ' + ', '.join(unclean) if unclean else 'clean'} ({path})")
     return 1 if unclean else 0

@@ -49,11 +49,6 @@ class TargetReport:
         """Return the rate of one process."""
         return self.inputs / self.seconds if self.seconds > 0 else 0.0
 
-    @property
-    def is_clean(self) -> bool:
-        """Return whether no input failed."""
-        return not self.failures
-
     def line(self) -> str:
         """Return the result as text: one line, and two for each failure."""
         head = (

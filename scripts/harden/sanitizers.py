@@ -144,8 +144,9 @@ def run(mode: str, build: Path, only: str = "") -> SanitizerResult:
     result = SanitizerResult()
     with environment(options_of(mode, reports)), tempfile.TemporaryDirectory(prefix="spng-harden-") as name:
         say(f"{mode}: C++ tests")
-        run_tests.REPORTS.mkdir(parents=True, exist_ok=True)
-        outcome = run_tests.run_google_tests(build / "tests" / "spng_tests", only)
+        outcome = run_tests.run_google_tests(
+            build / "tests" / "spng_tests", only, reports=OUT / "harden" / f"{mode}-tests"
+        )
         result.tests, result.skipped = len(outcome.passed), len(outcome.skipped)
         result.failed = [f"{test}: {reason}" for test, reason in outcome.failed.items()]
         if not only:

@@ -161,6 +161,8 @@ def faults(work: Work) -> Outcome:
         behaviour = ", ".join(f"{listing(ids)} in mask {name}" for name, ids in listed.items()) or "no mask"
         if fault.mask and fault.mask not in listed:
             misses.append(f"{fault.name}: {behaviour}, expected mask {fault.mask}")
+        elif fault.mask and fault.bad is not None and channels[fault.bad] not in listed[fault.mask]:
+            misses.append(f"{fault.name}: {behaviour}, expected channel {channels[fault.bad]}")
         elsewhere = other_planes = ""
         if fault.bad is not None:
             rest = np.arange(len(channels)) != fault.bad
@@ -187,7 +189,7 @@ def faults(work: Work) -> Outcome:
         rows.append([fault.name, str(done.status), behaviour, elsewhere, other_planes])
     assert clean["frame_signal_0"][[U, W]].any(axis=1).all(), "the channels that become bad have charge"
     return judge(
-        f"{len(FAULTS)} faults with a defined behaviour; a channel with NaN, Inf or without samples changes all others as a row of zeros does: "
+        f"{len(FAULTS) - len({miss.partition(': ')[0] for miss in misses})} of {len(FAULTS)} faults with a defined behaviour; a channel with NaN, Inf or without samples changes all others as a row of zeros does: "
         f"max abs difference {max(leaks):g}; gauss of other planes {max(spread):g}",
         misses,
         f"Events of {TICKS} ticks of the small detector; tags {TAGS} [electrons].\n"

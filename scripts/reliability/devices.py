@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from .work import Work, inside
 SIMULATOR = "[simulated CUDA runtime](decisions/cuda-simulator.md)"
 ON_A_GPU = "Figures of a GPU, of an earlier version: [cuda](benchmarks/cuda.md)."
 TICKS, EVENTS = 800, 3
+BAR, MASK_BAR = 1e-4, 0.999  # of R5, before the network, with precision=exact
 
 
 def is_simulated() -> bool:
@@ -24,17 +26,19 @@ def is_simulated() -> bool:
     return (cuda_simulator.FOLDER / "libSpngSimulatedOperators.so").exists()
 
 
-def not_run(figure: str, note: str, tables: list[Table] | None = None) -> Outcome:
-    """Return the outcome of a row that needs a device."""
+def not_run(figure: str, note: str, tables: list[Table] | None = None, misses: Sequence[str] = ()) -> Outcome:
+    """Return the outcome of a row that needs a device. misses: what the simulator found."""
     if not is_simulated():
         return Outcome(
             "", Verdict.NOT_RUN, f"{NO_DEVICE}; the simulator is not built, it needs the full LibTorch", note
         )
+    if misses:
+        return Outcome(figure, Verdict.SHORT, "over the simulator: " + "; ".join(misses), note, tables or [])
     return Outcome(figure, Verdict.NOT_RUN, NO_DEVICE, note, tables or [])
 
 
 def simulated(work: Work, output: str, **arguments: Any) -> cuda_simulator.Run:
-    """Run the main job on small events over the simulator. @throws RuntimeError if it fails or the simulator found a fault."""
+    """Run the main job on small events over the simulator. @throws RuntimeError if it fails."""
     folder = work.site.folder
     if not (folder / "adc.npz").exists():
         wire_cell.write_arrays(folder / "adc.npz", work.site.busy_frames(EVENTS, TICKS))
@@ -45,20 +49,29 @@ def simulated(work: Work, output: str, **arguments: Any) -> cuda_simulator.Run:
     return job
 
 
+def faults(job: cuda_simulator.Run) -> int:
+    """Return the count of races and defects that the simulator found in a run."""
+    return len(job.report.all["races"]) + len(job.report.all["defects"])
+
+
 def repeated(work: Work) -> Outcome:
     """Measure R4 over the simulator."""
     if not is_simulated():
         return not_run("", ON_A_GPU)
     runs = work.choose(20, 3)
-    digests = set()
+    digests, found = set(), 0
     for index in range(runs):
         # Other events in flight change the order of the launches.
         arguments = {"engine": "TbbFlow", "events_in_flight": 1 + index % 3, "model": "standin"}
-        simulated(work, "out.npz", cuda_graph=("off", "on")[index % 2], **arguments)
+        found += faults(simulated(work, "out.npz", cuda_graph=("off", "on")[index % 2], **arguments))
         digests.add(digest(work.site.folder / "out.npz"))
     return not_run(
         f"over the simulator: {len(digests)} distinct file{'s' if len(digests) > 1 else ''} in {runs} runs",
         f"{EVENTS} small events on TbbFlow over the {SIMULATOR}, with 1 to 3 events in flight, with and without CUDA graphs.\n{ON_A_GPU}",
+        misses=[
+            *([f"{len(digests)} different files"] if len(digests) > 1 else []),
+            *([f"{found} races and defects"] if found else []),
+        ],
     )
 
 
@@ -74,9 +87,9 @@ def agreement(work: Work) -> Outcome:
         "network, CUDA graphs": {"model": network, "cuda_graph": "on"},
         "network, precision=fast": {"model": network, "precision": "fast"},
     }
-    worst, least, fast = 0.0, 1.0, ""
+    worst, least, fast, found = 0.0, 1.0, "", 0
     for name, arguments in settings.items():
-        simulated(work, "cuda.npz", **arguments)
+        found += faults(simulated(work, "cuda.npz", **arguments))
         on_cpu = {key: value for key, value in arguments.items() if key != "cuda_graph"}
         given = {"input": "adc.npz", "threads": 1, "tags": "signal,gauss,roi", **on_cpu, "precision": "exact"}
         cpu = wire_cell.job(work.site.folder, *work.site.flags, **given)
@@ -115,6 +128,11 @@ def agreement(work: Work) -> Outcome:
                 rows,
             )
         ],
+        [
+            *([f"max abs difference {worst:.1e} instead of {BAR:.0e}"] if worst > BAR else []),
+            *([f"masks {least:.2%} instead of {MASK_BAR:.2%}"] if least < MASK_BAR else []),
+            *([f"{found} races and defects"] if found else []),
+        ],
     )
 
 
@@ -129,9 +147,8 @@ def memory_checks(work: Work) -> Outcome:
         {"engine": "TbbFlow", "events_in_flight": 3},
         {"device": "cuda:0,cuda:1", "engine": "TbbFlow"},
     ):
-        report = simulated(work, "out.npz", model="standin", **arguments).report
-        found = len(report.all["races"]) + len(report.all["defects"])
-        total += found
+        job = simulated(work, "out.npz", model="standin", **arguments)
+        report, total = job.report, total + faults(job)
         name = ", ".join(f"{key}={value}" for key, value in arguments.items())
         rows.append(
             [name, str(report.kernels()), str(len(report.all["races"])), str(len(report.all["defects"]))]
@@ -141,4 +158,5 @@ def memory_checks(work: Work) -> Outcome:
         f"The {SIMULATOR} detects races between streams and uses that it cannot simulate; its emulator checks the kernels "
         f"([what it does not see](decisions/cuda-kernels.md)).\n{ON_A_GPU}",
         [Table("Checks of the simulator", ["setting", "launches", "races", "defects"], rows)],
+        [f"{total} races and defects"] if total else [],
     )

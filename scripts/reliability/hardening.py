@@ -9,14 +9,13 @@ from typing import Any
 
 import numpy as np
 
+from scripts.harden.command import RESULT
 from scripts.output import Table
-from scripts.wcb.checkout import OUT
 from tests.support import wire_cell
 
 from .row import Outcome, Verdict, judge
 from .work import Work, run_for_memory
 
-RESULT = OUT / "harden" / "harden.json"
 COMMAND = "./wcb harden"
 INPUTS_BAR, SECONDS_BAR = 100_000, 2.0
 ALLOWED_MB = 50.0  # beyond twice the declared size: buffers of the readers
@@ -40,12 +39,15 @@ def sanitizers(work: Work, path: Path = RESULT) -> Outcome:
             continue
         part = result[name]
         figures.append(
-            f"{title}: {part['reports']} reports in {part['tests']} tests and {len(part['jobs'])} jobs"
+            f"{title}: {part['reports']} reports in {part['tests']} tests ({part['skipped']} skipped) and "
+            f"{len(part['jobs'])} jobs"
         )
-        if part["reports"]:
-            misses.append(f"{title}: {part['reports']} reports instead of 0")
-        misses += [f"{title}: {failure}" for failure in part["failed"]]
-        misses += [f"{title}: {job}: status {status}" for job, status in part["jobs"].items() if status]
+        found = [f"{part['reports']} reports instead of 0"] if part["reports"] else []
+        found += part["failed"]
+        found += [f"{job}: status {status}" for job, status in part["jobs"].items() if status]
+        if not found and not (part["clean"] and part["jobs"]):
+            found.append("not everything ran")
+        misses += [f"{title}: {each}" for each in found]
     suppressed = [[str(each)] for each in result.get("suppressions", [])]
     tables = [Table("Suppressions", ["suppression, with its reason"], suppressed)] if suppressed else []
     verdict = Verdict.SHORT if misses else Verdict.PART if missing else Verdict.MET

@@ -120,7 +120,7 @@ def lost_devices(work: Work, rows: list[list[str]], misses: list[str]) -> str:
     def series(
         name: str, statuses: tuple[int, ...], runs: list[tuple[dict[str, Any], dict[str, Any]]]
     ) -> int:
-        kept, bad, seen = 0, 0, set()
+        kept, bad, wrong_events, seen = 0, 0, 0, set()
         for arguments, settings in runs:
             job, count, wrong = simulated(arguments, **settings)
             lines = [line for line in job.done.stderr.splitlines() if line.startswith("error: ")]
@@ -129,9 +129,10 @@ def lost_devices(work: Work, rows: list[list[str]], misses: list[str]) -> str:
             )
             is_good = is_good and (job.done.returncode != 0 or count == events)
             seen.add(job.done.returncode)
-            kept, bad = kept + count, bad + (not is_good)
+            kept, bad, wrong_events = kept + count, bad + (not is_good), wrong_events + wrong
         text = (
-            f"{len(runs)} runs, {kept} of {events * len(runs)} events complete, all equal; {bad} wrong ends"
+            f"{len(runs)} runs, {kept} of {events * len(runs)} events complete, {wrong_events} of them wrong; "
+            f"{bad} wrong ends"
         )
         rows.append([name, ", ".join(map(str, sorted(seen))), text])
         if bad:

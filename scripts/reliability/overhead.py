@@ -109,7 +109,7 @@ def share_a_slot(work: Work, kill: bool) -> tuple[list[Ended], int, float]:
     share.mkdir()
     (share / "limits").write_text("slots 1\n", encoding="utf-8")
     wire_cell.write_arrays(folder / "adc.npz", work.site.busy_frames(3, 6000))
-    begin, most, killed = time.monotonic(), 0, False
+    begin, max_holders, killed = time.monotonic(), 0, False
     with ExitStack() as stack:
         processes = []
         for index in range(PROCESSES):
@@ -122,7 +122,7 @@ def share_a_slot(work: Work, kill: bool) -> tuple[list[Ended], int, float]:
             if time.monotonic() - begin > 120:
                 break
             now = holders(share)
-            most = max(most, len(now))
+            max_holders = max(max_holders, len(now))
             if kill and not killed and now:
                 victim = next(process for process in processes if str(process.pid) in now)
                 victim.kill()
@@ -130,7 +130,7 @@ def share_a_slot(work: Work, kill: bool) -> tuple[list[Ended], int, float]:
             time.sleep(HOLDING_S)
         ended = [collect(process, 1) for process in processes]
     shutil.rmtree(share)
-    return ended, most, time.monotonic() - begin
+    return ended, max_holders, time.monotonic() - begin
 
 
 def percent(share: float) -> str:
@@ -179,18 +179,18 @@ def overhead(work: Work) -> Outcome:
         misses.append(f"start-up: {wall:.1f} s instead of {START_UP_BAR:g} s")
     shared = []
     for kill in (False, True):
-        ended, most, seconds = share_a_slot(work, kill)
+        ended, max_holders, seconds = share_a_slot(work, kill)
         statuses = sorted(done.status for done in ended)
         shared.append(
             [
                 "one killed by SIGKILL" if kill else "all run to their end",
                 ", ".join(map(str, statuses)),
-                str(most),
+                str(max_holders),
                 f"{seconds:.1f}",
             ]
         )
-        if statuses != [*([-9] if kill else []), *([0] * (PROCESSES - kill))] or most != 1:
-            misses.append(f"{shared[-1][0]}: statuses {shared[-1][1]}, {most} held the slot at once")
+        if statuses != [*([-9] if kill else []), *([0] * (PROCESSES - kill))] or max_holders != 1:
+            misses.append(f"{shared[-1][0]}: statuses {shared[-1][1]}, {max_holders} held the slot at once")
     return judge(
         f"ranges {percent(ranges)}, timers {percent(timers)}; start-up {wall:.2f} s (median {statistics.median(walls):.2f} s, {processor:.2f} s of "
         f"processor time; model=none {without:.2f} s); "

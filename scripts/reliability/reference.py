@@ -50,8 +50,8 @@ TESTS = (
 )
 
 
-def measured_figures(work: Work) -> tuple[dict[str, dict[str, list[float]]], str]:
-    """Run the tests; return their figures by test and name, and pytest's last line."""
+def measured_figures(work: Work) -> tuple[dict[str, dict[str, list[float]]], str, int]:
+    """Run the tests; return their figures by test and name, pytest's last line, and its status."""
     path = work.folder / "figures.jsonl"
     path.touch()
     done = subprocess.run(
@@ -67,12 +67,12 @@ def measured_figures(work: Work) -> tuple[dict[str, dict[str, list[float]]], str
         entry = json.loads(line)
         test = re.sub(r"\[.*", "", entry["test"].partition("::")[2])
         found[test][entry["name"]].append(entry["value"])
-    return found, done.stdout.strip().splitlines()[-1]
+    return found, done.stdout.strip().splitlines()[-1], done.returncode
 
 
 def against_reference(work: Work) -> Outcome:
     """Measure R1."""
-    found, last_line = measured_figures(work)
+    found, last_line, status = measured_figures(work)
     waveforms, doubles, masks, misses = [], [], [], []
     worst = {FILTER_STEP: 0.0, STEP: 0.0}
     for test, (node, bar) in WAVEFORMS.items():
@@ -87,10 +87,12 @@ def against_reference(work: Work) -> Outcome:
     for test, node in MASKS.items():
         each = {name: int(sum(found[test][name])) for name in ("set", "wrong", "doubtful")}
         wrong += each["wrong"]
+        if not each["set"]:
+            misses.append(f"{node}: not measured")
         masks.append([node, *map(str, each.values())])
     if wrong:
         misses.append(f"{wrong} samples of masks differ")
-    if "failed" in last_line or "error" in last_line:
+    if status != 0:
         misses.append(f"pytest: {last_line}")
     return Outcome(
         f"max abs difference {worst[FILTER_STEP]:.1e} (with transforms) and {worst[STEP]:.1e} of the RMS; {wrong} samples of "

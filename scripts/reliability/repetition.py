@@ -60,9 +60,9 @@ def repeated(work: Work) -> Outcome:
         rows.append([name, str(runs), str(len(digests)), min(digests)])
         if len(digests) > 1:
             misses.append(f"{name}: {len(digests)} different files of {runs} runs")
-    most = max(int(row[2]) for row in rows)
+    max_count = max(int(row[2]) for row in rows)
     return judge(
-        f"{most} distinct file{'s' if most > 1 else ''} in {runs} runs of each of {len(cases)} jobs",
+        f"{max_count} distinct file{'s' if max_count > 1 else ''} in {runs} runs of each of {len(cases)} jobs",
         misses,
         tables=[Table("Runs", ["job", "runs", "different files", "SHA-256 of the file"], rows, words=1)],
     )
@@ -109,8 +109,9 @@ def threads(work: Work) -> Outcome:
             misses.append(f"{count} threads in operations: masks differ")
     if worst > BAR:
         misses.append(f"threads in operations: {worst:.1e} instead of {BAR:.0e} of the RMS")
+    same_count = sum(row[1] == "same bytes" for row in rows)
     return judge(
-        f"graph threads: same bytes; threads in operations: max abs difference {scientific(worst)} of the RMS",
+        f"graph threads: same bytes in {same_count} of {len(rows) - 2} settings; threads in operations: max abs difference {scientific(worst)} of the RMS",
         misses,
         "Cuts of 1500 ticks of the default event with the network, against one thread with Pgrapher; tags "
         + TAGS

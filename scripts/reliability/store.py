@@ -4,12 +4,10 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from scripts.output import Table, write
-from scripts.wcb.checkout import ROOT
 
 SCHEMA = "spng-reliability-1"
 
@@ -50,15 +48,3 @@ def load(folder: Path) -> dict[str, Result]:
             content["tables"] = [Table(**table) for table in content["tables"]]
             found[content["row"]] = Result(**content)
     return found
-
-
-def commit() -> str:
-    """Return the commit of the checkout, with -dirty if tracked files other than Markdown differ from it."""
-
-    def git(*words: str) -> str:
-        return subprocess.run(
-            ["git", *words], cwd=ROOT, capture_output=True, text=True, check=False
-        ).stdout.strip()
-
-    changed = git("status", "--porcelain", "--untracked-files=no", "--", ".", ":!*.md")
-    return git("rev-parse", "--short=12", "HEAD") + ("-dirty" if changed else "")

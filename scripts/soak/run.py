@@ -22,7 +22,7 @@ from tests.support import wire_cell
 
 from .readout import Readout
 
-MB = 2**20  # bytes
+MB = 1e6  # bytes
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,9 @@ def process_readout(
     count = max(len(node["per_call"]) for node in nodes)
     cpu = np.zeros(count)
     for node in nodes:
-        calls = [call["cpu_ns"] for call in node["per_call"]]
+        calls = [
+            call["cpu_ns"] for call in node["per_call"] if call["depth"] == 0
+        ]  # others are part of these
         cpu[: len(calls)] += np.array(calls[:count]) / 1e9
     memory, descriptors, open_threads, frames = np.array(samples).T
     return Run(memory, descriptors, open_threads, frames, report["run"]["process_peak_bytes"] / MB, cpu, wall)

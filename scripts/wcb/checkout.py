@@ -6,6 +6,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -46,6 +47,17 @@ def wcb(*arguments: str) -> None:
     status = run([sys.executable, str(ROOT / "wcb"), *arguments])
     if status:
         raise SystemExit(status)
+
+
+def commit() -> str:
+    """Return the commit of the checkout, with -dirty if tracked files other than Markdown differ from it."""
+
+    def git(*words: str) -> str:
+        done = subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True, check=False)
+        return done.stdout.strip()
+
+    changed = git("status", "--porcelain", "--untracked-files=no", "--", ".", ":!*.md")
+    return (git("rev-parse", "--short=12", "HEAD") or "unknown") + ("-dirty" if changed else "")
 
 
 def build_folder() -> Path | None:

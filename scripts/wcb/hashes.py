@@ -31,7 +31,7 @@ HEADER = """# SPDX-License-Identifier: Apache-2.0
 def read() -> dict[str, str]:
     """Return name==version -> its line for pip, with all hashes."""
     lines = HASHES.read_text(encoding="utf-8").replace("\\\n", "").splitlines()
-    return {line.split()[0]: line for line in lines if not line.startswith("#")}
+    return {line.split()[0]: line for line in lines if line.strip() and not line.startswith("#")}
 
 
 def install(python: Path, pins: Iterable[str], *options: str) -> int:

@@ -55,6 +55,16 @@ def test_result_is_kept_for_the_same_commit(tmp_path: Path, monkeypatch: pytest.
     assert "asan" not in json.loads(path.read_text())
 
 
+def test_a_selection_of_tests_is_no_result(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "harden.json"
+    monkeypatch.setattr(command.builds, "make", lambda mode: tmp_path / mode)
+    monkeypatch.setattr(command.sanitizers, "run", lambda *_: SanitizerResult(tests=3))
+    selected = options("asan")
+    selected.tests = "Clip"
+    assert command.main(selected, path) == 0
+    assert not path.exists()
+
+
 def test_every_suppression_has_a_reason() -> None:
     for line in sanitizers.suppressions():
         sanitizer, rest = line.split(": ", 1)

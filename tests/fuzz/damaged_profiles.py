@@ -35,6 +35,7 @@ SEEDS = ("own-nsys.sqlite.xz",)
 COMMANDS = ("summary", "stats -r all", "memory", "trace", "html", "export", "rules")
 PROCESSOR_SECONDS = 10  # of a command, which takes less than one on the whole profile
 MEMORY_BYTES = 2 << 30
+HIDDEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")  # not for a terminal
 DEFECT = 70  # status of a process that had an exception
 
 VALUES = (
@@ -249,7 +250,7 @@ def run_here(command: str, path: Path, folder: Path) -> int:
 
 def run_in_child(command: str, path: Path, folder: Path) -> str:
     """Run a command in a child with limits; return why it failed, or nothing."""
-    output = folder / "stderr"
+    output, printed = folder / "stderr", folder / "stdout"
     child = os.fork()
     if child == 0:
         status = DEFECT
@@ -259,7 +260,7 @@ def run_in_child(command: str, path: Path, folder: Path) -> str:
             errors = os.open(output, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
             # The caller, such as pytest, may have replaced the streams.
             sys.stderr = open(errors, "w", encoding="utf-8", errors="surrogateescape")
-            sys.stdout = open(os.devnull, "w", encoding="utf-8")
+            sys.stdout = open(printed, "w", encoding="utf-8", errors="surrogateescape")
             os.dup2(errors, 2)
             status = run_here(command, path, folder)
         except SystemExit as end:
@@ -267,13 +268,15 @@ def run_in_child(command: str, path: Path, folder: Path) -> str:
         except BaseException:
             traceback.print_exc()
         finally:
+            sys.stdout.flush()
             sys.stderr.flush()
             os._exit(status)
     status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-    return reason_of(status, output.read_text(encoding="utf-8", errors="replace"))
+    written = [path.read_text(encoding="utf-8", errors="replace") for path in (output, printed)]
+    return reason_of(status, *written)
 
 
-def reason_of(status: int, errors: str) -> str:
+def reason_of(status: int, errors: str, results: str) -> str:
     """Return why a command failed; nothing for a result and for an error block."""
     if status in (-signal.SIGXCPU, -signal.SIGKILL):
         return f"no end within {PROCESSOR_SECONDS} s of processor time"
@@ -283,10 +286,12 @@ def reason_of(status: int, errors: str) -> str:
         lines = [line.strip() for line in errors.splitlines() if line.strip()]
         position = next((line for line in reversed(lines) if line.startswith("File ")), "")
         return f"{lines[-1] if lines else f'status {status}'} ({position})"
-    if any(ord(c) < 0x20 and c not in "\n\t" for c in errors):
-        return "control characters in the error: " + repr(errors[:200])
+    for text in (errors, results):
+        if found := HIDDEN.search(text):
+            return "control characters in the output: " + repr(text[max(0, found.start() - 100) :][:200])
     # Status 1 without an error: no report could be made, and each is listed with its reason.
-    is_explained = status == 0 or errors.startswith(("error: ", "SKIPPED ")) or not errors
+    is_listed = not errors and ("does not apply" in results or "missing, not zero:" in results)
+    is_explained = status == 0 or errors.startswith(("error: ", "SKIPPED ")) or is_listed
     return "" if is_explained else "no error block: " + errors[:200]
 
 

@@ -141,7 +141,7 @@ def test_time_is_shared_and_reports_have_the_order_of_the_targets(
 def test_report_names_each_failure_and_its_command() -> None:
     failure = fuzzing.Failure("hang", Path("a"), 3, "spng_fuzz npy --replay a")
     report = fuzzing.TargetReport("npy", 100, 2.0, 14, 16, 5_000_000, (failure,))
-    assert not report.is_clean
+    assert report.failures
     head, *rest = report.line().split("\n")
     assert head.split() == "npy 100 inputs 50 /s 16 results 5.0 MB 1 failures".split()
     assert rest == ["    3 x hang", "    spng_fuzz npy --replay a"]

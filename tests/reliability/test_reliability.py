@@ -135,7 +135,8 @@ def test_rows_of_the_command_line() -> None:
 
 def found(tests: int, **others: object) -> dict[str, object]:
     """Return the result of one build mode of ./wcb harden."""
-    return {"tests": tests, "failed": [], "jobs": {"main job": 0}, "reports": 0} | others
+    jobs = {"main job": 0}
+    return {"tests": tests, "skipped": 2, "failed": [], "jobs": jobs, "reports": 0, "clean": True} | others
 
 
 def test_sanitizers_are_read_from_their_file(tmp_path: Path) -> None:
@@ -147,10 +148,11 @@ def test_sanitizers_are_read_from_their_file(tmp_path: Path) -> None:
     part = sanitizers(work, path)
     assert (part.verdict, part.date, part.commit) == (Verdict.PART, result["date"], BEFORE)
     assert (
-        part.figure == "ASan and UBSan: 0 reports in 900 tests and 1 jobs" and part.gap == "TSan did not run"
+        part.figure == "ASan and UBSan: 0 reports in 900 tests (2 skipped) and 1 jobs"
+        and part.gap == "TSan did not run"
     )
     result |= {
-        "tsan": found(100, reports=2, failed=["A.b: ended"], jobs={"main job": 66}),
+        "tsan": found(100, reports=2, failed=["A.b: ended"], jobs={"main job": 66}, clean=False),
         "suppressions": ["leak:libfoo, its own"],
     }
     path.write_text(json.dumps(result), encoding="utf-8")
@@ -180,9 +182,9 @@ def test_a_row_runs(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
     found = cells(target.read_text(encoding="utf-8"))
     assert list(found) == list(options.ROWS)
-    assert found["R11"][1].endswith("and leave nothing (quick)") and found["R11"][2].startswith(
-        ("met", "in part")
-    )
+    assert found["R11"][1].endswith("leave nothing but the rows of a recording (quick)") and found["R11"][
+        2
+    ].startswith(("met", "in part"))
     assert all(cell[2].startswith("not run") for name, cell in found.items() if name != "R11")
     result = store.load(tmp_path / "results")["R11"]
     assert result.processor_s > 0 and len(result.tables[0].rows) >= 5

@@ -25,6 +25,7 @@ WAL = (
 STEPS_PER_BYTE, FREE_STEPS = 20, 10_000_000
 STEPS_AT_ONCE = 100_000
 MIN_VALUE = 1 << 20  # bytes that a value may always have; larger values must fit the file
+MAX_VALUE = 2**31 - 1  # as SQLite counts the bytes of a value
 
 
 def quoted(name: str) -> str:
@@ -46,7 +47,7 @@ class Database:
         self._steps = 0
         self._max_steps = FREE_STEPS + STEPS_PER_BYTE * size
         self._connection = sqlite3.connect(uri, uri=True)
-        self._connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, max(size, MIN_VALUE))
+        self._connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, min(max(size, MIN_VALUE), MAX_VALUE))
         self._connection.set_progress_handler(self._is_endless, STEPS_AT_ONCE)
         for pragma in ("trusted_schema = OFF", "query_only = ON"):
             self._connection.execute(f"PRAGMA {pragma}")

@@ -7,6 +7,7 @@ which is not a valid time, id or size. A column that this version of the schema 
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
@@ -167,15 +168,16 @@ class Table:
             values, size = chain.from_iterable(rows), len(filled)
             for at in range(0, self._rows, CHUNK):
                 count = min(CHUNK, self._rows - at)
-                part = np.fromiter(values, dtype=np.int64, count=count * size).reshape(count, size)
-                for column, read in zip(columns_, part.T):
+                # An array rejects reals and strings, which NumPy converts.
+                part = np.frombuffer(array("q", islice(values, count * size)), dtype=np.int64)
+                for column, read in zip(columns_, part.reshape(count, size).T):
                     column[at : at + count] = read
 
         values = ", ".join(f"IFNULL({quoted(column)}, {NULL})" for column in filled)
         try:
             self._database.read(f"SELECT {values} {self._from} ORDER BY rowid", fill)
         except (TypeError, ValueError, OverflowError):
-            raise self._wrong(filled, "integer") from None
+            raise self._wrong(filled, ("integer",)) from None
         for name, read in zip(filled, columns_):
             if name in STARTS and (read == NULL).any():
                 raise self._database.damaged(f"{self.name}.{name} is NULL", "a time in each row")
@@ -196,13 +198,16 @@ class Table:
             raise self._database.damaged(f"the rows of {self.name} last longer than 2^62 ns", "shorter times")
         return start, end
 
-    def _wrong(self, columns: Sequence[str], kind: str) -> ProfileError:
-        """Make the error for the first value in these columns that is not of this type of SQLite."""
+    def _wrong(self, columns: Sequence[str], kinds: Sequence[str]) -> ProfileError:
+        """Make the error for the first value in these columns that is not of these types of SQLite."""
+        accepted = ", ".join(f"'{kind}'" for kind in (*kinds, "null"))
         for column in columns:
-            is_wrong = f"typeof({quoted(column)}) NOT IN ('{kind}', 'null')"
+            is_wrong = f"typeof({quoted(column)}) NOT IN ({accepted})"
             query = f"SELECT typeof({quoted(column)}), rowid {self._from} WHERE {is_wrong} LIMIT 1"
             for found, row in self._database.read(query):
-                return self._database.damaged(f"{self.name}.{column}: {found} in row {row}", kind)
+                return self._database.damaged(
+                    f"{self.name}.{column}: {found} in row {row}", " or ".join(kinds)
+                )
         return self._database.damaged(f"rows of {self.name} are not those that were counted")
 
     def forget(self) -> None:
@@ -222,11 +227,11 @@ class Table:
         within 2^62."""
         if not self._has_values(column):
             return np.full(len(self), np.nan)
-        values = [np.nan if value is None else value for (value,) in self._database.read(self.query(column))]
+        values = (np.nan if value is None else value for (value,) in self._database.read(self.query(column)))
         try:
-            found = np.array(values, dtype=np.float64)
+            found = np.array(array("d", values))
         except (TypeError, ValueError):
-            raise self._wrong([column], "real") from None
+            raise self._wrong([column], ("real", "integer")) from None
         if (np.abs(found) > MAX_SUM).any():  # would not fit an integer
             raise self._database.damaged(f"{self.name}.{column} has numbers beyond 2^62", "smaller numbers")
         return found
@@ -242,7 +247,7 @@ class Table:
         if all(isinstance(name, str) for name in found.names):
             return found
         if not all(isinstance(name, (str, int)) for name in found.names):
-            raise self._wrong([column], "text")
+            raise self._wrong([column], ("text", "integer"))
         names = [name if isinstance(name, str) else self._strings.get(name, "") for name in found.names]
         return Labels(found.codes, names).map(str)
 

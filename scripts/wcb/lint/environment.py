@@ -19,7 +19,7 @@ STAMP = FOLDER / "requirements.sha256"
 def pins() -> list[str]:
     """Return name==version of each tool."""
     lines = REQUIREMENTS.read_text(encoding="utf-8").splitlines()
-    return [line for line in lines if not line.startswith("#")]
+    return [line for line in lines if line.strip() and not line.startswith("#")]
 
 
 def fingerprint() -> str:
