@@ -50,7 +50,9 @@ def test_inputs_differ_from_the_profile_in_bytes_values_and_schema(tmp_path: Pat
         ("bytearray(3 << 30)", "MemoryError"),
         ("import sys; sys.stderr.write('error: \\x1b[31m'); raise SystemExit(1)", "control characters"),
         ("import sys; sys.stderr.write('wrong'); raise SystemExit(1)", "no error block"),
-        ("raise SystemExit(1)", ""),
+        ("print('name \\u202e'); raise SystemExit(0)", "control characters"),
+        ("raise SystemExit(1)", "no error block"),
+        ("print('missing, not zero:'); raise SystemExit(1)", ""),
         ("", ""),
     ],
 )
