@@ -204,6 +204,21 @@ Action choose_action(const po::variables_map& values) {
     return chosen;
 }
 
+/// Return the list of accepted networks; empty if every network is accepted.
+std::string only_models(const po::variables_map& values) {
+    const bool only_shipped = values.count("only-shipped-models") > 0;
+    if (values.count("only-models") == 0) {
+        return only_shipped ? shipped_models : "";
+    }
+    const auto list = values["only-models"].as<std::string>();
+    if (list.empty() || only_shipped) {
+        usage_error("the list of accepted networks is not clear",
+                    "--only-models '" + list + "'" + (only_shipped ? " and --only-shipped-models" : ""),
+                    "the name of one list", "see docs/security.md#networks");
+    }
+    return list;
+}
+
 } // namespace
 
 CommandLine parse_command_line(int argc, const char* const* argv) {
@@ -242,9 +257,7 @@ CommandLine parse_command_line(int argc, const char* const* argv) {
     line.skip_failed = has_second_value(values, "on-error", "stop", "skip");
     line.wide_table = has_second_value(values, "table", "fit", "wide");
     line.strict = values.count("strict") > 0;
-    line.only_models = values.count("only-shipped-models") > 0 ? shipped_models
-                       : values.count("only-models") > 0       ? values["only-models"].as<std::string>()
-                                                               : "";
+    line.only_models = only_models(values);
     line.checks_machine = values.count("check-configuration") == 0;
     if (values.count("progress") + values.count("no-progress") > 0) {
         line.progress = values.count("no-progress") == 0;

@@ -8,10 +8,12 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <charconv>
 #include <csignal>
 #include <cstdint>
 #include <fcntl.h>
+#include <string>
 #include <string_view>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -26,6 +28,8 @@ struct Fault {
 
 constexpr std::array<Fault, 5> faults{
     {{SIGSEGV, "SIGSEGV"}, {SIGBUS, "SIGBUS"}, {SIGFPE, "SIGFPE"}, {SIGILL, "SIGILL"}, {SIGABRT, "SIGABRT"}}};
+
+constexpr unsigned report_seconds = 5;
 
 // MINSIGSTKSZ is not a constant in every C library; this is more than any processor's registers need.
 std::array<char, std::size_t{64} << 10> handler_stack;
@@ -55,6 +59,11 @@ private:
     std::size_t m_length = 0;
 };
 
+/// Return as much of a name as leaves room for the rest of the block.
+std::string_view beginning(const std::string& name) noexcept {
+    return std::string_view(name).substr(0, 200);
+}
+
 /// Return the bytes of the address space that are taken; 0 if unknown.
 std::uint64_t taken_address_space() noexcept {
     const int file = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
@@ -68,16 +77,35 @@ std::uint64_t taken_address_space() noexcept {
     return pages * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
 }
 
+std::atomic<pid_t> reporting_thread{0};
+static_assert(std::atomic<pid_t>::is_always_lock_free);
+
+[[noreturn]] void end_by(int signal_id) noexcept {
+    signal(signal_id, SIG_DFL);
+    raise(signal_id);
+    _exit(128 + signal_id);
+}
+
 void on_fault(int signal_id) {
     constexpr std::uint64_t megabyte = 1'000'000;
+    pid_t other = 0;
+    if (const pid_t self = gettid(); !reporting_thread.compare_exchange_strong(other, self)) {
+        while (other != self) {
+            pause(); // the other thread ends the program
+        }
+        end_by(signal_id); // this report crashed
+    }
+    // If the report hangs, because the crash left a lock behind that the thread's storage needs, the alarm ends it.
+    signal(SIGALRM, SIG_DFL);
+    alarm(report_seconds);
     clear_progress_in_signal_handler();
     const auto* const fault =
         std::find_if(faults.begin(), faults.end(), [&](const Fault& each) { return each.id == signal_id; });
     Text text;
     text << "error: wire-cell crashed (" << fault->name << ")\n";
     if (const auto call = instrument::current_call(); call.node != nullptr) {
-        text << "  where:    " << call.node->type << (call.node->instance.empty() ? "" : ":")
-             << call.node->instance << ", event " << call.event << "\n";
+        text << "  where:    " << beginning(call.node->type) << (call.node->instance.empty() ? "" : ":")
+             << beginning(call.node->instance) << ", event " << call.event << "\n";
     }
     rlimit limits{};
     if (getrlimit(RLIMIT_AS, &limits) == 0 && limits.rlim_cur != RLIM_INFINITY) {
@@ -90,7 +118,7 @@ void on_fault(int signal_id) {
     text.print();
     unlink_temporary_files();
     instrument::recording::say_what_is_left();
-    raise(signal_id); // the handler was reset: the system's action follows
+    end_by(signal_id);
 }
 
 } // namespace
@@ -106,7 +134,7 @@ void report_crashes() {
         if (before.sa_handler == SIG_DFL) {
             struct sigaction action {};
             action.sa_handler = on_fault;
-            action.sa_flags = SA_ONSTACK | static_cast<int>(SA_RESETHAND) | SA_NODEFER;
+            action.sa_flags = SA_ONSTACK | SA_NODEFER;
             sigaction(fault.id, &action, nullptr);
         }
     }

@@ -195,8 +195,11 @@ int run(const CommandLine& line, JobSession& session, instrument::Recording& rec
         print_message("profile recorded in " + file + "\n");
     }
     const int status = outcome(summary);
-    if (not_printed) {
+    if (not_printed && status == 0) {
         throw Error(*not_printed);
+    }
+    if (not_printed) { // what ended the run is worse
+        print_message(std::string(not_printed->what()) + "\n");
     }
     return status;
 }

@@ -13,7 +13,8 @@ namespace spng {
 /// which JSON and Python do not take.
 std::string printable(std::string_view text);
 
-/// Replace the middle of a text longer than `max_bytes` by "... (N bytes) ...". Cut between characters.
+/// Replace the middle of a text longer than `max_bytes` by "... (N bytes) ...", which is added to the max_bytes that
+/// are kept. Cut between characters.
 std::string shortened(std::string_view text, std::size_t max_bytes);
 
 } // namespace spng

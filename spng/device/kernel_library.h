@@ -8,6 +8,7 @@ namespace spng {
 /// kernels. If it is missing or does not load, they run as compositions of LibTorch's operations, and one log
 /// line reports it. SPNG_CUDA_KERNELS=no in the environment prevents the loading. LibTorch's CUDA libraries must
 /// be loaded before.
+/// @throws Error(Usage) if SPNG_CUDA_KERNELS is neither yes nor no
 void load_kernel_library();
 
 } // namespace spng

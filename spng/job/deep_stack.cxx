@@ -4,6 +4,7 @@
 #include <csignal>
 #include <cstdint>
 #include <exception>
+#include <mutex>
 #include <new>
 #include <pthread.h>
 #include <sys/mman.h>
@@ -108,6 +109,8 @@ void* run(void* argument) {
 } // namespace
 
 void run_on_deep_stack(const std::function<void()>& work, const std::string& overflow_message) {
+    static std::mutex one_at_a_time; // the handler belongs to the process
+    const std::lock_guard lock(one_at_a_time);
     const Stack stack;
     guarded.guard = stack.guard();
     guarded.message = &overflow_message;

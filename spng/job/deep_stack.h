@@ -10,7 +10,7 @@ namespace spng {
 
 /// Run `work` on a thread with a stack of 128 MB, of which only the touched part takes memory. An exception
 /// of `work` is rethrown here. If that stack overflows too, write `overflow_message` to standard error and
-/// end the program with status 2: the recursion cannot be unwound.
+/// end the program with status 2: the recursion cannot be unwound. Calls of other threads wait.
 /// @throws std::bad_alloc if the address space has no room for the stack and 64 MB more
 void run_on_deep_stack(const std::function<void()>& work, const std::string& overflow_message);
 

@@ -90,18 +90,21 @@ TEST(CommandLine, ActionsInsteadOfARun) {
 }
 
 TEST(CommandLine, UsageErrorsAreRejected) {
-    const std::vector<std::vector<const char*>> usage_errors{{"-A", "input", "job.jsonnet"},
-                                                             {"-A", "=x", "job.jsonnet"},
-                                                             {"job.jsonnet", "-A"},
-                                                             {"a.jsonnet", "b.jsonnet"},
-                                                             {"-t", "0", "job.jsonnet"},
-                                                             {"-t", "many", "job.jsonnet"},
-                                                             {"--on-error", "go", "job.jsonnet"},
-                                                             {"--table", "", "job.jsonnet"},
-                                                             {"--check"},
-                                                             {"--list", "--describe", "x"},
-                                                             {"-t", "1", "-t", "2", "job.jsonnet"},
-                                                             {"--tla", "a=b", "job.jsonnet"}};
+    const std::vector<std::vector<const char*>> usage_errors{
+        {"-A", "input", "job.jsonnet"},
+        {"--only-models", "", "job.jsonnet"},
+        {"--only-models", "a", "--only-shipped-models", "job.jsonnet"},
+        {"-A", "=x", "job.jsonnet"},
+        {"job.jsonnet", "-A"},
+        {"a.jsonnet", "b.jsonnet"},
+        {"-t", "0", "job.jsonnet"},
+        {"-t", "many", "job.jsonnet"},
+        {"--on-error", "go", "job.jsonnet"},
+        {"--table", "", "job.jsonnet"},
+        {"--check"},
+        {"--list", "--describe", "x"},
+        {"-t", "1", "-t", "2", "job.jsonnet"},
+        {"--tla", "a=b", "job.jsonnet"}};
     for (const auto& arguments : usage_errors) {
         EXPECT_FALSE(error_of(arguments).text().what.empty());
     }

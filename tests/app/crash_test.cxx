@@ -1,16 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spng/app/crash.h"
 
+#include "profiling/recorder/signals_blocked.h"
 #include "spng/core/files/temporary_files.h"
 #include "spng/instrument/meter/node_meter.h"
 #include "tests/support/paths.h"
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <csignal>
 #include <cstdlib>
 #include <fstream>
+#include <string>
 #include <sys/resource.h>
+#include <thread>
+#include <vector>
 
 namespace spng::app {
 namespace {
@@ -52,6 +57,55 @@ TEST(Crash, RemovesTemporaryFiles) {
     EXPECT_EXIT(crash_while_writing(), testing::KilledBySignal(SIGABRT), "");
     EXPECT_TRUE(std::filesystem::is_empty(folder));
 }
+
+TEST(Crash, OfAThreadThatBlocksSignalsIsReportedToo) {
+    const auto crash_on_a_thread = [] {
+        report_crashes();
+        const recorder::SignalsBlocked blocked;
+        std::thread([] { std::raise(SIGBUS); }).join();
+    };
+    EXPECT_EXIT(crash_on_a_thread(), testing::KilledBySignal(SIGBUS),
+                "^error: wire-cell crashed \\(SIGBUS\\)");
+}
+
+TEST(Crash, OfManyThreadsIsReportedOnce) {
+    const auto crash_on_threads = [] {
+        report_crashes();
+        std::vector<std::thread> threads;
+        for (int i = 0; i < 8; ++i) {
+            threads.emplace_back([] { std::raise(SIGFPE); });
+        }
+        threads.front().join();
+    };
+    EXPECT_EXIT(crash_on_threads(), testing::KilledBySignal(SIGFPE), "^error: [^:]*\n  hint:[^:]*\n$");
+}
+
+TEST(Crash, LongNamesLeaveRoomForTheRest) {
+    const auto crash_in_a_long_name = [] {
+        report_crashes();
+        instrument::NodeMeter meter({"SPNGDecon", std::string(2000, 'x'), "decon"});
+        const instrument::NodeMeter::Call call(meter, 7, c10::kCPU, {});
+        std::raise(SIGILL);
+    };
+    EXPECT_EXIT(crash_in_a_long_name(), testing::KilledBySignal(SIGILL),
+                "SPNGDecon:x{200}, event 7\n  hint:");
+}
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+int deeper(int level) { // NOLINT(misc-no-recursion): this is the test
+    std::array<char, 4096> frame{};
+    asm volatile("" : : "r"(frame.data()) : "memory"); // keep the frame
+    return level < 0 ? 0 : deeper(level + 1) + frame[0];
+}
+
+TEST(Crash, OfAnExhaustedStackIsReported) {
+    const auto recurse = [] {
+        report_crashes();
+        deeper(0);
+    };
+    EXPECT_EXIT(recurse(), testing::KilledBySignal(SIGSEGV), "^error: wire-cell crashed \\(SIGSEGV\\)");
+}
+#endif
 
 } // namespace
 } // namespace spng::app

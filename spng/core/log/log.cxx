@@ -320,9 +320,9 @@ bool enabled(std::string_view logger, Level level) {
 
 void write(std::string_view logger, Level level, std::string_view text) {
     State& s = state();
+    const std::string name = printable(shortened(logger, max_line_bytes));
     const std::string line = printable(shortened(text, max_line_bytes));
-    const spdlog::details::log_msg message(spdlog::string_view_t(logger.data(), logger.size()),
-                                           as_spdlog(level), line);
+    const spdlog::details::log_msg message(name, as_spdlog(level), line);
     std::vector<std::string> broken;
     Handler handler;
     {
@@ -344,7 +344,7 @@ void write(std::string_view logger, Level level, std::string_view text) {
         });
     }
     if (handler) {
-        handler(level, logger, text); // without the lock: it may log
+        handler(level, name, line); // without the lock: it may log
     }
     if (!broken.empty()) {
         const std::unique_lock lock(s.mutex);

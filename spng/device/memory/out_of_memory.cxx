@@ -45,8 +45,13 @@ bool says_out_of_memory(const std::string& text) {
         "CUDNN_STATUS_INTERNAL_ERROR_HOST_ALLOCATION_FAILED",
         "CUDNN_STATUS_INTERNAL_ERROR_DEVICE_ALLOCATION_FAILED",
         "CUDA_ERROR_OUT_OF_MEMORY",
-        "could not create a primitive", // oneDNN, if its code or buffers find no memory
         "unable to find an engine to execute this computation"}; // each of cuDNN's engines found no memory
+    // oneDNN, if its code or buffers find no memory. Without a descriptor the operation is one that it does not have.
+    static const std::string primitive = "could not create a primitive";
+    if (const auto found = text.find(primitive);
+        found != std::string::npos && text.compare(found + primitive.size(), 11, " descriptor") != 0) {
+        return true;
+    }
     return std::any_of(signs.begin(), signs.end(),
                        [&](const char* sign) { return text.find(sign) != std::string::npos; });
 }

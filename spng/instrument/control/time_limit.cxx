@@ -14,6 +14,8 @@ namespace {
 std::atomic<TimeLimitHandler> the_handler{
     [](const Error& report) { log::error("time limit", report.what()); }};
 
+constexpr std::chrono::seconds slice{1}; // of the waiting, to notice that the process was stopped
+
 } // namespace
 
 void set_time_limit_handler(TimeLimitHandler handler) {
@@ -39,6 +41,10 @@ TimeLimit::~TimeLimit() {
     }
 }
 
+TimeLimit::Clock::time_point TimeLimit::running_time() const {
+    return Clock::now() - m_stopped;
+}
+
 void TimeLimit::watch() {
     std::unique_lock lock(m_mutex);
     while (!m_ends) {
@@ -46,8 +52,12 @@ void TimeLimit::watch() {
             std::find_if(m_calls.begin(), m_calls.end(), [](const auto& call) { return !call.second; });
         if (next == m_calls.end()) {
             m_changed.wait(lock);
-        } else if (const auto deadline = next->first; std::chrono::steady_clock::now() < deadline) {
-            m_changed.wait_until(lock, deadline);
+        } else if (const auto left = next->first - running_time(); left > left.zero()) {
+            const auto begin = Clock::now();
+            m_changed.wait_for(lock, std::min<Clock::duration>(slice, left));
+            if (const auto late = Clock::now() - begin - 2 * slice; late > late.zero()) {
+                m_stopped += late; // the process was stopped, for example by the batch system
+            }
         } else {
             next->second = true;
             lock.unlock();
@@ -60,7 +70,7 @@ void TimeLimit::watch() {
 TimeLimit::Call::Call(TimeLimit& limit) : m_limit(limit) {
     {
         const std::lock_guard lock(limit.m_mutex);
-        m_entry = limit.m_calls.emplace(std::chrono::steady_clock::now() + limit.m_limit, false);
+        m_entry = limit.m_calls.emplace(limit.running_time() + limit.m_limit, false);
     }
     limit.m_changed.notify_one();
 }

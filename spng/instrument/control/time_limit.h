@@ -18,10 +18,13 @@ using TimeLimitHandler = void (*)(const Error&);
 
 /// Set the handler of this process. The default logs the report and lets the call go on, which suits a library in
 /// another program.
+/// @param handler  not null
 void set_time_limit_handler(TimeLimitHandler handler);
 
-/// Watches calls of one kind. Thread-safe.
+/// Watches calls of one kind. Thread-safe. Time in which the process is stopped (SIGSTOP) does not count.
 class TimeLimit {
+    using Clock = std::chrono::steady_clock;
+
 public:
     /// @param limit   0: no limit, and no thread
     /// @param report  passed to the handler, once for each call that exceeds the limit
@@ -40,17 +43,20 @@ public:
 
     private:
         TimeLimit& m_limit;
-        std::multimap<std::chrono::steady_clock::time_point, bool>::iterator m_entry;
+        std::multimap<Clock::time_point, bool>::iterator m_entry;
     };
 
 private:
     void watch();
+    /// Now, without the time in which the process was stopped during a call.
+    Clock::time_point running_time() const;
 
     std::chrono::milliseconds m_limit;
     Error m_report;
     std::mutex m_mutex;
     std::condition_variable m_changed;
-    std::multimap<std::chrono::steady_clock::time_point, bool> m_calls; ///< deadline: whether it was reported
+    std::multimap<Clock::time_point, bool> m_calls; ///< deadline: whether it was reported
+    Clock::duration m_stopped{};
     bool m_ends = false;
     std::thread m_thread;
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The text of a report: the table of nodes, the phases of the start-up, and notes.
 
+#include "spng/core/printable.h"
 #include "spng/core/unit_text.h"
 #include "spng/instrument/report/run_report.h"
 #include "spng/instrument/report/steady_state.h"
@@ -223,7 +224,7 @@ std::string RunReport::table(std::size_t width) const {
     for (const auto& node : m_nodes) {
         const auto calls = node.calls.size();
         const std::int64_t memory = on_device ? node.device_peak : node.cpu_peak;
-        add_row({(node.is_nested() ? "+ " : "") + node.node.text(), std::to_string(calls),
+        add_row({(node.is_nested() ? "+ " : "") + printable(node.node.text()), std::to_string(calls),
                  milliseconds(node.first_wall()), milliseconds(node.steady_mean_wall()),
                  milliseconds(node.wall), percent(node.own_wall, total.own_wall), milliseconds(node.cpu),
                  milliseconds(node.device), bytes_per_call(node.bytes_in, calls),

@@ -28,8 +28,16 @@ bool is_checksum(const std::string& text) {
 }
 
 AcceptedModels read_list(const std::string& list) {
+    const std::filesystem::path data = own_folder("data");
+    if (list == shipped_models && data.empty()) {
+        throw Error(ErrorKind::Usage, {.what = "the list of accepted networks cannot be used",
+                                       .where = list,
+                                       .seen = "an installation without the folder data",
+                                       .expected = "its file " + std::string(checksum_list),
+                                       .hint = "install again, or give a list by --only-models FILE"});
+    }
     const std::filesystem::path file =
-        list == shipped_models ? own_folder("data") / checksum_list : std::filesystem::path(list);
+        list == shipped_models ? data / checksum_list : std::filesystem::path(list);
     AcceptedModels accepted{.list = file.string(), .checksums = {}};
     std::ifstream stream(file);
     for (std::string line; std::getline(stream, line);) {
@@ -48,9 +56,12 @@ AcceptedModels read_list(const std::string& list) {
     return accepted;
 }
 
-AcceptedModels of_environment() {
-    const char* const list = std::getenv(variable);
-    return list == nullptr || *list == '\0' ? AcceptedModels{} : read_list(list);
+const AcceptedModels& of_environment() {
+    static const AcceptedModels accepted = [] { // made once, also by several threads
+        const char* const list = std::getenv(variable);
+        return list == nullptr || *list == '\0' ? AcceptedModels{} : read_list(list);
+    }();
+    return accepted;
 }
 
 std::unique_ptr<const AcceptedModels>& chosen() {
@@ -69,10 +80,7 @@ void accept_all_models() {
 }
 
 void require_accepted_model(const DataFile& file) {
-    if (!chosen()) {
-        chosen() = std::make_unique<const AcceptedModels>(of_environment());
-    }
-    const AcceptedModels& accepted = *chosen();
+    const AcceptedModels& accepted = chosen() ? *chosen() : of_environment();
     if (!accepted.list.empty() && !accepted.checksums.contains(file.sha256)) {
         throw Error(ErrorKind::Model,
                     {.what = "a network is not in the list of accepted ones",

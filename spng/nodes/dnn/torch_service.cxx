@@ -45,6 +45,21 @@ NetworkLayout layout_of(const std::string& name) {
                                      : NetworkLayout::as_saved;
 }
 
+/// A network whose forwards have a limit each.
+class LimitedModel final : public Model {
+public:
+    LimitedModel(std::unique_ptr<const Model> model, TimeLimit& limit)
+        : Model(model->metadata(), model->file()), m_model(std::move(model)), m_limit(limit) {}
+    at::Tensor forward(const at::Tensor& input) const override {
+        const TimeLimit::Call call(m_limit);
+        return m_model->forward(input);
+    }
+
+private:
+    std::unique_ptr<const Model> m_model;
+    TimeLimit& m_limit;
+};
+
 } // namespace
 
 void TorchService::configured() {
@@ -77,7 +92,6 @@ void TorchService::prepare(Environment& environment) {
                .seen = "no result after " + std::to_string(config().timeout) + " s",
                .expected = "one forward in less time (-A network_timeout=SECONDS; 0: no limit)",
                .hint = "a network with an endless loop cannot be stopped; ask its author"}));
-    const TimeLimit::Call call(*m_limit);
     const bool bfloat16 = !is_package(file.path) && wants_bfloat16(context, name().text());
     const bool measures = config().layout == "auto" && context.device().is_cuda() && !is_package(file.path);
     const std::string key =
@@ -86,8 +100,7 @@ void TorchService::prepare(Environment& environment) {
         measures ? chosen_layout(key).value_or(NetworkLayout::contiguous) : layout_of(config().layout);
     auto model = [&] {
         const instrument::StartUpPhase phase("load network");
-        return is_package(file.path) ? load_aot_inductor(file.path, context.device(), config().concurrency)
-                                     : load_torch_script(file.path, context.device(), bfloat16, layout);
+        return load(file.path, context.device(), bfloat16, layout);
     }();
     m_features = features_of(*model);
     m_sizes = {config().probe[0], static_cast<std::int64_t>(m_features.size()), config().probe[1],
@@ -121,6 +134,15 @@ void TorchService::prepare(Environment& environment) {
     try_out(context.device());
 }
 
+std::unique_ptr<const Model> TorchService::load(const std::filesystem::path& file, c10::Device device,
+                                                bool bfloat16, NetworkLayout layout) const {
+    const TimeLimit::Call call(*m_limit);
+    return std::make_unique<const LimitedModel>(is_package(file)
+                                                    ? load_aot_inductor(file, device, config().concurrency)
+                                                    : load_torch_script(file, device, bfloat16, layout),
+                                                *m_limit);
+}
+
 std::unique_ptr<const ModelRunner> TorchService::faster_runner(const std::string& key,
                                                                std::unique_ptr<const Model> model,
                                                                const ModelRunnerOptions& options,
@@ -138,8 +160,7 @@ std::unique_ptr<const ModelRunner> TorchService::faster_runner(const std::string
             const bool is_loaded =
                 model && form.bfloat16 == bfloat16 && form.layout == NetworkLayout::contiguous;
             return std::make_unique<const ModelRunner>(
-                is_loaded ? std::move(model)
-                          : load_torch_script(file, options.device, form.bfloat16, form.layout),
+                is_loaded ? std::move(model) : load(file, options.device, form.bfloat16, form.layout),
                 options);
         },
         [&](const ModelRunner& runner) { return forward_time(runner, features); });
@@ -182,7 +203,6 @@ std::vector<std::string> TorchService::known_features() const {
 at::Tensor TorchService::forward(const at::Tensor& features) const {
     instrument::NestedCall call(*m_meter);
     NVTX_SCOPED_RANGE("TorchService::forward");
-    const TimeLimit::Call timed(*m_limit);
     at::Tensor probability = m_runner->forward(features);
     call.count_bytes(features.nbytes(), probability.nbytes());
     if (call.is_measured() && instrument::tracing_states()) {

@@ -7,7 +7,9 @@
 #include "spng/instrument/meter/nested_call.h"
 #include "spng/io/data_file_reader.h"
 #include "spng/nodes/dnn/model_runner.h"
+#include "spng/nodes/dnn/torch_script_model.h"
 
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
@@ -96,6 +98,9 @@ private:
     /// Return the features of the configuration, or else of the model.
     /// @throws Error(Model) if both are given and differ
     std::vector<std::string> features_of(const Model& model) const;
+    /// Load a network. This, and each forward, has the limit of the configuration.
+    std::unique_ptr<const Model> load(const std::filesystem::path& file, c10::Device device, bool bfloat16,
+                                      NetworkLayout layout) const;
     /// Measure layouts, unless this process has done so.
     /// @param key    of chosen_layout()
     /// @param model  in the chosen layout if there is one, else contiguous
@@ -105,7 +110,7 @@ private:
     void try_out(c10::Device device) const;
 
     Notes m_notes;
-    std::unique_ptr<TimeLimit> m_limit; ///< of forward()
+    std::unique_ptr<TimeLimit> m_limit; ///< of loading and of each forward
     std::unique_ptr<const ModelRunner> m_runner;
     std::unique_ptr<instrument::NodeMeter> m_meter;
     std::vector<std::string> m_features;
