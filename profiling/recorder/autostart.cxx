@@ -3,11 +3,12 @@
 
 #include "profiling/recorder/recorder.h"
 
+#include <array>
 #include <csignal>
+#include <cstddef>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
-#include <initializer_list>
 #include <mutex>
 #include <string>
 #include <unistd.h>
@@ -31,11 +32,30 @@ void stop_at_exit() {
     }
 }
 
-/// Finalize the file, then raise the signal again with its default action.
+constexpr std::array crashes{SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL};
+constexpr std::array requests{SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGXCPU};
+
+std::array<struct sigaction, NSIG> actions_before{};
+
+/// Finalize the file, then raise the signal again with the action that it had before.
 void on_fatal_signal(int signal) {
-    std::signal(signal, SIG_DFL);
+    sigaction(signal, &actions_before.at(static_cast<std::size_t>(signal)), nullptr);
     Recorder::instance().stop_in_signal_handler(signal, timeout_seconds);
     raise(signal);
+}
+
+/// Finalize the file when the signal comes. Keep a handler of the program, unless the file may come before it, and one
+/// that takes the position of a fault, such as that of a sanitizer.
+void finalize_on(int signal, bool before_handler) {
+    struct sigaction& before = actions_before.at(static_cast<std::size_t>(signal));
+    sigaction(signal, nullptr, &before);
+    const bool has_position = (before.sa_flags & SA_SIGINFO) != 0;
+    if (!has_position && (before.sa_handler == SIG_DFL || (before_handler && before.sa_handler != SIG_IGN))) {
+        struct sigaction action {};
+        action.sa_handler = &on_fatal_signal;
+        action.sa_flags = SA_ONSTACK | SA_RESTART;
+        sigaction(signal, &action, nullptr);
+    }
 }
 
 /// Return true if another process of this job records under the same name.
@@ -52,14 +72,11 @@ void finalize_at_exit() {
     std::call_once(once, [] {
         std::atexit(&stop_at_exit);
         std::at_quick_exit(&stop_at_exit);
-        for (const int signal :
-             {SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGXCPU}) {
-            struct sigaction before {};
-            sigaction(signal, nullptr, &before);
-            // Keep the signal handlers of the program.
-            if ((before.sa_flags & SA_SIGINFO) == 0 && before.sa_handler == SIG_DFL) {
-                std::signal(signal, &on_fatal_signal);
-            }
+        for (const int signal : crashes) {
+            finalize_on(signal, /*before_handler=*/true); // a report of the program comes after
+        }
+        for (const int signal : requests) {
+            finalize_on(signal, /*before_handler=*/false);
         }
     });
 }

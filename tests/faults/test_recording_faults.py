@@ -184,6 +184,7 @@ class TestEarlyEnds:
         process.send_signal(sent)
         _, errors = process.communicate(timeout=120)
         assert process.returncode == -sent, errors
+        assert errors.count("error: ") == 1 and f"wire-cell crashed ({sent.name})" in errors, errors
         file = Recorded(tmp_path / "run.sqlite")
         assert file.run()["end"] == end and len(file.sql("SELECT 1 FROM SPNG_CALL WHERE event = 0")) > 20
 
