@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiling/recorder/autostart.h"
 
+#include "profiling/recorder/crash_signals.h"
 #include "profiling/recorder/recorder.h"
 
 #include <array>
@@ -32,7 +33,6 @@ void stop_at_exit() {
     }
 }
 
-constexpr std::array crashes{SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL};
 constexpr std::array requests{SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGXCPU};
 
 std::array<struct sigaction, NSIG> actions_before{};
@@ -44,8 +44,9 @@ void on_fatal_signal(int signal) {
     raise(signal);
 }
 
-/// Finalize the file when the signal comes. Keep a handler of the program, unless the file may come before it, and one
-/// that takes the position of a fault, such as that of a sanitizer.
+/// Finalize the file when the signal comes. A handler that takes the position of a fault, such as that of a sanitizer,
+/// stays.
+/// @param before_handler  do so also if the program handles the signal, whose handler then follows
 void finalize_on(int signal, bool before_handler) {
     struct sigaction& before = actions_before.at(static_cast<std::size_t>(signal));
     sigaction(signal, nullptr, &before);
@@ -72,7 +73,7 @@ void finalize_at_exit() {
     std::call_once(once, [] {
         std::atexit(&stop_at_exit);
         std::at_quick_exit(&stop_at_exit);
-        for (const int signal : crashes) {
+        for (const int signal : crash_signals) {
             finalize_on(signal, /*before_handler=*/true); // a report of the program comes after
         }
         for (const int signal : requests) {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "profiling/recorder/crash_signals.h"
+
 #include <csignal>
 #include <ctime>
-#include <initializer_list>
 
 namespace spng::recorder {
 
@@ -15,7 +16,7 @@ public:
     SignalsBlocked() {
         sigset_t all;
         sigfillset(&all);
-        for (const int crash : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) {
+        for (const int crash : crash_signals) {
             sigdelset(&all, crash);
         }
         pthread_sigmask(SIG_SETMASK, &all, &m_before);

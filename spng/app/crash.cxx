@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spng/app/crash.h"
 
+#include "profiling/recorder/crash_signals.h"
 #include "spng/app/progress.h"
 #include "spng/core/files/temporary_files.h"
 #include "spng/instrument/meter/node_meter.h"
 #include "spng/instrument/recording.h"
 
-#include <algorithm>
 #include <array>
 #include <atomic>
 #include <charconv>
 #include <csignal>
 #include <cstdint>
+#include <cstring>
 #include <fcntl.h>
 #include <string>
 #include <string_view>
@@ -20,14 +21,6 @@
 
 namespace spng::app {
 namespace {
-
-struct Fault {
-    int id;
-    std::string_view name;
-};
-
-constexpr std::array<Fault, 5> faults{
-    {{SIGSEGV, "SIGSEGV"}, {SIGBUS, "SIGBUS"}, {SIGFPE, "SIGFPE"}, {SIGILL, "SIGILL"}, {SIGABRT, "SIGABRT"}}};
 
 constexpr unsigned report_seconds = 5;
 
@@ -90,19 +83,19 @@ void on_fault(int signal_id) {
     constexpr std::uint64_t megabyte = 1'000'000;
     pid_t other = 0;
     if (const pid_t self = gettid(); !reporting_thread.compare_exchange_strong(other, self)) {
-        while (other != self) {
+        if (other == self) {
+            end_by(signal_id); // this report crashed
+        }
+        for (;;) {
             pause(); // the other thread ends the program
         }
-        end_by(signal_id); // this report crashed
     }
     // If the report hangs, because the crash left a lock behind that the thread's storage needs, the alarm ends it.
     signal(SIGALRM, SIG_DFL);
     alarm(report_seconds);
     clear_progress_in_signal_handler();
-    const auto* const fault =
-        std::find_if(faults.begin(), faults.end(), [&](const Fault& each) { return each.id == signal_id; });
     Text text;
-    text << "error: wire-cell crashed (" << fault->name << ")\n";
+    text << "error: wire-cell crashed (SIG" << sigabbrev_np(signal_id) << ")\n";
     if (const auto call = instrument::current_call(); call.node != nullptr) {
         text << "  where:    " << beginning(call.node->type) << (call.node->instance.empty() ? "" : ":")
              << beginning(call.node->instance) << ", event " << call.event << "\n";
@@ -128,14 +121,14 @@ void report_crashes() {
     stack.ss_sp = handler_stack.data();
     stack.ss_size = handler_stack.size();
     sigaltstack(&stack, nullptr);
-    for (const Fault& fault : faults) {
+    for (const int signal_id : recorder::crash_signals) {
         struct sigaction before {};
-        sigaction(fault.id, nullptr, &before);
+        sigaction(signal_id, nullptr, &before);
         if (before.sa_handler == SIG_DFL) {
             struct sigaction action {};
             action.sa_handler = on_fault;
             action.sa_flags = SA_ONSTACK | SA_NODEFER;
-            sigaction(fault.id, &action, nullptr);
+            sigaction(signal_id, &action, nullptr);
         }
     }
 }
