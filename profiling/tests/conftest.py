@@ -12,7 +12,8 @@ import pytest
 
 sys.path[:0] = [str(Path(__file__).resolve().parents[1]), str(Path(__file__).resolve().parent)]
 
-from synthetic import Synthetic  # noqa: E402  after the path
+from hostile_profile import write_profile  # noqa: E402  after the path
+from synthetic import Synthetic  # noqa: E402
 from wirecell_profile.model.profile import Profile  # noqa: E402
 from wirecell_profile.model.selection import Scope, Selection  # noqa: E402
 
@@ -44,3 +45,11 @@ def profile_file(tmp_path: Path) -> Iterator[ProfileFile]:
     """Return a synthetic profile to write."""
     with ExitStack() as stack:
         yield ProfileFile(tmp_path / "run.sqlite", stack)
+
+
+@pytest.fixture(scope="module")
+def honest(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Write a profile with rows in all tables; tests change copies of it."""
+    path = tmp_path_factory.mktemp("honest") / "honest.sqlite"
+    write_profile(path)
+    return path

@@ -6,120 +6,21 @@ Each case changes a complete profile, and every command reads it. The honest pro
 
 from __future__ import annotations
 
-import csv
-import io
 import os
 import re
 import shutil
 import sqlite3
-import sys
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
 import pytest
-from chromium import dump, marks, needs_chromium
-from page_policy import HOSTILE_NAME, assert_policy, attacked
-from synthetic import START_END, Synthetic
+from hostile_profile import COMMANDS, EVERY_NAME, EVIL, sql
 from wirecell_profile.cli import main
 from wirecell_profile.model import database
-from wirecell_profile.output import MAX_WHOLE, cut_apart
-from wirecell_profile.terminal import visible_output
 
-MS = 1_000_000
 PAGE = 4096  # bytes of a page of SQLite
 CONTROL = re.compile("[\0-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
-EVIL = "\x1b]0;title\x07\x9b31m\u202egnp.exe\r\t\nend"
-SPELLED = r"\x1b]0;title\x07\x9b31m\u202egnp.exe\r\t\nend"
-# {f} is the profile, {o} a folder for outputs, {h} an honest profile.
-COMMANDS = [
-    "summary {f} --rows 0",
-    "summary {f} --timeline --operations",
-    "summary {f} -f json",
-    "stats {f} -r all",
-    "stats {f} -r nvtx_sum,cuda_gpu_kern_sum -f csv",
-    "rules {f}",
-    "html {f} -o {o}/page.html",
-    "trace {f} -o {o}/trace.json",
-    "memory {f} -t peaks,leaks,nodes,timeline",
-    "memory {f} -f svg -o {o}/memory.svg",
-    "ncu {f}",
-    "export {f} --raw -o {o}/tables",
-    "export {f} --raw -f json -t nvtx_sum -o {o}/json",
-    "compare {f} {f} --html {o}/compare.html",
-    "history {o}/history --add {f} --html {o}/history.html",
-    "merge {f} {h} -o {o}/merged.sqlite",
-]
-
-
-def write_profile(path: Path) -> None:
-    """Write a profile with rows in all tables that wire-cell's recorder writes."""
-    with Synthetic(path) as file:
-        file.manifest(
-            command_line="wire-cell --record run.sqlite job.jsonnet",
-            configuration_file="/x/job.jsonnet",
-            what="nvtx,cuda",
-            process="100",
-            start_utc_ns="1700000000000000000",
-            stop_ns="100000000",
-            commit="abc",
-            settings='{"threads": 1}',
-            process_age_ns="5",
-            range_overhead_total_ns="12",
-        )
-        file.row("TARGET_INFO_SESSION_START_TIME", utcEpochNs=1_700_000_000_000_000_000, utcTime="then")
-        file.thread_name("main", 1)
-        file.process_name("wire-cell")
-        file.device(0, "GPU")
-        for domain, name in ((1, "spng"), (2, "spng.sched"), (3, "spng.setup")):
-            file.domain(name, domain)
-            file.category("decon", 1, domain=domain)
-        file.range("configure", 0, 5, domainId=3)
-        file.range("run", 10, 100 * MS, domainId=1)
-        file.node(0, "SPNGDecon", "induction")
-        file.row("SPNG_EDGE", id=0, tail=0, tailPort=0, head=0, headPort=0)
-        file.row("SPNG_MSG", edge=0, event=0, enq=3 * MS, deq=4 * MS)
-        for event, at in enumerate((0, 30 * MS, 60 * MS)):
-            file.range("event", at + 11, at + 25 * MS, style=START_END, domainId=2, event=event)
-            file.range("SPNGDecon:induction", at + 20, at + 20 * MS, domainId=1, category=1, event=event)
-            file.range("registered", at + 25, at + MS, registered=True)
-            file.node_call(event, 0, event, at + 30, at + 20 * MS, rss=1000, bytes_in=10, bytes_out=20)
-            file.job_event(event, at + 11, at + 25 * MS)
-            call = (at + 2 * MS, at + 3 * MS)
-            file.external(file.launch("kernel<float>", call, (at + 4 * MS, at + 9 * MS)), event)
-            copied = file.call("cudaMemcpyAsync_v3020", at + 5 * MS, at + 6 * MS)
-            file.copy(at + 10 * MS, at + 11 * MS, copied)
-            file.memset(at + 12 * MS, at + 13 * MS, file.call("cudaMemset", at + 7 * MS, at + 8 * MS))
-            file.graph(at + 15 * MS, at + 16 * MS, file.call("cudaGraphLaunch", at + 14 * MS, at + 15 * MS))
-            file.system_call("read", at + 1 * MS, at + 2 * MS)
-            file.mark("mark", at + MS)
-        for time in range(0, 90 * MS, 10 * MS):
-            file.sample(time, "process", "resident_bytes", 1e6 + time)
-            file.row("GPU_METRICS", timestamp=time, typeId=0, metricId=4, value=time)
-            file.row(
-                "CUDA_GPU_MEMORY_USAGE_EVENTS",
-                start=time,
-                deviceId=0,
-                memKind=2,
-                virtualAddress=time,
-                bytes=100,
-                memoryOperationType=0,
-                globalPid=file.thread(0),
-                name=file.string("allocation"),
-            )
-        file.row("TARGET_INFO_GPU_METRICS", typeId=0, metricId=4, metricName="SMs Active [Throughput %]")
-
-
-def sql(*statements: str) -> Callable[[Path], None]:
-    """Return the damage that these statements do."""
-
-    def damage(path: Path) -> None:
-        with closing(sqlite3.connect(path)) as connection:
-            for statement in statements:
-                connection.execute(statement)
-            connection.commit()
-
-    return damage
 
 
 def replaced(table: str, by: str) -> Callable[[Path], None]:
@@ -201,15 +102,6 @@ FEW = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 
 NEVER = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT"
 LONG = "printf('%.*c', 1000000, 'x')"
 SPAN = f"CREATE VIEW StringIds AS {NEVER} i AS id, 'x' AS value FROM n"
-EVERY_NAME = [
-    ("NVTX_EVENTS", "text"),
-    ("StringIds", "value"),
-    ("SPNG_NODE", "name"),
-    ("TARGET_INFO_GPU", "name"),
-    ("SPNG_SAMPLE", "source"),
-    ("PROCESSES", "name"),
-    ("TARGET_INFO_GPU_METRICS", "metricName"),
-]
 # name -> the damage, and a part of the error; None: every command ends as for the honest file
 CASES: dict[str, tuple[Callable[[Path], None], str | None]] = {
     "honest": (lambda path: None, None),
@@ -347,14 +239,6 @@ CASES: dict[str, tuple[Callable[[Path], None], str | None]] = {
 }
 
 
-@pytest.fixture(scope="module")
-def honest(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Write the honest profile."""
-    path = tmp_path_factory.mktemp("honest") / "honest.sqlite"
-    write_profile(path)
-    return path
-
-
 def run_all(
     profile: Path, honest: Path, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> list[tuple[str, int, str, str]]:
@@ -400,83 +284,9 @@ def test_every_command_ends(
     assert left == before, "files beside the profile"
 
 
-def test_the_terminal_shows_names_spelled_and_files_have_them_as_they_are(
-    honest: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    profile = tmp_path / f"{EVIL[:8]}.sqlite"
-    shutil.copy(honest, profile)
-    sql(f"UPDATE NVTX_EVENTS SET text = '{EVIL}' WHERE text = 'mark' OR text = 'configure'")(profile)
-    assert main(["stats", str(profile), "-r", "nvtx_sum"]) == 0
-    assert f"spng.setup:{SPELLED}" in capsys.readouterr().out
-    assert main(["stats", str(profile), "-r", "nvtx_sum", "-f", "csv"]) == 0
-    ends_of_lines_stay = SPELLED.removesuffix(r"\nend") + "\nend"
-    assert f'"spng.setup:{ends_of_lines_stay}"' in capsys.readouterr().out
-    assert main(["stats", str(profile), "-r", "nvtx_sum", "-f", "csv", "-o", str(tmp_path / "report")]) == 0
-    with (tmp_path / "report_nvtx_sum.csv").open(encoding="utf-8", newline="") as file:
-        assert f"spng.setup:{EVIL}" in [row[-1] for row in csv.reader(file)]
-    assert main(["stats", str(tmp_path / EVIL[:8])]) == 1
-    assert f"/{SPELLED[:11]}\n" in capsys.readouterr().err
-
-
 def test_a_recording_of_more_than_2_gib(honest: Path, tmp_path: Path) -> None:
     """SQLite counts the bytes of a value in 32 bits."""
     profile = tmp_path / "profile.sqlite"
     shutil.copy(honest, profile)
     os.truncate(profile, 5 << 29)  # takes no space on the disk
     assert main(["stats", str(profile), "-r", "nvtx_sum"]) == 0
-
-
-def test_long_names_that_look_alike_are_cut() -> None:
-    part = "a" * MAX_WHOLE
-    names = [part + one + part + other + part for one in "xy" for other in "xy"]  # no cut shows both letters
-    assert {len(name) for name in cut_apart(names, 40)} == {MAX_WHOLE}
-
-
-def test_a_text_that_the_terminal_cannot_encode(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Names of files may be any bytes, and a terminal may have only ASCII."""
-    stream = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
-    monkeypatch.setattr(sys, "stdout", stream)
-    with visible_output():
-        print("\udcff \u00b5s")
-    stream.seek(0)
-    assert stream.read() == "\\udcff \\xb5s\n"
-
-
-@pytest.fixture(scope="module")
-def pages(honest: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Write the pages of a profile whose names are HTML with scripts."""
-    folder = tmp_path_factory.mktemp("pages")
-    profile = folder / "run.sqlite"
-    shutil.copy(honest, profile)
-    name = HOSTILE_NAME.replace("'", "''")
-    sql(*(f"UPDATE {table} SET {column} = {column} || '{name}'" for table, column in EVERY_NAME))(profile)
-    sql(f"UPDATE SPNG_RUN SET value = '{name}' WHERE key IN ('command_line', 'commit', 'host')")(profile)
-    for line in COMMANDS:
-        if ".html" in line:
-            assert main([word.format(f=profile, o=folder, h=honest) for word in line.split()]) == 0
-    return folder
-
-
-def test_pages_of_the_documents_have_a_policy() -> None:
-    stored = sorted((Path(__file__).resolve().parents[2] / "docs").rglob("*.html"))
-    assert stored
-    for path in stored:
-        assert_policy(path.read_text(encoding="utf-8"))
-
-
-@pytest.mark.parametrize("name", ["page", "compare", "history"])
-@needs_chromium
-def test_names_in_pages_do_not_run(name: str, pages: Path, tmp_path: Path) -> None:
-    """The page shows the names; the browser blocks code even in a page that does not escape them."""
-    path = pages / f"{name}.html"
-    text = path.read_text(encoding="utf-8")
-    assert_policy(text)
-    assert "&lt;/script&gt;&lt;script&gt;" in text
-    document, messages = dump(path, tmp_path)
-    assert messages == [] and "ran" not in marks(document)
-    path = tmp_path / "attacked.html"
-    path.write_text(attacked(text), encoding="utf-8")
-    document, messages = dump(path, tmp_path)
-    assert "ran" not in marks(document)
-    for blocked in ("inline script", "inline event", "inline style", "base URI", "Framing", "the stylesheet"):
-        assert any(blocked in message and "violates" in message for message in messages), blocked

@@ -215,7 +215,7 @@ class TestWindow:
         )
         assert events[0] > 0 and events[-1] < EVENTS - 1
         assert events == list(range(events[0], events[-1] + 1))
-        # The window was open for 200 calls, two per event; the requests fall into an event each.
+        # The capture window was open for 200 calls, two per event; the requests fall into an event each.
         check_whole_events(Recorded(tmp_path / "run.sqlite"), least=98)
         phases = [
             each for each in Recorded(tmp_path / "run.sqlite").ranges() if each.name.startswith("prepare ")

@@ -11,6 +11,7 @@
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace spng::fuzz {
@@ -50,7 +51,7 @@ struct Target {
     /// Return the bytes that the reader may allocate at a time.
     std::int64_t (*allowed_bytes)(const std::string& bytes);
     /// Words of the format, which mutations insert.
-    std::span<const char* const> words = {};
+    std::span<const std::string_view> words = {};
 };
 
 /// Return the targets of the program's readers, in the order of their names.

@@ -19,6 +19,7 @@ PROGRAM = Path(os.environ.get("SPNG_FUZZ", wire_cell.ROOT / "build" / "tests" / 
 SEED = 20261125
 MUTATIONS = {"jsonnet": 20}  # each takes 50 ms: Jsonnet parses its standard library
 DEFAULT_MUTATIONS = 300
+SIZES_FROM_THE_CORPUS = 10  # powers of two that mutations of a single byte reach
 
 pytestmark = pytest.mark.skipif(not PROGRAM.exists(), reason=f"{PROGRAM} is not built")
 TARGETS = sorted(make_corpus.corpus())
@@ -106,6 +107,20 @@ def test_driver_finds_each_kind_of_defect(defect: str, reason: str, tmp_path: Pa
     assert f"broken --replay {failure['file']}" in done.stderr
     again = subprocess.run([PROGRAM, "broken", "--replay", failure["file"]], capture_output=True, check=False)
     assert again.returncode != 0
+
+
+def test_seeds_outlive_the_child_that_found_them(tmp_path: Path) -> None:
+    """A mutation adds at most some hundred bytes; only mutations of mutations reach many thousand."""
+    corpus = tmp_path / "corpus"
+    corpus.mkdir()
+    (corpus / "plus").write_text("+")
+    command = [PROGRAM, "broken", "--corpus", corpus, "--out", tmp_path / "out", "--seed", "2"]
+    command += ["--count", "12000"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    report = json.loads(done.stdout.splitlines()[-1])
+    (failure,) = report["failures"]
+    assert failure["count"] > 10, "children that ended early"
+    assert report["results"] > SIZES_FROM_THE_CORPUS + 2
 
 
 def test_time_is_shared_and_reports_have_the_order_of_the_targets(

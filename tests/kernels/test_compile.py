@@ -82,9 +82,12 @@ def test_every_kernel_is_launched_by_an_operator_and_known_to_the_emulator() -> 
 
 
 @pytest.mark.parametrize("compile_kernels", COMPILERS)
-@pytest.mark.parametrize("architecture", ["sm_80", "sm_90"])
-def test_no_kernel_spills(compile_kernels: Compile, architecture: str, tmp_path: Path) -> None:
-    messages = per_kernel(compile_kernels(Target(architecture, verbose=True), tmp_path / "module.cubin"))
+@pytest.mark.parametrize(("architecture", "line_information"), [("sm_80", False), ("sm_90", True)])
+def test_no_kernel_spills_and_line_information_is_there_on_request(
+    compile_kernels: Compile, architecture: str, line_information: bool, tmp_path: Path
+) -> None:
+    target = Target(architecture, verbose=True, line_information=line_information)
+    messages = per_kernel(compile_kernels(target, tmp_path / "module.cubin"))
     assert set(messages) == kernel_names()
     for name, text in messages.items():
         assert "0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads" in text, (name, text)
@@ -94,7 +97,7 @@ def test_no_kernel_spills(compile_kernels: Compile, architecture: str, tmp_path:
         assert "bytes lmem" not in text, (name, text)
     module = (tmp_path / "module.cubin").read_bytes()
     assert module[:4] == b"\x7fELF"
-    assert not any(words in module for words in LINE_INFORMATION)
+    assert [words in module for words in LINE_INFORMATION] == [line_information] * len(LINE_INFORMATION)
 
 
 @pytest.mark.parametrize("compile_kernels", COMPILERS)
@@ -112,14 +115,6 @@ def test_float32_kernels_have_no_float64_instruction(compile_kernels: Compile, t
     assert not {name for name in fused if name.startswith(("pack", "clipped"))} - {
         name for name in fused if re.search(r"\bdiv\.rn|\brcp\.rn", bodies[name])
     }
-
-
-@pytest.mark.parametrize("compile_kernels", COMPILERS)
-def test_line_information_on_request(compile_kernels: Compile, tmp_path: Path) -> None:
-    """test_no_kernel_spills checks that a module has none without the request."""
-    compile_kernels(Target("sm_90", line_information=True), tmp_path / "module.cubin")
-    module = (tmp_path / "module.cubin").read_bytes()
-    assert all(words in module for words in LINE_INFORMATION)
 
 
 @pytest.mark.parametrize(

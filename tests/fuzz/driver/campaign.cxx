@@ -15,6 +15,7 @@
 #include <functional>
 #include <new>
 #include <stdexcept>
+#include <utility>
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -66,22 +67,51 @@ Shared& make_shared_memory() {
     return *new (memory) Shared();
 }
 
-std::vector<std::string> seeds_in(const fs::path& corpus) {
+/// Return the files of a folder in the order of their names.
+std::vector<fs::path> files_in(const fs::path& folder) {
     std::vector<fs::path> files;
-    for (const auto& entry : fs::directory_iterator(corpus)) {
+    for (const auto& entry : fs::directory_iterator(folder)) {
         files.push_back(entry.path());
     }
     std::sort(files.begin(), files.end());
+    return files;
+}
+
+std::vector<std::string> seeds_in(const fs::path& corpus) {
     std::vector<std::string> seeds;
-    for (const fs::path& file : files) {
+    for (const fs::path& file : files_in(corpus)) {
         seeds.push_back(read_file(file));
     }
     return seeds;
 }
 
+/// Files by which a child hands its new seeds to the next children, also if it crashes.
+class NewSeeds {
+public:
+    explicit NewSeeds(fs::path folder) : m_folder(std::move(folder)) { fs::create_directory(m_folder); }
+
+    void put(std::uint64_t index, const std::string& bytes) const {
+        std::array<char, 24> name{};
+        std::snprintf(name.data(), name.size(), "%020llu", static_cast<unsigned long long>(index));
+        write_file(m_folder / name.data(), bytes);
+    }
+
+    /// Move the seeds into the inputs, in the order of their indices.
+    void take(Inputs& inputs) const {
+        for (const fs::path& file : files_in(m_folder)) {
+            inputs.add_seed(read_file(file));
+            fs::remove(file);
+        }
+    }
+
+private:
+    fs::path m_folder;
+};
+
 /// Run inputs until the end of this child.
-void run_child(const Target& target, Inputs& inputs, const CampaignOptions& options, const fs::path& folder,
-               Clock::time_point begin, Shared& shared) {
+void run_child(const Target& target, Inputs& inputs, const NewSeeds& new_seeds,
+               const CampaignOptions& options, const fs::path& folder, Clock::time_point begin,
+               Shared& shared) {
     while (shared.next < shared.end) {
         if (options.seconds > 0 &&
             std::chrono::duration<double>(Clock::now() - begin).count() > options.seconds) {
@@ -100,8 +130,8 @@ void run_child(const Target& target, Inputs& inputs, const CampaignOptions& opti
         for (const std::string& result : results.all()) {
             is_new = shared.add(result) || is_new;
         }
-        if (is_new && index >= inputs.fixed()) {
-            inputs.add_seed(bytes);
+        if (is_new && index >= inputs.fixed() && inputs.add_seed(bytes)) {
+            new_seeds.put(index, bytes);
         }
     }
 }
@@ -188,6 +218,7 @@ CampaignReport run_campaign(const Target& target, const CampaignOptions& options
         throw std::runtime_error("no seed in " + options.corpus.string());
     }
     Inputs inputs(target, seeds, options.seed, options.sweep);
+    const NewSeeds new_seeds(scratch.path() / "seeds");
     const bool is_endless = options.count == 0 && options.seconds > 0;
     const std::uint64_t end = is_endless ? UINT64_MAX : inputs.fixed() + options.count;
     CampaignReport report;
@@ -198,7 +229,9 @@ CampaignReport run_campaign(const Target& target, const CampaignOptions& options
         shared.end = std::min(end, shared.next + inputs_of_a_child);
         const fs::path log = scratch.path() / "log";
         const int status = run_in_child(
-            [&] { run_child(target, inputs, options, scratch.path(), begin, shared); }, log, shared);
+            [&] { run_child(target, inputs, new_seeds, options, scratch.path(), begin, shared); }, log,
+            shared);
+        new_seeds.take(inputs);
         if (status != 0) {
             ++children_that_failed;
             note_failure(target, options, reason_of(status, log, shared), log, shared, report);

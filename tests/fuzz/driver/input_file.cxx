@@ -37,7 +37,12 @@ std::string read_file(const fs::path& path) {
 }
 
 void write_file(const fs::path& path, const std::string& bytes) {
-    std::ofstream(path, std::ios::binary) << bytes;
+    std::ofstream out(path, std::ios::binary);
+    out << bytes;
+    out.close();
+    if (!out) {
+        throw std::runtime_error("cannot write " + path.string());
+    }
 }
 
 PipeFile::PipeFile(const std::string& bytes) {

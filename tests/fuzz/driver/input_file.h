@@ -21,7 +21,9 @@ private:
     int m_owner;
 };
 
+/// @throws std::runtime_error for a file that cannot be read
 std::string read_file(const std::filesystem::path& path);
+/// @throws std::runtime_error for a file that cannot be written completely
 void write_file(const std::filesystem::path& path, const std::string& bytes);
 
 /// A pipe that holds bytes, at most 64 kB: a file that can be read once and not be searched.

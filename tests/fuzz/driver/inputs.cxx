@@ -65,10 +65,12 @@ std::string Inputs::mutation(Random& random) const {
     }
 }
 
-void Inputs::add_seed(const std::string& bytes) {
-    if (m_seeds.size() < max_seeds && bytes.size() <= max_new_seed_bytes && !bytes.empty()) {
-        m_seeds.push_back(bytes);
+bool Inputs::add_seed(const std::string& bytes) {
+    if (m_seeds.size() == max_seeds || bytes.size() > max_new_seed_bytes || bytes.empty()) {
+        return false;
     }
+    m_seeds.push_back(bytes);
+    return true;
 }
 
 } // namespace spng::fuzz

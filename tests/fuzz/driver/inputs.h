@@ -20,7 +20,8 @@ public:
     /// Return the count of inputs before the random ones.
     std::uint64_t fixed() const { return m_fixed; }
     /// Make an input a seed of random mutations.
-    void add_seed(const std::string& bytes);
+    /// @return false for an empty or large input, or with enough seeds
+    bool add_seed(const std::string& bytes);
 
 private:
     std::string mutation(Random& random) const;

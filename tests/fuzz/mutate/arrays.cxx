@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::array types{"<i2", ">i2", "<i4", "<u4", "|u1", "|i1", "|b1", "<u2", "<i8",
                            ">i8", "<u8", "<f2", "<f4", ">f4", "<f8", ">f8", "|O",  "<c8"};
-constexpr std::array sizes{
+constexpr std::array<std::string_view, 12> sizes{
     "0", "1", "2", "3", "4", "7", "255", "65536", "2147483648", "1000000000000", "9223372036854775807", "-1"};
 constexpr std::array separators{",", ", ", ")", "(", "", "L,"};
 

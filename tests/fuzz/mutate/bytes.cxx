@@ -42,8 +42,8 @@ std::string block(const std::string& from, Random& random) {
     return from.substr(at, 1 + random.below(std::min(longest, from.size() - at)));
 }
 
-void change(std::string& bytes, const std::vector<std::string>& seeds, std::span<const char* const> words,
-            Random& random) {
+void change(std::string& bytes, const std::vector<std::string>& seeds,
+            std::span<const std::string_view> words, Random& random) {
     const std::size_t at = random.below(bytes.size() + 1);
     switch (random.below(words.empty() ? 8 : 10)) {
     case 0:
@@ -80,7 +80,7 @@ void change(std::string& bytes, const std::vector<std::string>& seeds, std::span
         bytes.insert(at, random.pick(words));
         break;
     default: {
-        const std::string word = random.pick(words);
+        const std::string_view word = random.pick(words);
         bytes.replace(at, std::min(word.size(), bytes.size() - at), word);
         break;
     }
@@ -90,7 +90,7 @@ void change(std::string& bytes, const std::vector<std::string>& seeds, std::span
 } // namespace
 
 std::string mutate_bytes(std::string bytes, const std::vector<std::string>& seeds,
-                         std::span<const char* const> words, Random& random) {
+                         std::span<const std::string_view> words, Random& random) {
     for (std::size_t i = std::size_t{1} << random.below(4); i > 0; --i) {
         change(bytes, seeds, words, random);
     }

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace spng::fuzz {
@@ -16,7 +17,7 @@ inline constexpr std::size_t max_input_bytes = std::size_t{1} << 18;
 /// Apply one to eight random changes: bits, bytes, integers at the limits of their types, copied, moved and erased
 /// blocks, words, parts of another seed.
 std::string mutate_bytes(std::string bytes, const std::vector<std::string>& seeds,
-                         std::span<const char* const> words, Random& random);
+                         std::span<const std::string_view> words, Random& random);
 
 /// Return the first `part` of 64 parts.
 std::string cut(const std::string& bytes, std::size_t part);

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// A reader with one defect of each kind, chosen by the input: the driver must find them.
+// A reader with one defect of each kind, chosen by the input: the driver must find them. Inputs with a plus sign have a
+// result for each power of two of their size and crash now and then.
 
 #include "tests/fuzz/mutate/bytes.h"
 #include "tests/fuzz/targets/targets.h"
 
 #include <atomic>
+#include <bit>
 #include <csignal>
 #include <memory>
 #include <vector>
@@ -12,7 +14,9 @@
 namespace spng::fuzz {
 namespace {
 
-void run(const Input& input, Results&) {
+constexpr int inputs_before_a_crash = 200;
+
+void run(const Input& input, Results& results) {
     const std::string& defect = input.bytes;
     if (defect == "crash") {
         std::raise(SIGSEGV);
@@ -32,6 +36,12 @@ void run(const Input& input, Results&) {
         throw Error(ErrorKind::Internal, {.what = "wrong", .where = "here", .seen = "this"});
     } else if (defect == "error") {
         throw Error(ErrorKind::Input, {.what = "wrong", .where = "here", .seen = "this"});
+    } else if (defect.find('+') != std::string::npos) {
+        results.add("size " + std::string(std::bit_width(defect.size()), '*'));
+        static int inputs = 0;
+        if (++inputs == inputs_before_a_crash) {
+            std::raise(SIGSEGV);
+        }
     }
 }
 

@@ -9,7 +9,7 @@
 namespace spng::fuzz {
 namespace {
 
-constexpr const char* words[] = {
+constexpr std::string_view words[] = {
     "\"type\":",   "\"name\":", "\"data\":", "\"edges\":", "\"port\":", "\"Pgrapher\"",
     "\"TbbFlow\"", "1e999",     "-1",        "null",       "[",         "]",
     "{",           "}",         ","};

@@ -16,23 +16,23 @@ namespace {
 namespace asio = boost::asio;
 using Protocol = asio::local::stream_protocol;
 
-constexpr const char* words[] = {"GET ",
-                                 "POST ",
-                                 "/health",
-                                 "/timings",
-                                 "/start_profile",
-                                 " HTTP/1.1\r\n",
-                                 "Host: a\r\n",
-                                 "Content-Length: ",
-                                 "Transfer-Encoding: chunked\r\n",
-                                 "Authorization: Bearer ",
-                                 "Expect: 100-continue\r\n",
-                                 "Connection: upgrade\r\n",
-                                 "\r\n\r\n",
-                                 "\r\n",
-                                 "99999999999999999999",
-                                 "0\r\n\r\n",
-                                 "\0"};
+constexpr std::string_view words[] = {"GET ",
+                                      "POST ",
+                                      "/health",
+                                      "/timings",
+                                      "/start_profile",
+                                      " HTTP/1.1\r\n",
+                                      "Host: a\r\n",
+                                      "Content-Length: ",
+                                      "Transfer-Encoding: chunked\r\n",
+                                      "Authorization: Bearer ",
+                                      "Expect: 100-continue\r\n",
+                                      "Connection: upgrade\r\n",
+                                      "\r\n\r\n",
+                                      "\r\n",
+                                      "99999999999999999999",
+                                      "0\r\n\r\n",
+                                      std::string_view("\0", 1)};
 
 /// Send the bytes, close that side, and return the status line.
 std::string exchange(asio::io_context& context, const std::string& path, const std::string& bytes) {

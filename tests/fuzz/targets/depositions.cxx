@@ -9,8 +9,8 @@
 namespace spng::fuzz {
 namespace {
 
-constexpr const char* words[] = {"depo_data_", "depo_info_", ".npy",     "_0",
-                                 "PK\x01\x02", "PK\x03\x04", "\x93NUMPY"};
+constexpr std::string_view words[] = {"depo_data_", "depo_info_", ".npy",     "_0",
+                                      "PK\x01\x02", "PK\x03\x04", "\x93NUMPY"};
 
 void run(const Input& input, Results& results) {
     DepoReader reader(input.file);

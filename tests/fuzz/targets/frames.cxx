@@ -9,9 +9,9 @@
 namespace spng::fuzz {
 namespace {
 
-constexpr const char* words[] = {"frame_",     "channels_",    "tickinfo_",  "notes_spng_", ".npy",
-                                 "_0",         "PK\x01\x02",   "PK\x03\x04", "PK\x05\x06",  "PK\x07\x08",
-                                 "PK\x06\x06", "\x1f\x8b\x08", "BZh9",       "ustar",       "\x93NUMPY"};
+constexpr std::string_view words[] = {"frame_",     "channels_",    "tickinfo_",  "notes_spng_", ".npy",
+                                      "_0",         "PK\x01\x02",   "PK\x03\x04", "PK\x05\x06",  "PK\x07\x08",
+                                      "PK\x06\x06", "\x1f\x8b\x08", "BZh9",       "ustar",       "\x93NUMPY"};
 
 void read(const std::filesystem::path& file, Results& results) {
     FrameReader reader(file);

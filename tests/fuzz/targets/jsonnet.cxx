@@ -8,10 +8,12 @@
 namespace spng::fuzz {
 namespace {
 
-constexpr const char* words[] = {
-    "local ", "function(", "import '", "std.",  "error ", "assert ", "self.", "$.", "super.", "for ",
-    "in ",    "if ",       "then ",    "else ", "|||",    "\"",      "'",     "/*", "//",     "[",
-    "]",      "{",         "}",        "(",     ")",      "::",      "+:",    "\0", "\xff"};
+constexpr std::string_view words[] = {
+    "local ", "function(", "import '", "std.", "error ", "assert ", "self.",
+    "$.",     "super.",    "for ",     "in ",  "if ",    "then ",   "else ",
+    "|||",    "\"",        "'",        "/*",   "//",     "[",       "]",
+    "{",      "}",         "(",        ")",    "::",     "+:",      std::string_view("\0", 1),
+    "\xff"};
 
 void run(const Input& input, Results& results) {
     const JsonnetQuestion question{"spng_batches_anodes", [](const std::string&) { return false; }};

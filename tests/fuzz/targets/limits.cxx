@@ -8,8 +8,8 @@
 namespace spng::fuzz {
 namespace {
 
-constexpr const char* words[] = {"bytes ", "slots ", "40GB", "MiB", "-1",  "9223372036854775808",
-                                 "1e30",   "0x10",   "#",    "\n",  "\r\n"};
+constexpr std::string_view words[] = {"bytes ", "slots ", "40GB", "MiB", "-1",  "9223372036854775808",
+                                      "1e30",   "0x10",   "#",    "\n",  "\r\n"};
 
 void run(const Input& input, Results& results) {
     const ReservationFolder folder(input.file.parent_path(), "host");

@@ -12,7 +12,7 @@
 namespace spng::fuzz {
 namespace {
 
-constexpr const char* words[] = {
+constexpr std::string_view words[] = {
     "'descr': ", "'fortran_order': True", "'shape': (", "1000000000000", ", ", "L", "<i2", ">f8", "|O"};
 
 class Bytes final : public ByteSource {

@@ -8,7 +8,7 @@
 namespace spng::fuzz {
 namespace {
 
-constexpr const char* words[] = {
+constexpr std::string_view words[] = {
     "\"PlaneResponse\":", "\"paths\":", "\"elements\":", "1e999", "-1", "null", "[", "]", "{", "}", ",",
     "\x1f\x8b\x08"};
 

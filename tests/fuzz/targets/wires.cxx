@@ -8,8 +8,8 @@
 namespace spng::fuzz {
 namespace {
 
-constexpr const char* words[] = {"\"Wire\":", "\"tail\":", "\"planes\":", "1e999", "-1", "null",
-                                 "[",         "]",         "{",           "}",     ",",  "\x1f\x8b\x08"};
+constexpr std::string_view words[] = {"\"Wire\":", "\"tail\":", "\"planes\":", "1e999", "-1", "null",
+                                      "[",         "]",         "{",           "}",     ",",  "\x1f\x8b\x08"};
 
 void run(const Input& input, Results&) {
     for (const WireAnode& anode : load_wires(input.file).anodes) {
