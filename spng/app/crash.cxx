@@ -75,6 +75,10 @@ static_assert(std::atomic<pid_t>::is_always_lock_free);
 
 [[noreturn]] void end_by(int signal_id) noexcept {
     signal(signal_id, SIG_DFL);
+    sigset_t one;
+    sigemptyset(&one);
+    sigaddset(&one, signal_id); // blocked in its handler
+    pthread_sigmask(SIG_UNBLOCK, &one, nullptr);
     raise(signal_id);
     _exit(128 + signal_id);
 }
@@ -127,7 +131,7 @@ void report_crashes() {
         if (before.sa_handler == SIG_DFL) {
             struct sigaction action {};
             action.sa_handler = on_fault;
-            action.sa_flags = SA_ONSTACK | SA_NODEFER;
+            action.sa_flags = SA_ONSTACK;
             sigaction(signal_id, &action, nullptr);
         }
     }

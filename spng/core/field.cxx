@@ -8,6 +8,7 @@ namespace spng {
 
 std::string Range::text() const {
     std::ostringstream out;
+    out.precision(15); // all digits of the largest int
     if (choices[0] != nullptr) {
         out << "one of";
         for (std::size_t i = 0; i < choices.size() && choices[i] != nullptr; ++i) {

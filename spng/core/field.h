@@ -20,6 +20,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <concepts>
@@ -121,6 +122,15 @@ concept HasFields = requires { T::fields(); };
 [[noreturn]] void missing_key(const std::string& where, const char* name, const char* text);
 void require_object(const std::string& where, const nlohmann::json& seen);
 
+/// Return the part of a range that an integer type represents exactly. A double has each integer up to 9e15.
+template <std::integral T>
+Range with_limits_of(Range range) {
+    constexpr double exact = 9.0e15;
+    range.low = std::max({range.low, -exact, static_cast<double>(std::numeric_limits<T>::lowest())});
+    range.high = std::min({range.high, exact, static_cast<double>(std::numeric_limits<T>::max())});
+    return range;
+}
+
 template <class T>
 std::string type_name() {
     if constexpr (std::same_as<T, bool>) {
@@ -162,8 +172,11 @@ void assign(T& target, const nlohmann::json& seen, const Range& range, const cha
             wrong_type(where, seen, "integer");
         }
         const double value = seen.get<double>();
-        if (!range.admits(value) || std::abs(value) > 9.0e15) {
+        if (!range.admits(value)) {
             out_of_range(where, seen, range, unit);
+        }
+        if (const Range representable = with_limits_of<T>(range); !representable.admits(value)) {
+            out_of_range(where, seen, representable, unit);
         }
         target = static_cast<T>(value);
     } else if constexpr (std::floating_point<T>) {

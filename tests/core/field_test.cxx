@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
+
 namespace spng {
 namespace {
 
@@ -20,13 +22,17 @@ struct Outer {
     std::vector<double> list = {1, 2};
     std::vector<Inner> inners;
     std::string file;
+    std::int64_t bytes = 0;
+    std::size_t size = 0;
     static constexpr auto fields() {
         return std::make_tuple(field(&Outer::factor, "threshold_rms_factor", "1", between(0, 10), "factor"),
                                field(&Outer::count, "count", "", at_least(1), "count"),
                                field(&Outer::flag, "flag", "", any(), "flag"),
                                field(&Outer::list, "list", "ns", above(0), "list"),
                                field(&Outer::inners, "inners", "", any(), "inners"),
-                               field(&Outer::file, "file", "", required(), "file"));
+                               field(&Outer::file, "file", "", required(), "file"),
+                               field(&Outer::bytes, "bytes", "B", any(), "bytes"),
+                               field(&Outer::size, "size", "", any(), "size"));
     }
 };
 
@@ -84,6 +90,18 @@ TEST(Field, RangesApplyToNumbersElementsAndChoices) {
     EXPECT_EQ(rejection(R"({"file": "f", "inners": [{"name": "z"}]})").expected, "one of 'x', 'y'");
 }
 
+TEST(Field, IntegersMustFitTheirType) {
+    EXPECT_EQ(rejection(R"({"file": "f", "count": 2147483648})").expected, "1 <= value <= 2147483647");
+    EXPECT_EQ(rejection(R"({"file": "f", "count": 1e300})").expected, "1 <= value <= 2147483647");
+    EXPECT_EQ(rejection(R"({"file": "f", "bytes": -1e16})").expected, "-9e+15 <= value <= 9e+15 [B]");
+    EXPECT_EQ(rejection(R"({"file": "f", "size": -1})").expected, "0 <= value <= 9e+15");
+    const auto outer = parse<Outer>(
+        R"({"file": "f", "count": 2147483647, "bytes": 9000000000000000, "size": 9e15})"_json, "here");
+    EXPECT_EQ(outer.count, 2147483647);
+    EXPECT_EQ(outer.bytes, 9'000'000'000'000'000);
+    EXPECT_EQ(outer.size, 9'000'000'000'000'000U);
+}
+
 TEST(Field, RequiredKeysMustBeGivenAndNotEmpty) {
     EXPECT_EQ(rejection(R"({})").what, "missing configuration key 'file'");
     EXPECT_EQ(rejection(R"({"file": ""})").where, "SPNGThing:a, key file");
@@ -91,7 +109,7 @@ TEST(Field, RequiredKeysMustBeGivenAndNotEmpty) {
 
 TEST(Field, DescriptionHasDefaultsAndMembers) {
     const auto rows = describe_fields<Outer>();
-    ASSERT_EQ(rows.size(), 6u);
+    ASSERT_EQ(rows.size(), 8u);
     EXPECT_EQ(rows[0].name, "threshold_rms_factor");
     EXPECT_EQ(rows[0].type, "number");
     EXPECT_EQ(rows[0].default_value, 3);

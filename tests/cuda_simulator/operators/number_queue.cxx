@@ -17,6 +17,7 @@
 #include <array>
 #include <exception>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -77,6 +78,18 @@ void run_on_cpu(const StackFunction& function, torch::jit::Stack& stack) {
 
 namespace {
 
+/// Whether a return address is in CUDAGraph::replay().
+bool is_in_replay(void* address) {
+    thread_local std::unordered_map<void*, bool> known; // dladdr() goes through all symbols of a library
+    const auto [entry, is_new] = known.try_emplace(address, false);
+    if (is_new) {
+        Dl_info info{};
+        entry->second = dladdr(address, &info) != 0 && info.dli_sname != nullptr &&
+                        std::string_view(info.dli_sname) == "_ZN2at4cuda9CUDAGraph6replayEv";
+    }
+    return entry->second;
+}
+
 /// True for a call by CUDAGraph::replay(), which sets seed and offset of LibTorch's generator of random numbers before
 /// each replay. Replays in several streams write them without order. That is a race of LibTorch's own, and of no
 /// consequence for graphs without random numbers.
@@ -86,11 +99,7 @@ bool sets_generator_of_graphs(const std::string& name, c10::ArrayRef<c10::IValue
     }
     std::array<void*, 40> frames{};
     const int depth = backtrace(frames.data(), static_cast<int>(frames.size()));
-    return std::any_of(frames.begin(), frames.begin() + depth, [](void* frame) {
-        Dl_info info{};
-        return dladdr(frame, &info) != 0 && info.dli_sname != nullptr &&
-               std::string_view(info.dli_sname) == "_ZN2at4cuda9CUDAGraph6replayEv";
-    });
+    return std::any_of(frames.begin(), frames.begin() + depth, is_in_replay);
 }
 
 } // namespace
