@@ -201,7 +201,7 @@ def test_graphs_are_replayed(site: Site) -> None:
 
 def test_long_readout(site: Site) -> None:
     """A readout in two readout windows."""
-    cpu, cuda, _ = on_both(site.folder, site.flags, site.busy_frames(1, 8000), window=5000)
+    cpu, cuda, _ = on_both(site.folder, site.flags, site.busy_frames(1, 13_000), window=5000)
     assert sum(name.startswith("frame_signal_") for name in cpu) == 2
     assert_equal(cuda, cpu)
 
