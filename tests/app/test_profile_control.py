@@ -215,7 +215,7 @@ class TestWindow:
         )
         assert events[0] > 0 and events[-1] < EVENTS - 1
         assert events == list(range(events[0], events[-1] + 1))
-        # The capture window was open for 200 calls, two per event; the requests fall into an event each.
+        # The capture window was open for 200 calls, two per event; each of the two requests cuts one event.
         check_whole_events(Recorded(tmp_path / "run.sqlite"), least=98)
         phases = [
             each for each in Recorded(tmp_path / "run.sqlite").ranges() if each.name.startswith("prepare ")
@@ -253,7 +253,7 @@ class TestWindow:
             )
         ]
         assert events[0] == 0 and events[-1] < EVENTS - 1
-        # 50 events' bytes were written before the signal, headers among them.
+        # The output had the bytes of 50 events before the signal; headers and the cut event are less than two.
         check_whole_events(Recorded(tmp_path / "run.sqlite"), least=48)
 
     def test_events_and_control(self, short: Path, tmp_path: Path) -> None:
