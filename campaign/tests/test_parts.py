@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from campaign_support import environment
-from wirecell_campaign import lock, manifest, output_check, process, summary, timing
+from wirecell_campaign import lock, manifest, output_check, summary, timing
 from wirecell_campaign.attempt import error_block
 from wirecell_campaign.errors import CampaignError
 from wirecell_campaign.layout import Layout, read_json, write_whole
@@ -155,13 +155,21 @@ def test_progress_says_rate_and_time_left() -> None:
     )
 
 
-def test_progress_is_quiet_where_there_is_no_terminal() -> None:
-    for stream, expected in ((io.StringIO(), ""), (Terminal(), "\r3 of 9 done, 1 running on 1 workers")):
-        progress = Progress(9, 3, stream, lambda: 0.0)
-        progress.show(3, 0, 1, 1)
-        assert stream.getvalue() == expected
-        progress.say("a line")
-        assert stream.getvalue().endswith("a line\n")
+@pytest.mark.parametrize("stream, seconds", [(io.StringIO(), 30.0), (Terminal(), 0.5)])
+def test_progress_is_shown_now_and_then(stream: io.StringIO, seconds: float) -> None:
+    """A terminal has its first line at once; a log has lines of their own, the first after the time of one."""
+    now = [0.0]
+    progress = Progress(9, 3, stream, lambda: now[0])
+    first = "\r3 of 9 done, 1 running on 1 workers" if stream.isatty() else "5 of 9 done"
+    for done, step in ((3, 0.0), (4, seconds - 0.01), (5, 0.02)):
+        now[0] += step
+        progress.show(done, 0, 1, 1)
+    assert stream.getvalue().startswith(first)
+    assert stream.getvalue().count(" of 9 done") == (2 if stream.isatty() else 1)
+    assert "5 of 9 done, 1 running on 1 workers, " in stream.getvalue() and "4 of 9" not in stream.getvalue()
+    assert stream.getvalue().endswith("\n") != stream.isatty()
+    progress.say("a line")
+    assert stream.getvalue().endswith("a line\n")
 
 
 def test_a_clock_that_stands_still_is_no_division_by_zero() -> None:
@@ -318,15 +326,6 @@ def test_the_lock_goes_with_its_process(tmp_path: Path) -> None:
     with lock.held(path):
         pass
     assert lock.holder(path) == "" == lock.holder(tmp_path / "none")
-
-
-def test_a_process_that_ignores_the_end_is_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(process, "GRACE", 0.2)
-    assert process.run(["sh", "-c", "trap '' TERM; sleep 60"], tmp_path, 0.3)[1]
-    assert process.run(["sh", "-c", "exit 3"], tmp_path, 5.0) == (3, False)
-    assert process.run(["sh", "-c", "kill -9 $$"], tmp_path, None) == (-9, False)
-    with pytest.raises(FileNotFoundError):
-        process.run(["/no/such/program"], tmp_path, None)
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from . import output_check, process, timing
+from . import output_check, timing, warm
 from .checksum import described, identity
 from .errors import CampaignError, indented
 from .layout import OWN_DISK, PROFILES, Layout
@@ -183,30 +183,37 @@ def is_unchanged(task: Task, source: dict) -> bool:
         return False
 
 
-def command(task: Task, work: Path, out: Path) -> list[str]:
-    """Return the command of the program."""
+def command(task: Task, work: Path) -> list[str]:
+    """Return the command of the program, which reads the files to process from its standard input."""
     words = [task.program, "-c", task.config]
     for folder in task.search_path:
         words += ["-P", folder]
-    for name, value in (task.arguments | {"input": task.input, "output": str(out / task.name)}).items():
+    for name, value in task.arguments.items():
         words += ["-A", f"{name}={value}"]
-    words += ["--timing", str(work / "timing.json")]
+    words += ["--files", "-"]
     return words + (["--record", str(work / "profile.sqlite")] if task.record_profile else [])
 
 
 def run_program(task: Task, work: Path, out: Path, host: str) -> None:
-    """Run the program. Raise AttemptFailed with the program's error block if it fails."""
+    """Process the file. Raise AttemptFailed with the program's error block if that fails."""
+    file = {
+        "input": task.input,
+        "output": str(out / task.name),
+        "--timing": str(work / "timing.json"),
+    }
     try:
-        status, timed_out = process.run(command(task, work, out), work, task.timeout)
+        # A profile is that of a whole program, so a program that records processes one file.
+        answer = warm.run(command(task, work), file, task.timeout, stays=not task.record_profile)
     except FileNotFoundError as error:  # also: the interpreter of a script, the loader of a binary
         raise AttemptFailed(
             Fault.WORKER,
             str(CampaignError("cannot start the program", f"worker {host}, {task.program}", str(error))),
         ) from None
-    if status == 0 and not timed_out:
+    status = answer.status
+    if status == 0 and not answer.timed_out:
         return
-    said = error_block((work / "stderr").read_text(encoding="utf-8", errors="replace"))
-    if timed_out:
+    said = error_block(answer.said)
+    if answer.timed_out:
         what, fault = f"the program did not end in {task.timeout:g} s and was stopped", Fault.FILE
     elif FULL_DISK.search(said) or NOT_STARTED.search(said) or status in SHELL_CANNOT:
         what, fault = f"the program cannot run on {host} (exit status {status})", Fault.WORKER

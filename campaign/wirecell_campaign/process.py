@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Run the program with a time limit, and end it together with its parent."""
+"""The end of a program: with its parent, and by signals."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import ctypes
 import os
 import signal
 import subprocess
-from pathlib import Path
 
 GRACE = 3.0  # seconds between SIGTERM and SIGKILL
 PR_SET_PDEATHSIG = 1
@@ -23,31 +22,6 @@ def die_with_parent() -> None:
     Call it between fork and exec.
     """
     _prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-
-
-def run(command: list[str], folder: Path, limit: float | None) -> tuple[int, bool]:
-    """Run a command in a folder and in a session of its own; write its output to the files stdout and stderr there.
-
-    Return its exit status, negative for a signal, and whether it exceeded `limit` [s], which ends its process group.
-    Raise OSError if it cannot be started.
-    """
-    with open(folder / "stdout", "wb") as output, open(folder / "stderr", "wb") as errors:
-        process = subprocess.Popen(
-            command,
-            cwd=folder,
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=errors,
-            start_new_session=True,
-            preexec_fn=die_with_parent,
-        )
-    try:
-        return process.wait(limit), False
-    except subprocess.TimeoutExpired:
-        return end_group(process), True
-    except BaseException:
-        end_group(process)
-        raise
 
 
 def end_group(process: subprocess.Popen) -> int:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The progress line of a campaign."""
+"""The progress of a campaign: a line that is overwritten on a terminal, else a line now and then."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ import time
 from collections.abc import Callable
 from typing import TextIO
 
-INTERVAL = 0.5  # s between two lines
+INTERVAL = 0.5  # s between two lines on a terminal
+INTERVAL_ELSEWHERE = 30.0  # s between two lines of a log
 
 
 class Progress:
-    """A line that is overwritten on a terminal; nothing if the output is not a terminal.
+    """Shows files done, rate and time left.
 
     Times are of this machine's monotonic clock: clocks of other machines and clock changes have no effect.
     """
@@ -28,16 +29,22 @@ class Progress:
         self._stream = stream or sys.stderr
         self._clock = clock
         self._start = clock()
-        self._last = -INTERVAL
         self._width = 0
-        self._shown = self._stream.isatty()
+        self._on_terminal = self._stream.isatty()
+        self._interval = INTERVAL if self._on_terminal else INTERVAL_ELSEWHERE
+        self._last = self._start if not self._on_terminal else self._start - INTERVAL
 
     def show(self, done: int, failed: int, running: int, workers: int) -> None:
         """Show the line. done: all finished files, also of earlier runs."""
         now = self._clock()
-        if self._shown and now - self._last >= INTERVAL:
-            self._last = now
-            self._write(self.text(done, failed, running, workers))
+        if now - self._last < self._interval:
+            return
+        self._last = now
+        text = self.text(done, failed, running, workers)
+        if self._on_terminal:
+            self._write(text)
+        else:
+            print(text, file=self._stream, flush=True)
 
     def text(self, done: int, failed: int, running: int, workers: int) -> str:
         """Return, for example, '120 of 1000 done, 1 failed, 8 running on 8 workers, 41.2 files/min, 22 min left'."""

@@ -38,9 +38,13 @@ po::options_description job_options() {
         ("path,P", strings("FOLDER"),
          "search this folder for configuration and data, before WIRECELL_PATH") //
         ("plugin,p", strings("NAME"),
-         "load a plugin, NAME[:LIBRARY] or a library file; those of SPNG are built in")               //
-        ("app,a", text("TYPE"), "engine to run: Pgrapher or TbbFlow")                                 //
-        ("threads,t", text("N"), "threads of the graph (TbbFlow)")                                    //
+         "load a plugin, NAME[:LIBRARY] or a library file; those of SPNG are built in") //
+        ("app,a", text("TYPE"), "engine to run: Pgrapher or TbbFlow")                   //
+        ("threads,t", text("N"), "threads of the graph (TbbFlow)")                      //
+        ("files", text("LIST"),
+         "run the job once for each file of the list (- for stdin), which becomes the argument input; the "
+         "job stays "
+         "loaded, and {name} in other arguments is the name of the file without folder and ending")   //
         ("on-error", text("stop|skip"), "if an event fails, stop (default), or skip it and continue") //
         ("strict", "fail if the input does not fit the detector, instead of warning")                 //
         ("only-shipped-models", "load no network but those that come with the program")               //
@@ -204,6 +208,27 @@ Action choose_action(const po::variables_map& values) {
     return chosen;
 }
 
+/// Return the list of --files.
+/// @throws Error(Usage) with an option that is about a single run
+std::string file_list(const po::variables_map& values, Action action) {
+    if (values.count("files") == 0) {
+        return "";
+    }
+    for (const char* const option :
+         {"trace-states", "memory-snapshot", "torch-profiler", "profile-control"}) {
+        if (values.count(option) > 0) {
+            usage_error("an option about one run beside a list of files",
+                        std::string("--") + option + " and --files", "one of them");
+        }
+    }
+    const std::string list = text(values, "files");
+    if (list.empty() || action != Action::run) {
+        usage_error("--files needs a list, and runs", "'" + list + "'",
+                    "the name of a list, or -, without another action");
+    }
+    return list;
+}
+
 /// Return the list of accepted networks; empty if every network is accepted.
 std::string only_models(const po::variables_map& values) {
     const bool only_shipped = values.count("only-shipped-models") > 0;
@@ -241,6 +266,7 @@ CommandLine parse_command_line(int argc, const char* const* argv) {
     line.log_levels = strings(values, "loglevel");
     line.graph_threads =
         values.count("threads") == 0 ? 0 : positive_integer(text(values, "threads"), "--threads");
+    line.file_list = file_list(values, line.action);
     line.app = text(values, "app");
     line.dot_file = text(values, "dot");
     line.type = text(values, line.action == Action::schema ? "schema" : "describe");
@@ -278,6 +304,7 @@ std::string help_text() {
     out << "wire-cell [-c] FILE.jsonnet [options]\n\n"
            "Run the job that a configuration describes. Examples:\n"
            "  wire-cell cfg/pipeline.jsonnet -A input=adc.npz -A output=signal.npz -A device=auto\n"
+           "  wire-cell cfg/pipeline.jsonnet --files inputs.txt -A 'output=signals/{name}.npz'\n"
            "  wire-cell cfg/pipeline.jsonnet --dot graph.dot\n"
            "  wire-cell --describe SPNGThresholdROIs\n\n"
         << job_options() << "\n"

@@ -23,6 +23,7 @@ struct CommandLine {
     std::vector<std::string> log_sinks;   ///< -l
     std::vector<std::string> log_levels;  ///< -L
     int graph_threads = 0;                ///< -t; 0: that of the configuration
+    std::string file_list;                ///< --files
     std::string app;                      ///< -a
     std::string dot_file;                 ///< --dot
     std::string type;                     ///< of --describe and --schema; may be "all"

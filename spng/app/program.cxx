@@ -5,6 +5,7 @@
 #include "spng/app/crash.h"
 #include "spng/app/describe.h"
 #include "spng/app/print.h"
+#include "spng/app/run_files.h"
 #include "spng/app/run_job.h"
 #include "spng/core/error.h"
 #include "spng/core/log/input_warning.h"
@@ -90,7 +91,7 @@ int dispatch(const CommandLine& line, instrument::Recording& recording) {
     case Action::draw:
         break;
     }
-    return run_job(line, recording);
+    return line.file_list.empty() ? run_job(line, recording) : run_files(line, recording);
 }
 
 } // namespace

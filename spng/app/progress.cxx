@@ -78,6 +78,25 @@ std::string progress_text(std::uint64_t done, std::uint64_t failed, double secon
     return text;
 }
 
+std::string progress_text(const FileCounts& files, double seconds) {
+    const std::uint64_t ended = files.done + files.failed;
+    std::string text = std::to_string(files.done);
+    text += files.total ? " of " + std::to_string(*files.total) + " files" : ended == 1 ? " file" : " files";
+    if (files.failed > 0) {
+        text += ", " + std::to_string(files.failed) + " failed";
+    }
+    if (ended > 0 && seconds > 0) {
+        text += ", " + rate_text(60 * static_cast<double>(ended) / seconds) + " files/min";
+    }
+    text += ", " + clock_text(seconds);
+    if (ended > 0 && files.total && ended < *files.total) {
+        text += ", about " +
+                clock_text(seconds * static_cast<double>(*files.total - ended) / static_cast<double>(ended)) +
+                " left";
+    }
+    return text;
+}
+
 Progress::Style Progress::style_for(std::optional<bool> wanted) {
     const bool is_terminal = isatty(STDERR_FILENO) == 1 && variable("TERM") != "dumb";
     if (!wanted.value_or(is_terminal && variable("CI").empty())) {
@@ -108,6 +127,17 @@ void Progress::run_begins(const Job& job) {
     m_begin = instrument::wall_nanoseconds();
 }
 
+void Progress::files_begin(std::optional<std::uint64_t> total) {
+    const std::lock_guard lock(m_mutex);
+    m_files = FileCounts{.total = total};
+    m_begin = instrument::wall_nanoseconds();
+}
+
+void Progress::file_ended(bool is_done) {
+    const std::lock_guard lock(m_mutex);
+    ++(is_done ? m_files->done : m_files->failed);
+}
+
 void Progress::finish() {
     if (!m_thread.joinable()) {
         return;
@@ -121,13 +151,16 @@ void Progress::finish() {
     if (m_style == Style::terminal) {
         clear_progress_in_signal_handler();
         log::set_stderr_prefix("");
-    } else if (m_job != nullptr) {
+    } else if (m_job != nullptr || m_files) {
         show(text());
     }
 }
 
 std::string Progress::text() const {
     const double seconds = 1e-9 * static_cast<double>(instrument::wall_nanoseconds() - m_begin);
+    if (m_files) {
+        return progress_text(*m_files, seconds);
+    }
     if (m_job == nullptr) {
         const std::string phase = instrument::current_start_up_phase();
         return (phase.empty() ? "preparing" : phase) + ", " + clock_text(seconds);

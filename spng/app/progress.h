@@ -18,6 +18,16 @@ namespace spng::app {
 std::string progress_text(std::uint64_t done, std::uint64_t failed, double seconds,
                           std::optional<double> share_done);
 
+/// Files of a list so far.
+struct FileCounts {
+    std::uint64_t done = 0;
+    std::uint64_t failed = 0;
+    std::optional<std::uint64_t> total; ///< empty: not known
+};
+
+/// Return "3 of 20 files, 1 failed, 41 files/min, 0:25, about 2:20 left".
+std::string progress_text(const FileCounts& files, double seconds);
+
 /// Rewrites its line on a terminal twice a second; elsewhere writes a line now and then. Log lines on the terminal clear
 /// the line first. The line is not shown while the program is in the background of its terminal.
 class Progress {
@@ -40,6 +50,10 @@ public:
     /// Show the run of the job from now on instead of its preparation. The job must live until finish().
     void run_begins(const Job& job);
 
+    /// Show the runs of a list of files from now on.
+    void files_begin(std::optional<std::uint64_t> total);
+    void file_ended(bool is_done);
+
     /// Clear the line and end. Style::lines ends with a line on the whole run.
     void finish();
 
@@ -53,6 +67,7 @@ private:
     mutable std::mutex m_mutex;
     std::condition_variable m_changed;
     bool m_ending = false;
+    std::optional<FileCounts> m_files;
     const Job* m_job = nullptr;
     std::int64_t m_begin; ///< wall_nanoseconds() of the preparation, later of the run
     std::thread m_thread;

@@ -83,7 +83,15 @@ void Node::prepare(Environment& environment) {
     m_context = &environment.service<Context>(context_name, name().text());
     m_meter = std::make_unique<instrument::NodeMeter>(
         instrument::NodeIdentity{name().type, name().instance, registered().kind});
-    with_readable_errors(name().text(), [&] { prepare_node(environment); });
+    with_readable_errors(name().text(), [&] {
+        prepare_node(environment);
+        begin_run(environment);
+    });
+}
+
+void Node::restart(Environment& environment) {
+    m_meter->clear();
+    with_readable_errors(name().text(), [&] { begin_run(environment); });
 }
 
 Ports Node::call(std::uint64_t event, const Ports& inputs, instrument::MeterMode mode) {

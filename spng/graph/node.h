@@ -27,8 +27,12 @@ public:
     virtual std::vector<std::string> output_ports() const;
     const ComponentType& registered() const;
 
-    /// Find the context of the job, make the meter and call prepare_node(), which derived nodes override.
+    /// Find the context of the job, make the meter, and call prepare_node() and begin_run(), which derived nodes
+    /// override.
     void prepare(Environment& environment) final;
+
+    /// Forget the last run, so that the next one has the results of a new job: clear the meter and call begin_run().
+    void restart(Environment& environment);
 
     /// Process one event. A source gets no inputs and returns null sets at the end of the stream.
     /// @param event  index of the event, payload of the range
@@ -41,7 +45,11 @@ public:
     instrument::NodeMeter& meter() { return *m_meter; }
 
 protected:
+    /// Build everything that does not depend on an event. Called once.
     virtual void prepare_node(Environment&) {}
+    /// Open files, and set everything that depends on the events of a run to its initial state. Called before each run,
+    /// the first time after prepare_node().
+    virtual void begin_run(Environment&) {}
     virtual Ports process(const Ports& inputs) = 0;
 
     const Context& context() const { return *m_context; }

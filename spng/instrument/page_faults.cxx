@@ -34,6 +34,11 @@ void note_page_faults_of_event() noexcept {
     }
 }
 
+void forget_page_faults_of_events() noexcept {
+    const std::lock_guard lock(ends.mutex);
+    ends.events = 0;
+}
+
 double page_faults_per_later_event() noexcept {
     const std::lock_guard lock(ends.mutex);
     return ends.events < 2

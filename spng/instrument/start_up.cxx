@@ -82,6 +82,11 @@ std::string current_start_up_phase() {
     return found == all.rows.rend() ? std::string{} : found->name;
 }
 
+void forget_start_up() {
+    const std::lock_guard lock(all.mutex);
+    all.rows.clear();
+}
+
 std::vector<StartUpRow> start_up_rows() {
     const std::lock_guard lock(all.mutex);
     std::vector<StartUpRow> ended;

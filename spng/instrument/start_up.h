@@ -44,6 +44,9 @@ void end_first_phase(const std::string& name);
 /// Return the name of the innermost phase that has not ended; empty if there is none. Thread-safe.
 std::string current_start_up_phase();
 
+/// Forget all phases that ended, for the report of another run. Call it outside of phases.
+void forget_start_up();
+
 /// Return all phases that ended, in the order of their starts.
 std::vector<StartUpRow> start_up_rows();
 

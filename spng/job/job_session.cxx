@@ -45,19 +45,28 @@ std::string hash_of(const std::string& text) {
 
 } // namespace
 
-bool JobSession::reserve(RunOptions options) {
+void JobSession::take_options(RunOptions options) {
     m_options = std::move(options);
     const nlohmann::json settings = job().settings(m_options);
     // If several nodes run at the same time, the clock of the process would charge each with the work of all.
     m_options.meter_mode.cpu_clock = settings.at("engine") == "TbbFlow" && settings.at("graph_threads") > 1
                                          ? instrument::CpuClock::Thread
                                          : instrument::CpuClock::Process;
+}
+
+void JobSession::reserve_again(RunOptions options, nlohmann::json reservations) {
+    take_options(std::move(options));
+    m_reservations = std::move(reservations);
+}
+
+bool JobSession::reserve(RunOptions options) {
+    take_options(std::move(options));
     const instrument::StartUpPhase phase("reserve memory");
     static const std::atomic<int> no_signal{0};
     static std::list<JobReservations> held; // of all jobs of the process, until it ends
     static std::mutex mutex;
     JobReservations reservations =
-        take_reservations(job(), settings, configuration().file.string(),
+        take_reservations(job(), job().settings(m_options), configuration().file.string(),
                           m_options.stop_signal == nullptr ? no_signal : *m_options.stop_signal);
     m_reservations = json_of(reservations);
     const bool was_stopped = reservations.was_stopped;
@@ -74,6 +83,17 @@ RunSummary JobSession::run(const std::function<RunSummary(Job&, const RunOptions
     m_completed_events = summary.events_done;
     m_end = instrument::wall_nanoseconds();
     return summary;
+}
+
+void JobSession::restart(std::vector<JsonnetBinding> bindings) {
+    m_origin = instrument::begin_report();
+    m_begin = m_end = 0;
+    m_completed_events = 0;
+    m_request.bindings = std::move(bindings);
+    Configuration configuration = load_again(m_request, m_loaded);
+    const instrument::StartUpPhase phase("restart nodes");
+    job().restart(configuration.components);
+    m_loaded.configuration = std::move(configuration);
 }
 
 nlohmann::json JobSession::given_arguments() const {
@@ -107,6 +127,7 @@ instrument::RunReport JobSession::report(bool with_provenance) const {
         description.completed_events = m_completed_events;
     }
     description.start_up = instrument::start_up_rows();
+    description.origin = m_origin;
     settings["arguments"] = given_arguments();
     settings["reservations"] = m_reservations;
     description.input = job().input_report();

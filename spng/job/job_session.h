@@ -15,7 +15,8 @@
 
 namespace spng {
 
-/// Loaded at construction; then reserve(), prepare() and run() once each, in this order, on one thread.
+/// Loaded at construction; then reserve(), prepare() and run() once each, in this order, on one thread. After that any
+/// number of runs on other files: restart(), then run().
 class JobSession {
 public:
     /// @throws as load_job()
@@ -31,6 +32,10 @@ public:
     /// ends: LibTorch keeps the memory of a job.
     /// @return false if a signal stopped the wait for other jobs
     bool reserve(RunOptions options);
+    /// As reserve(), with the reservations that the process already holds for a job of the same plan.
+    void reserve_again(RunOptions options, nlohmann::json reservations);
+    /// For reports.
+    const nlohmann::json& reservations() const { return m_reservations; }
 
     void prepare() { job().prepare(m_options); }
 
@@ -39,6 +44,11 @@ public:
     /// Run the job.
     /// @param call  calls job.run(options), for example inside a range
     RunSummary run(const std::function<RunSummary(Job& job, const RunOptions& options)>& call);
+
+    /// Make the job ready for a run with other arguments, which may change the files of the job and nothing else. The
+    /// report of that run begins here.
+    /// @throws as load_configuration() and Job::restart(); the session can restart again
+    void restart(std::vector<JsonnetBinding> bindings);
 
     /// Make the report of the run, also while it runs. Thread-safe after prepare().
     /// @param with_provenance  add checksums of the configuration and of data files
@@ -49,12 +59,14 @@ public:
 
 private:
     nlohmann::json given_arguments() const;
+    void take_options(RunOptions options);
 
     JobRequest m_request;
     LoadedJob m_loaded;
     RunOptions m_options;
-    nlohmann::json m_reservations;                    ///< for the report
-    std::atomic<std::int64_t> m_begin{0}, m_end{0};   ///< of the run, wall_nanoseconds(); 0: not yet
+    nlohmann::json m_reservations;                  ///< for the report
+    instrument::ReportOrigin m_origin;              ///< of the report: the start of the program, or restart()
+    std::atomic<std::int64_t> m_begin{0}, m_end{0}; ///< of the run, wall_nanoseconds(); 0: not yet
     std::atomic<std::uint64_t> m_completed_events{0}; ///< valid if m_end is not 0
 };
 

@@ -50,6 +50,7 @@ LoadedJob load_job(const JobRequest& request) {
     if (!batches) {
         return loaded;
     }
+    loaded.batches_anodes = true;
     if (loaded.job->fits_devices()) {
         loaded.anodes = "alike ones in one batch";
     } else {
@@ -60,6 +61,14 @@ LoadedJob load_job(const JobRequest& request) {
     }
     log::info("wire-cell", [&] { return "anodes: " + loaded.anodes; });
     return loaded;
+}
+
+Configuration load_again(const JobRequest& request, const LoadedJob& loaded) {
+    const instrument::StartUpPhase phase("read configuration");
+    return load_configuration(request.configuration, request.bindings,
+                              {{"spng_batches_anodes", [&](const std::string& device) {
+                                    return loaded.batches_anodes && is_on_cuda(device);
+                                }}});
 }
 
 } // namespace spng

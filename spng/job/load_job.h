@@ -23,6 +23,8 @@ struct LoadedJob {
     std::unique_ptr<Job> job;
     /// One line on how the job processes its anodes, and why; empty if the configuration left no choice.
     std::string anodes;
+    /// The answer to `spng_batches_anodes`.
+    bool batches_anodes = false;
 };
 
 /// Load the configuration, its plugins and the job.
@@ -33,5 +35,9 @@ struct LoadedJob {
 /// evaluated again, with false.
 /// @throws as load_configuration() and Job()
 LoadedJob load_job(const JobRequest& request);
+
+/// Evaluate the configuration again, for another run of a loaded job. Questions get the answers that the job got.
+/// @throws as load_configuration()
+Configuration load_again(const JobRequest& request, const LoadedJob& loaded);
 
 } // namespace spng

@@ -85,6 +85,13 @@ std::vector<CallRecord> NodeMeter::calls() {
     return m_state->records;
 }
 
+void NodeMeter::clear() {
+    calls(); // settles the times of the device
+    const std::lock_guard lock(m_state->mutex);
+    m_state->records.clear();
+    m_state->operations.clear();
+}
+
 std::map<std::string, std::uint64_t> NodeMeter::operations() const {
     const std::lock_guard lock(m_state->mutex);
     std::map<std::string, std::uint64_t> by_name; // overloads of one name have traits of their own

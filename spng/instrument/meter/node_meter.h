@@ -72,6 +72,9 @@ public:
     /// All calls that ended, in the order of their ends. Waits for the device to finish them.
     std::vector<CallRecord> calls();
 
+    /// Forget the calls and operations of the past. Waits for the device to finish the calls.
+    void clear();
+
     /// How often each ATen operator was counted as a leaf operation, over all calls that ended.
     std::map<std::string, std::uint64_t> operations() const;
 

@@ -2,6 +2,7 @@
 #include "spng/instrument/report/run_report.h"
 
 #include "spng/instrument/background_thread.h"
+#include "spng/instrument/clock.h"
 #include "spng/instrument/page_faults.h"
 #include "spng/instrument/report/machine.h"
 
@@ -70,6 +71,12 @@ std::string device_text(const std::vector<c10::Device>& devices) {
     return text;
 }
 
+ReportOrigin begin_report() {
+    forget_start_up();
+    forget_page_faults_of_events();
+    return {wall_nanoseconds() - process_start_nanoseconds(), minor_page_faults(), background_cpu_by_name()};
+}
+
 std::int64_t NodeStatistics::steady_mean_wall() const {
     if (calls.size() < 2) {
         return not_measured;
@@ -108,13 +115,18 @@ RunReport::RunReport(RunDescription description, const std::vector<NodeMeter*>& 
     m_events = events.size();
     std::erase_if(m_description.start_up,
                   [this](const StartUpRow& phase) { return phase.start >= m_startup; });
+    const ReportOrigin& origin = m_description.origin;
+    m_startup -= m_startup == not_measured ? 0 : origin.time;
     m_process_peak = process_peak_bytes();
     for (const c10::Device& device : m_description.devices) {
         m_device_peak = std::max(m_device_peak, device_peak_bytes(device));
     }
-    m_page_faults = minor_page_faults();
+    m_page_faults = minor_page_faults() - origin.page_faults;
     m_page_faults_per_later_event = page_faults_per_later_event();
     m_background_cpu = background_cpu_by_name();
+    for (const auto& [name, before] : origin.background_cpu) {
+        m_background_cpu[name] -= before;
+    }
 }
 
 } // namespace spng::instrument

@@ -19,6 +19,16 @@
 
 namespace spng::instrument {
 
+/// The time and the counts of the process at which a report begins. The first report of a process begins with it.
+struct ReportOrigin {
+    std::int64_t time = 0; ///< since the process was started [ns]
+    std::int64_t page_faults = 0;
+    std::map<std::string, std::int64_t> background_cpu; ///< by task [ns]
+};
+
+/// Begin the report of another run of this process: phases of the start-up and page faults of events start anew.
+ReportOrigin begin_report();
+
 /// Description of the run, reported beside its measurements. Strings may be empty.
 struct RunDescription {
     std::string version; ///< of this program
@@ -35,6 +45,7 @@ struct RunDescription {
     double wall_seconds = 0;                         ///< from before the first to after the last event
     std::optional<std::uint64_t> completed_events{}; ///< empty: unknown, the run has not ended
     std::vector<StartUpRow> start_up;
+    ReportOrigin origin;
     InputReport input;       ///< empty where no component looks at the input
     nlohmann::json settings; ///< all job arguments and settings, copied into the JSON
     nlohmann::json provenance =
@@ -106,7 +117,7 @@ private:
     RunDescription m_description;
     std::vector<NodeStatistics> m_nodes;
     std::uint64_t m_events = 0;
-    std::int64_t m_startup = not_measured; ///< from the start of the process to the first call [ns]
+    std::int64_t m_startup = not_measured; ///< from the origin to the first call [ns]
     std::int64_t m_process_peak = 0;
     std::int64_t m_device_peak = not_measured;
     std::int64_t m_page_faults = 0;

@@ -65,13 +65,18 @@ void DNNROI::prepare_node(Environment& environment) {
                           "key input; " + m_service->notes().at("model"));
     m_notes = m_service->notes();
     warn_of_missing_properties();
-    if (const auto& noise = m_service->metadata().noise) {
-        const std::string& first = m_service->features().front();
-        noise_of_planes(first);
-        m_watch = std::make_shared<NoiseWatch>(name().text(), m_service->notes().at("model"), first, *noise);
+    if (m_service->metadata().noise) {
+        noise_of_planes(m_service->features().front()); // throws if the file lacks it
     }
     m_mask_threshold = config().mask_threshold >= 0 ? config().mask_threshold
                                                     : m_service->metadata().mask_threshold.value_or(0.5);
+}
+
+void DNNROI::begin_run(Environment&) {
+    if (const auto& noise = m_service->metadata().noise) {
+        m_watch = std::make_shared<NoiseWatch>(name().text(), m_service->notes().at("model"),
+                                               m_service->features().front(), *noise);
+    }
 }
 
 void DNNROI::warn_of_missing_properties() {

@@ -71,6 +71,8 @@ public:
 protected:
     /// @throws Error(Model) if the network was trained with another scale or for another input
     void prepare_node(Environment& environment) override;
+    /// Watch the noise of the run's events only.
+    void begin_run(Environment& environment) override;
     Ports process(const Ports& inputs) override;
 
 private:

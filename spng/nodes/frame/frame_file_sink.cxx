@@ -69,7 +69,7 @@ Frame frame_from(const TensorSet& set, bool with_masks) {
     return frame;
 }
 
-void FrameFileSink::prepare_node(Environment&) {
+void FrameFileSink::begin_run(Environment&) {
     // Open the file before the first event, so that an unwritable folder is reported before any work is done.
     m_writer = std::make_unique<FramesBehind>(
         config().outname, config().level < 0 ? std::nullopt : std::optional(config().level),

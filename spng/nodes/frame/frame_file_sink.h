@@ -49,7 +49,7 @@ public:
     void finish() override { m_writer->close(); }
 
 protected:
-    void prepare_node(Environment& environment) override;
+    void begin_run(Environment& environment) override;
     Ports process(const Ports& inputs) override;
 
 private:

@@ -109,7 +109,10 @@ void FrameFileSource::check_files() const {
     }
 }
 
-void FrameFileSource::prepare_node(Environment&) {
+void FrameFileSource::begin_run(Environment&) {
+    m_calls = 0;
+    m_events = 0;
+    m_share_done = 0;
     m_stream = std::make_unique<ReadoutStream>(name().text(), config().window, config().series);
     const auto files = files_read();
     const bool regular = std::all_of(files.begin(), files.end(),

@@ -76,9 +76,6 @@ void FrameToTorchSetFanout::prepare_node(Environment& environment) {
     for (const auto& wanted : config().output_groups) {
         m_groups.push_back(&m_view_groups->group(wanted, at_key("output_groups")));
     }
-    const InputCheck* check =
-        config().check.empty() ? nullptr : &environment.service<InputCheck>(config().check, at_key("check"));
-    m_tally = std::make_shared<InputTally>(name().text(), config().max_bad_share, config().adc_bits, check);
     if (!config().channel_list.empty()) {
         const auto& list = environment.service<ChannelList>(config().channel_list, at_key("channel_list"));
         const auto& own = m_view_groups->channels();
@@ -94,6 +91,12 @@ void FrameToTorchSetFanout::prepare_node(Environment& environment) {
     }
     m_ids = at::cat(ids);
     m_selects_on_device = !context().device().is_cpu() && selects_rows_on(context().device());
+}
+
+void FrameToTorchSetFanout::begin_run(Environment& environment) {
+    const InputCheck* check =
+        config().check.empty() ? nullptr : &environment.service<InputCheck>(config().check, at_key("check"));
+    m_tally = std::make_shared<InputTally>(name().text(), config().max_bad_share, config().adc_bits, check);
 }
 
 const NamedTensor& FrameToTorchSetFanout::select_input(const TensorSet& frame) const {

@@ -101,6 +101,7 @@ public:
 protected:
     void configured() override;
     void prepare_node(Environment& environment) override;
+    void begin_run(Environment& environment) override;
     Ports process(const Ports& inputs) override;
 
 private:

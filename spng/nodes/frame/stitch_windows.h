@@ -45,6 +45,7 @@ at::Tensor ticks_beyond(const at::Tensor& mask, std::int64_t tick);
 class StitchWindows : public NodeWith<StitchWindowsConfig> {
 protected:
     void configured() override;
+    void begin_run(Environment&) override { m_carry.reset(); }
     Ports process(const Ports& inputs) override;
 
 private:

@@ -20,7 +20,7 @@ const Registration<TensorTap> registration{{.type = "SPNGTensorTap",
 
 } // namespace
 
-void TensorTap::prepare_node(Environment&) {
+void TensorTap::begin_run(Environment&) {
     m_archive = std::make_unique<ArchiveWriter>(config().filename);
 }
 

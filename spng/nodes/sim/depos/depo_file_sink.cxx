@@ -17,7 +17,7 @@ const Registration<DepoFileSink> registration{{.type = "SPNGDepoFileSink",
 
 } // namespace
 
-void DepoFileSink::prepare_node(Environment&) {
+void DepoFileSink::begin_run(Environment&) {
     // Open the file before the first event, so that an unwritable folder is reported before any work is done.
     m_archive = std::make_unique<ArchiveWriter>(
         config().outname, config().level < 0 ? std::nullopt : std::optional(config().level));

@@ -49,7 +49,9 @@ std::vector<std::filesystem::path> DepoFileSource::files_read() const {
     return {find_data_file(config().inname)};
 }
 
-void DepoFileSource::prepare_node(Environment&) {
+void DepoFileSource::begin_run(Environment&) {
+    m_calls = 0;
+    m_events = 0;
     m_reader = std::make_unique<DepoReader>(files_read().front());
 }
 

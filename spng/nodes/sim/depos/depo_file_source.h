@@ -37,7 +37,7 @@ public:
     }
 
 protected:
-    void prepare_node(Environment& environment) override;
+    void begin_run(Environment& environment) override;
     Ports process(const Ports& inputs) override;
 
 private:

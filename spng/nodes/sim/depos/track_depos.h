@@ -91,6 +91,7 @@ public:
 protected:
     void configured() override;
     void prepare_node(Environment& environment) override;
+    void begin_run(Environment&) override { m_events = 0; }
     Ports process(const Ports& inputs) override;
 
 private:

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "spng/app/run_files.h"
+
+#include "spng/app/file_list.h"
+#include "spng/app/print.h"
+#include "spng/app/profiled_run.h"
+#include "spng/app/progress.h"
+#include "spng/app/run_parts.h"
+#include "spng/app/signals.h"
+#include "spng/core/error.h"
+#include "spng/core/log/log_file.h"
+#include "spng/instrument/clock.h"
+#include "spng/instrument/control/time_limit.h"
+#include "spng/job/job_session.h"
+
+#include <nlohmann/json.hpp>
+
+#include <filesystem>
+#include <optional>
+#include <set>
+#include <string>
+
+namespace spng::app {
+namespace {
+
+/// The result of one run.
+struct Answer {
+    int status = 0;
+    std::uint64_t events = 0;
+    std::size_t skipped = 0;
+    std::string error;
+    bool ends_program = false; ///< also if failed files are skipped
+};
+
+void print(const Answer& answer, const std::string& input, double seconds) {
+    nlohmann::json line{
+        {"input", input}, {"status", answer.status}, {"events", answer.events}, {"seconds", seconds}};
+    if (answer.skipped > 0) {
+        line["skipped"] = answer.skipped;
+    }
+    if (!answer.error.empty()) {
+        line["error"] = answer.error;
+    }
+    print_result(line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+}
+
+Answer failed_run(const Error& error) {
+    print_message(std::string(error.what()) + "\n");
+    Answer answer;
+    answer.status = error.exit_status();
+    answer.error = error.what();
+    return answer;
+}
+
+Answer only_one_recorded() {
+    Answer answer = failed_run(Error(ErrorKind::Usage, {.what = "a recording holds one run",
+                                                        .where = "command line, --record and --files",
+                                                        .seen = "a second file in the list",
+                                                        .expected = "one file"}));
+    answer.ends_program = true;
+    return answer;
+}
+
+class FileRuns {
+public:
+    FileRuns(const CommandLine& line, instrument::Recording& recording, Progress& progress)
+        : m_line(line), m_recording(recording), m_progress(progress) {}
+
+    Answer run(const ListedRun& listed) {
+        try {
+            Answer answer;
+            run(listed, answer);
+            return answer;
+        } catch (...) {
+            return failed_run(current_error());
+        }
+    }
+
+private:
+    void run(const ListedRun& listed, Answer& answer) {
+        m_line.timing_file = listed.timing_file;
+        if (m_is_prepared) {
+            m_session->restart(listed.bindings);
+            require_own_files();
+        } else if (!load(listed)) {
+            answer.status = 128 + stop_signal();
+            return;
+        }
+        const RunSummary summary = m_session->run([&](Job& job, const RunOptions& options) {
+            return run_in_range(job, options, m_line.recording.window, nullptr);
+        });
+        if (!m_line.timing_file.empty()) {
+            m_session->report(/*with_provenance=*/true).write_json(m_line.timing_file);
+        }
+        answer.status = outcome(summary);
+        answer.events = summary.events_done;
+        answer.skipped = summary.skipped.size();
+        answer.ends_program = summary.device_error.has_value();
+        if (summary.device_error) {
+            answer.error = summary.device_error->what();
+        } else if (answer.status == 1 && !summary.skipped.empty()) {
+            answer.error = summary.skipped.front().reason;
+        }
+        if (m_recording.active()) {
+            m_recording.note("events", std::to_string(summary.events_done));
+        }
+    }
+
+    /// @return false if a signal came while the job waited for memory
+    bool load(const ListedRun& listed) {
+        // A session that could not be prepared, for example because of its input, holds the memory of the next one.
+        const auto reserved = m_session ? std::optional(m_session->reservations()) : std::nullopt;
+        m_session.emplace(JobRequest{m_line.configuration, listed.bindings, m_line.app});
+        require_own_files();
+        log::open_held_files();
+        RunOptions options = run_options(m_line);
+        options.counts = &m_progress.counts();
+        if (reserved) {
+            m_session->reserve_again(std::move(options), *reserved);
+        } else if (!m_session->reserve(std::move(options))) {
+            return false;
+        }
+        m_session->prepare();
+        m_is_prepared = true;
+        m_session->describe(m_recording);
+        m_recording.run_begins();
+        return true;
+    }
+
+    /// @throws Error(Configuration) if a run writes a file of an earlier one; as require_separate_files()
+    void require_own_files() {
+        require_separate_files(m_line, m_session->configuration(), m_session->job(), m_recording);
+        std::set<std::filesystem::path> files;
+        for (const UsedFile& file : m_session->job().used_files()) {
+            const auto path = std::filesystem::weakly_canonical(file.path);
+            if (!file.is_written || !files.insert(path).second || !m_written.contains(path)) {
+                continue;
+            }
+            throw Error(ErrorKind::Configuration, {.what = "two runs of the list write one file",
+                                                   .where = file.user,
+                                                   .seen = file.path.string(),
+                                                   .expected = "a file for each run",
+                                                   .hint = "{name} in a file name is the name of the input: "
+                                                           "-A output=signals/{name}.npz"});
+        }
+        m_written.merge(files);
+    }
+
+    CommandLine m_line;
+    instrument::Recording& m_recording;
+    Progress& m_progress;
+    std::optional<JobSession> m_session;
+    bool m_is_prepared = false;
+    std::set<std::filesystem::path> m_written; ///< by all runs
+};
+
+} // namespace
+
+int run_files(const CommandLine& line, instrument::Recording& recording) {
+    set_time_limit_handler(end_hanging_program);
+    install_signal_handlers();
+    FileList list(line.file_list, line.bindings, line.timing_file);
+    std::optional<FileRuns> runs; // ends after the display of progress
+    Progress progress(Progress::style_for(line.progress));
+    progress.files_begin(list.size());
+    runs.emplace(line, recording, progress);
+    std::uint64_t done = 0, failed = 0;
+    int status = 0;
+    while (stop_signal() == 0 && (status == 0 || line.skip_failed)) {
+        const instrument::Stopwatch running;
+        Answer answer;
+        std::string input;
+        try {
+            const auto listed = list.next(stop_signal());
+            if (!listed) {
+                break;
+            }
+            input = listed->input;
+            answer = recording.active() && done + failed > 0 ? only_one_recorded() : runs->run(*listed);
+        } catch (const Error& error) { // of the line
+            answer = failed_run(error);
+        }
+        print(answer, input, running.seconds());
+        ++(answer.status == 0 ? done : failed);
+        progress.file_ended(answer.status == 0);
+        status = answer.status == 0 ? status : answer.status;
+        if (answer.ends_program) {
+            break;
+        }
+    }
+    progress.finish();
+    if (const std::string file = recording.finish(); !file.empty()) {
+        print_message("profile recorded in " + file + "\n");
+    }
+    print_message(std::to_string(done) + (done == 1 ? " file" : " files") + " processed" +
+                  (failed > 0 ? ", " + std::to_string(failed) + " failed" : "") + "\n");
+    if (stop_signal() != 0) {
+        return 128 + stop_signal();
+    }
+    return done > 0 && line.skip_failed && status != 0 ? 1 : status;
+}
+
+} // namespace spng::app

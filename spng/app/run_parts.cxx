@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "spng/app/run_parts.h"
+
+#include "spng/app/print.h"
+#include "spng/app/signals.h"
+#include "spng/core/error.h"
+#include "spng/core/log/log.h"
+#include "spng/core/log/log_file.h"
+#include "spng/io/file_user.h"
+
+#include <set>
+#include <string>
+#include <vector>
+
+namespace spng::app {
+
+void require_separate_files(const CommandLine& line, const Configuration& configuration, const Job& job,
+                            const instrument::Recording& recording) {
+    const bool runs = line.action == Action::run;
+    std::vector<UsedFile> files =
+        job.used_files(runs ? Job::MissingInputs::rejected : Job::MissingInputs::left_out);
+    files.push_back({"-c", configuration.file, false});
+    const auto add_output = [&files](const char* flag, const std::string& file) {
+        if (!file.empty() && file != "-") {
+            files.push_back({flag, file, true});
+        }
+    };
+    const auto add_report = [&](const char* flag, const std::string& file) {
+        add_output(flag, file);
+        if (!file.empty() && file != "-") {
+            try {
+                require_writable(file);
+            } catch (Error& error) {
+                error.add_where(flag);
+                throw;
+            }
+        }
+    };
+    if (runs) {
+        add_report("--timing", line.timing_file);
+        add_report("--trace-states", line.states_file);
+        add_report("--memory-snapshot", line.memory_snapshot_file);
+        add_output("--record", recording.active() ? instrument::recording::recorder()->final_file() : "");
+    }
+    if (line.action == Action::draw) {
+        add_output("--dot", line.dot_file);
+    }
+    const auto logs = log::held_files();
+    for (const auto& file : std::set<std::string>(logs.begin(), logs.end())) { // levels may share a file
+        add_output("-l", file);
+    }
+    try {
+        require_separate(files);
+    } catch (const Error&) {
+        log::drop_held_files();
+        throw;
+    }
+}
+
+RunOptions run_options(const CommandLine& line) {
+    RunOptions options;
+    options.graph_threads = line.graph_threads;
+    options.skip_failed = line.skip_failed;
+    options.stop_signal = &stop_signal();
+    options.meter_mode.synchronise = line.synchronised_timing;
+    return options;
+}
+
+int outcome(const RunSummary& summary) {
+    for (const auto& event : summary.skipped) {
+        print_message("event " + std::to_string(event.index) + " skipped\n" + event.reason + "\n");
+    }
+    if (!summary.skipped.empty()) {
+        print_message(std::to_string(summary.skipped.size()) + " events skipped, " +
+                      std::to_string(summary.events_done) + " completed\n");
+    }
+    if (summary.stopped_by != 0) {
+        print_message("stopped by " + signal_name(summary.stopped_by) + " after " +
+                      std::to_string(summary.events_done) + " completed events\n");
+        return 128 + summary.stopped_by;
+    }
+    if (summary.device_error) {
+        print_message(std::string(summary.device_error->what()) + "\n");
+        return summary.device_error->exit_status();
+    }
+    return !summary.skipped.empty() && summary.events_done == 0 ? 1 : 0;
+}
+
+} // namespace spng::app

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// Steps that the run of one job (run_job.h) and the runs of a list of files (run_files.h) share.
+
+#include "spng/app/command_line.h"
+#include "spng/engine/job.h"
+#include "spng/instrument/recording.h"
+#include "spng/job/configuration.h"
+
+namespace spng::app {
+
+/// Check that no file of the nodes and the command line is written twice, or written and read. Call before any
+/// file is written.
+/// @throws Error(Configuration); Error(Output) if a file of the command line cannot be written
+void require_separate_files(const CommandLine& line, const Configuration& configuration, const Job& job,
+                            const instrument::Recording& recording);
+
+RunOptions run_options(const CommandLine& line);
+
+/// Print skipped events, the signal and the lost device of a run.
+/// @return the exit status of the run
+int outcome(const RunSummary& summary);
+
+} // namespace spng::app
