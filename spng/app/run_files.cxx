@@ -132,7 +132,7 @@ private:
         require_separate_files(m_line, m_session->configuration(), m_session->job(), m_recording);
         std::set<std::filesystem::path> files;
         for (const UsedFile& file : m_session->job().used_files()) {
-            const auto path = std::filesystem::weakly_canonical(file.path);
+            const auto path = std::filesystem::weakly_canonical(std::filesystem::absolute(file.path));
             if (!file.is_written || !files.insert(path).second || !m_written.contains(path)) {
                 continue;
             }

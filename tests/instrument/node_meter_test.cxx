@@ -13,6 +13,7 @@
 
 #include <barrier>
 #include <chrono>
+#include <map>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -37,6 +38,23 @@ protected:
 
 /// Names and depths of the user annotations that observers saw.
 std::vector<std::string> annotations;
+
+TEST_F(Metered, NothingOfTheLastRunIsLeftAfterAClear) {
+    for (int event = 0; event < 2; ++event) {
+        const NodeMeter::Call call(m_meter, 0, c10::kCPU, {});
+        m_one.add(1);
+    }
+    m_meter.clear();
+    EXPECT_TRUE(m_meter.calls().empty());
+    EXPECT_TRUE(m_meter.operations().empty());
+    {
+        const NodeMeter::Call call(m_meter, 5, c10::kCPU, {});
+        m_one.mul(2);
+    }
+    ASSERT_EQ(m_meter.calls().size(), 1u);
+    EXPECT_EQ(m_meter.calls().front().event, 5u);
+    EXPECT_EQ(m_meter.operations(), (std::map<std::string, std::uint64_t>{{"aten::mul", 1}}));
+}
 
 TEST_F(Metered, ObserversOfUserScopesSeeEachCallAroundItsOperators) {
     annotations.clear();

@@ -4,6 +4,7 @@
 #include "spng/instrument/report/run_report.h"
 
 #include "spng/core/error.h"
+#include "spng/instrument/page_faults.h"
 #include "spng/instrument/report/text_table.h"
 
 #include <ATen/Functions.h>
@@ -244,6 +245,18 @@ TEST_F(Report, StartUpAddsUpToTheFirstCall) {
     EXPECT_EQ(json[2]["name"], "load network");
     EXPECT_EQ(json[2]["depth"], 1);
     EXPECT_EQ(json[1]["own_wall_ns"], half - quarter);
+}
+
+TEST_F(Report, AReportOfALaterRunBeginsWithItsOrigin) {
+    const auto before = report().json()["run"];
+    m_description.origin = begin_report();
+    m_description.origin.time = 1'000'000;
+    m_description.origin.background_cpu = {{"read-ahead", 7}};
+    const auto run = report().json()["run"];
+    EXPECT_NEAR(run["startup_seconds"].get<double>(), before["startup_seconds"].get<double>() - 1e-3, 1e-12);
+    EXPECT_LE(run["page_faults"].get<std::int64_t>(), minor_page_faults() - m_description.origin.page_faults);
+    EXPECT_EQ(run["background_cpu_ns"]["read-ahead"], -7) << "no such thread has worked here";
+    EXPECT_TRUE(start_up_rows().empty());
 }
 
 TEST_F(Report, ASynchronisingRunIsLabelled) {
