@@ -109,7 +109,9 @@ TEST_F(FrameProcessorTest, GivesTheResultOfThePipeline) {
     ASSERT_EQ(result.traces.size(), 1U);
     EXPECT_EQ(result.ident, 5);
     EXPECT_EQ(result.masks, expected.masks);
-    EXPECT_EQ(std::memcmp(result.tagged("signal").samples, expected.traces[0].samples, 2560 * 6000 * sizeof(float)), 0);
+    EXPECT_EQ(
+        std::memcmp(result.tagged("signal").samples, expected.traces[0].samples, 2560 * 6000 * sizeof(float)),
+        0);
     EXPECT_EQ(processor.useful_calls(), 2U);
 }
 

@@ -57,7 +57,10 @@ class Site:
         """Run phlex with the events; the module spng has `keys`, and its results are in `folder`."""
         module = {"cpp": "spng_phlex", "input": INPUT, "device": "cpu", "model": "none", **keys}
         job = {
-            "driver": {"cpp": "generate_layers", "layers": {"event": {"parent": "job", "total": len(events)}}},
+            "driver": {
+                "cpp": "generate_layers",
+                "layers": {"event": {"parent": "job", "total": len(events)}},
+            },
             "sources": {"frames": {"cpp": "spng_test_source", "events": events}},
             "modules": {"spng": module, "sink": {"cpp": "spng_test_sink", "folder": str(folder)}},
         }

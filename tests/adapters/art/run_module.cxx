@@ -20,7 +20,8 @@ std::vector<T> read_all(const char* path) {
     std::ifstream stream(path, std::ios::binary | std::ios::ate);
     std::vector<T> values(static_cast<std::size_t>(stream.tellg()) / sizeof(T));
     stream.seekg(0);
-    stream.read(reinterpret_cast<char*>(values.data()), static_cast<std::streamsize>(values.size() * sizeof(T)));
+    stream.read(reinterpret_cast<char*>(values.data()),
+                static_cast<std::streamsize>(values.size() * sizeof(T)));
     return values;
 }
 

@@ -142,9 +142,9 @@ public:
 
 } // namespace art
 
-#define DEFINE_ART_MODULE(Module)                                                                                    \
-    std::unique_ptr<art::EDProducer> make_module(const fhicl::ParameterSet& parameters) {                            \
-        return std::make_unique<Module>(parameters);                                                                 \
+#define DEFINE_ART_MODULE(Module)                                                                            \
+    std::unique_ptr<art::EDProducer> make_module(const fhicl::ParameterSet& parameters) {                    \
+        return std::make_unique<Module>(parameters);                                                         \
     }
 
 namespace geo {
