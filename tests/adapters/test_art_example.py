@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
@@ -32,7 +33,10 @@ class Site:
         adc.tofile(folder / "adc")
         channels.tofile(folder / "channels")
         words = [folder / "adc", folder / "channels", "6000", model, folder / "signal"]
-        return subprocess.run([self.program, *words], capture_output=True, text=True, check=False)
+        environment = os.environ | {"OMP_WAIT_POLICY": "passive"}
+        return subprocess.run(
+            [self.program, *words], env=environment, capture_output=True, text=True, check=False
+        )
 
 
 @pytest.fixture(scope="module", name="site")

@@ -10,7 +10,7 @@
 
 namespace spng {
 
-/// What becomes of a frame that the chain rejects. Other failures, such as the loss of a device, always throw.
+/// Treatment of frames that the chain rejects. Other failures, such as the loss of a device, always throw.
 enum class Rejected {
     stop, ///< process() throws
     keep  ///< process() returns a frame whose member `error` has the error block

@@ -81,8 +81,8 @@ private:
 
 class Event {
 public:
-    explicit Event(EventNumber_t number) : m_number(number) {}
-    EventNumber_t event() const { return m_number; }
+    explicit Event(EventNumber_t ident) : m_ident(ident) {}
+    EventNumber_t event() const { return m_ident; }
 
     template <class T>
     ValidHandle<T> getValidHandle(const InputTag& tag) const {
@@ -98,7 +98,7 @@ private:
     static std::pair<std::string, std::type_index> key(const std::string& label) {
         return {label, typeid(T)};
     }
-    EventNumber_t m_number;
+    EventNumber_t m_ident;
     std::map<std::pair<std::string, std::type_index>, std::any> m_products;
 };
 

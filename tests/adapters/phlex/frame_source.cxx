@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A phlex source for tests. Its key `events` has one object for each data cell of the layer `event`:
 //
-//     { samples: FILE, type: 'int16' or 'float32', channels: FILE of int32, rows: count, tick_ns: number }
+//     { samples: FILE, type: 'int16' or 'float32', channels: FILE of int32, rows: count, tick_ns: value }
 #include "spng_phlex/frame_products.h"
 
 #include <phlex/source.hpp>
