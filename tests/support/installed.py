@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """An installed tree, and the default event as plain arrays: for tests that run outside of the checkout's environment.
 
-Needs NumPy and no package of this project, so that the tests of a framework run in the environment of the framework.
+Needs NumPy and nothing that is built, so that the tests of a framework run in the environment of the framework.
 """
 
 from __future__ import annotations
@@ -15,14 +15,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
+from scripts.wcb.checkout import ROOT, build_folder
 
 
 def prefix(folder: Path) -> Path:
     """Return the tree of SPNG_PREFIX, or one that is installed into `folder`; skip if nothing is built."""
     if given := os.environ.get("SPNG_PREFIX"):
         return Path(given)
-    if not (ROOT / "build" / "bin" / "wire-cell").exists():
+    build = build_folder()
+    if build is None or not (build / "bin" / "wire-cell").exists():
         pytest.skip("wire-cell is not built, and SPNG_PREFIX names no installed tree")
     command = [str(ROOT / "wcb"), "install", f"--prefix={folder}", "--notests"]
     subprocess.run(command, check=True, capture_output=True)
