@@ -115,6 +115,14 @@ TEST_F(FrameProcessorTest, GivesTheResultOfThePipeline) {
     EXPECT_EQ(processor.useful_calls(), 2U);
 }
 
+TEST_F(FrameProcessorTest, RejectsTheEngineThatWouldWaitForItsCallers) {
+    PipelineOptions parallel = options();
+    parallel.arguments["engine"] = "TbbFlow";
+    const Error error = error_of([&] { FrameProcessor{parallel}; });
+    EXPECT_EQ(error.kind(), ErrorKind::Configuration);
+    EXPECT_EQ(error.text().seen, "engine=TbbFlow");
+}
+
 TEST_F(FrameProcessorTest, NamesThePositionOfARejectedFrame) {
     FrameProcessor processor(options());
     const Error error = error_of([&] { processor.process(foreign_channel(), "[event:3]"); });

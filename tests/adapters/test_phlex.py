@@ -156,14 +156,13 @@ def test_sparse_frames(site: Site, event: dict, expected: bytes, tmp_path: Path)
         ("1", {}),
         ("4", {}),
         ("4", {"concurrency": 4, "queue_size": 1}),
-        ("1", {"arguments": {"engine": "TbbFlow"}}),
     ],
     ids=str,
 )
 def test_many_events(
     site: Site, event: dict, expected: bytes, tmp_path: Path, threads: str, keys: dict
 ) -> None:
-    """More calls than frames in work, and engines that share oneTBB with phlex, also on one thread."""
+    """On one thread, and with more calls than frames in work."""
     done = site.run(tmp_path, [event] * 4, "-j", threads, **keys)
     assert done.returncode == 0, done.stdout + done.stderr
     for ident in range(4):
@@ -245,6 +244,7 @@ def test_a_missing_model(site: Site, event: dict, tmp_path: Path) -> None:
         ({"on_error": "kep"}, "did you mean 'keep'?"),
         ({"detname": "pdhf"}, "did you mean 'pdhd'?"),
         ({"arguments": {"nois_filter": "lines"}}, "did you mean 'noise_filter'?"),
+        ({"arguments": {"engine": "TbbFlow"}}, "expected: engine=Pgrapher"),
         ({"tpcid": "zero"}, "tpcid"),
     ],
     ids=str,

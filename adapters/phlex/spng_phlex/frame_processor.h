@@ -19,9 +19,11 @@ enum class Rejected {
 /// Thread-safe: process() may be called by any count of threads at the same time.
 class FrameProcessor {
 public:
-    /// @throws Error as the constructor of Pipeline
+    /// @throws Error as the constructor of Pipeline; Error(Configuration) for the engine TbbFlow
     explicit FrameProcessor(const PipelineOptions& options, Rejected rejected = Rejected::stop)
-        : m_pipeline(options), m_rejected(rejected) {}
+        : m_pipeline(options), m_rejected(rejected) {
+        reject_shared_threads();
+    }
 
     /// Process one frame. Block until its result is there.
     /// @param where  position of the frame in the job, which begins the line `where` of an error
@@ -48,6 +50,21 @@ public:
     const Pipeline& pipeline() const { return m_pipeline; }
 
 private:
+    /// TbbFlow works on the threads of oneTBB. They may all be waiting in process(), which then never returns.
+    void reject_shared_threads() const {
+        // The report names the engine, also that of another configuration.
+        if (m_pipeline.timing_json().find("\"engine\":\"TbbFlow\"") == std::string::npos) {
+            return;
+        }
+        ErrorText text;
+        text.what = "the engine TbbFlow needs threads of oneTBB, which may all be waiting for it";
+        text.where = "FrameProcessor";
+        text.seen = "engine=TbbFlow";
+        text.expected = "engine=Pgrapher";
+        text.hint = "leave the argument engine out";
+        throw Error(ErrorKind::Configuration, text);
+    }
+
     Pipeline m_pipeline;
     Rejected m_rejected;
 };
