@@ -75,6 +75,7 @@ class Site:
         done = subprocess.run(
             [program, "-c", str(path), *flags],
             env=os.environ | {"PHLEX_PLUGIN_PATH": ":".join(self.plugins), "OMP_WAIT_POLICY": "passive"},
+            cwd=folder,
             capture_output=True,
             text=True,
             timeout=600,
@@ -242,7 +243,7 @@ def test_a_missing_model(site: Site, event: dict, tmp_path: Path) -> None:
     [
         ({"detnam": "pdhd"}, "did you mean 'detname'?"),
         ({"on_error": "kep"}, "did you mean 'keep'?"),
-        ({"detname": "pdhf"}, "did you mean 'pdhd'?"),
+        ({"detname": "pdhf"}, "unknown detector 'pdhf'; known: "),
         ({"arguments": {"nois_filter": "lines"}}, "did you mean 'noise_filter'?"),
         ({"arguments": {"engine": "TbbFlow"}}, "expected: engine=Pgrapher"),
         ({"tpcid": "zero"}, "tpcid"),
