@@ -15,7 +15,7 @@ from .environment import tool
 
 # The compiler of clang-tidy has no omp.h, and the headers of LibTorch want it with this flag; the others are for g++ alone.
 NOT_FOR_CLANG = ("-fopenmp", "-MMD", "-g1", "-g", "-O2", "-O1")
-OWN_HEADERS = r"^(.*/)?(spng|profiling|tests)/.*\.(h|cuh)$"
+OWN_HEADERS = r"^(.*/)?(spng|adapters|profiling|tests)/.*\.(h|cuh)$"
 
 
 def flags(folder: Path) -> list[str]:

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An installed tree, and the default event as plain arrays: for tests that run outside of the checkout's environment.
+
+Needs NumPy and nothing that is built, so that the tests of a framework run in the environment of the framework.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import subprocess
+import tarfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from scripts.wcb.checkout import ROOT, build_folder
+
+
+def prefix(folder: Path) -> Path:
+    """Return the tree of SPNG_PREFIX, or one that is installed into `folder`; skip if nothing is built."""
+    if given := os.environ.get("SPNG_PREFIX"):
+        return Path(given)
+    build = build_folder()
+    if build is None or not (build / "bin" / "wire-cell").exists():
+        pytest.skip("wire-cell is not built, and SPNG_PREFIX names no installed tree")
+    command = [str(ROOT / "wcb"), "install", f"--prefix={folder}", "--notests"]
+    subprocess.run(command, check=True, capture_output=True)
+    return folder
+
+
+def default_event() -> tuple[np.ndarray, np.ndarray]:
+    """Return the samples (channel, tick) int16 and the channel ids of the default event."""
+    arrays = {}
+    with tarfile.open(ROOT / "data" / "tracks10-adc.tar.bz2") as archive:
+        for member in archive:
+            content = archive.extractfile(member)
+            assert content is not None
+            arrays[member.name.removesuffix(".npy")] = np.load(io.BytesIO(content.read()))
+    return np.ascontiguousarray(arrays["frame_*_0"]), arrays["channels_*_0"].astype(np.int32)
+
+
+def write_frame(path: Path, samples: np.ndarray, channels: np.ndarray) -> Path:
+    """Write a frame file with one event, ident 0."""
+    np.savez(
+        path,
+        **{
+            "frame_*_0": samples,
+            "channels_*_0": channels,
+            "tickinfo_*_0": np.array([0.0, 500.0, 0.0]),
+        },
+    )
+    return path
+
+
+def run_job(prefix: Path, folder: Path, **arguments: str | Path) -> subprocess.CompletedProcess:
+    """Run the main job of the installed wire-cell on the CPU."""
+    words = [word for name, value in arguments.items() for word in ("-A", f"{name}={value}")]
+    return subprocess.run(
+        [prefix / "bin" / "wire-cell", "-c", "cfg/pipeline.jsonnet", "-A", "device=cpu", *words],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
+    )
+
+
+def error_lines(text: str) -> list[str]:
+    """Return the error block of an output without its line `where`, whose position depends on the door."""
+    lines = text.splitlines()
+    begin = next(index for index, line in enumerate(lines) if "error: " in line)
+    block = [lines[begin][lines[begin].index("error: ") :]]
+    for line in lines[begin + 1 :]:
+        if not line.startswith("  "):
+            break
+        block.append(line)
+    return [line for line in block if not line.startswith("  where: ")]
