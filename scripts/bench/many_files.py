@@ -50,18 +50,12 @@ def all_by_one(folder: Path, _: list[str]) -> None:
 
 def campaign(folder: Path, packages: Path) -> None:
     """Run a campaign with one worker by a version of the package."""
-    words = [
-        sys.executable,
-        "-m",
-        "wirecell_campaign",
-        "run",
-        "list",
-        "--output",
-        "out",
-        "--program",
-        str(PROGRAM),
-    ]
-    run(words, folder, packages)
+    words = [sys.executable, "-m", "wirecell_campaign", "run", "list", "--output", "out"]
+    run(
+        [*words, "--program", str(PROGRAM), "--config", str(ROOT / "cfg" / "pipeline.jsonnet")],
+        folder,
+        packages,
+    )
 
 
 def main() -> None:
