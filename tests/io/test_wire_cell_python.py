@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.support.wire_cell import ENDINGS, event, job, needs_program, write_arrays
+from tests.support.wire_cell import ENDINGS, event, needs_program, run, write_arrays
 
 NO_TOOLS = "wirecell-plot of wire-cell-python is not on the PATH"
 
@@ -51,9 +51,10 @@ def frames(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("wire_cell_python")
     arrays = event(SAMPLES, CHANNELS, ident=3, tag="signal", start_ns=-1000.0)
     write_arrays(folder / "made.npz", arrays)
-    for ending in ENDINGS:
-        job(folder, job_file=CONVERT, input="made.npz", output=f"signal{ending}", device="")
-    job(folder, job_file=CONVERT, input="made.npz", output="sparse.npz", frames="sparse", device="")
+    for output, form in [*((f"signal{ending}", "dense") for ending in ENDINGS), ("sparse.npz", "sparse")]:
+        words = [word for pair in (f"output={output}", f"frames={form}") for word in ("-A", pair)]
+        done = run("-c", CONVERT, "-A", "input=made.npz", *words, folder=folder)
+        assert done.returncode == 0, done.stderr
     return folder
 
 
