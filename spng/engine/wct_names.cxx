@@ -220,6 +220,15 @@ void reject_wct_keys(const std::string& where, const std::string& type, const nl
     if (!data.is_object()) {
         return;
     }
+    if (type == "FrameFileSource" && data.value("tags", nlohmann::json()) == nlohmann::json::array()) {
+        throw Error(ErrorKind::Configuration,
+                    {.what = "an empty list of tags does not have the meaning of the Wire-Cell Toolkit (WCT)",
+                     .where = where + ", key tags",
+                     .seen = "[]",
+                     .expected = "names of tags, or \"*\" for all",
+                     .hint = "WCT reads traces without a tag then, which \"*\" reads too; " +
+                             std::string(page) + " has all keys"});
+    }
     for (const auto& key : wct_keys_without_equal(type)) {
         if (data.contains(key)) {
             throw Error(

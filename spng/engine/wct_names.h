@@ -22,7 +22,7 @@ std::string instead_of_wct_plugin(const std::string& plugin);
 /// @param type  registered name, or an engine
 std::vector<std::string> wct_keys_without_equal(const std::string& type);
 
-/// Throw Error(Configuration) if the data contain such a key.
+/// Throw Error(Configuration) if the data contain such a key, or a value that has another meaning in WCT.
 /// @param where  component, named in the error
 /// @param type   registered name, or an engine
 /// @param known  keys of the type

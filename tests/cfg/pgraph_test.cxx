@@ -13,7 +13,10 @@
 namespace {
 
 using nlohmann::json;
+using spng::test::check_cases;
 using spng::test::evaluate;
+using spng::test::fields_of_wct;
+using spng::test::LibraryCase;
 
 const std::string parts = R"(
 local service = { type: 'Service', name: 's', data: { value: 1 } };
@@ -144,12 +147,6 @@ TEST(Pgraph, InsertNodeReplacesAnEdge) {
         (std::set<std::string>{"Source:in.0>Node:tap.0", "Node:tap.0>Sink:out.0"}));
 }
 
-struct Case {
-    const char* name; ///< of the library's field
-    const char* expression;
-    const char* expected; ///< JSON
-};
-
 /// An edge "Tail.port>Head.port", and the nodes of the cases below.
 const std::string case_parts = R"(
 local a = node('a'), b = node('b', 1, 2), d = node('d', 2, 1), src = node('in', 0, 1), snk = node('out', 1, 0);
@@ -161,7 +158,7 @@ local tree = { type: 'A', uses: [{ type: 'B', uses: [{ type: 'C' }] }, { type: '
 local types(components) = [component.type for component in components];
 )";
 
-const std::vector<Case> cases{
+const std::vector<LibraryCase> cases{
     {"port", "[pg.port({ type: 'A', name: 'b' }, num=2), pg.port({ type: 'A' })]",
      R"([{"node": "A:b", "port": 2}, {"node": "A", "port": 0}])"},
     {"edge", "short([pg.edge(a, d), pg.edge(b, d, tp=1, hp=1)])", R"(["a.0>d.0", "b.1>d.1"])"},
@@ -232,7 +229,7 @@ const std::vector<Case> cases{
      R"(["Service", "Node", "Node", "Node", "TbbFlow"])"},
 };
 
-const std::vector<Case> fan_cases{
+const std::vector<LibraryCase> fan_cases{
     {"fanout",
      "local g = pg.fan.fanout('F', [a, b], name='n', tag_rules=[7]); [short(g.edges), std.length(g.oports), "
      "pg.uses(g)[0].data]",
@@ -254,18 +251,9 @@ const std::vector<Case> fan_cases{
      R"([["F:n.1>out.0"], [{"node": "F:n", "port": 0}], [{"node": "F:n", "port": 0}], {"multiplicity": 2}])"},
 };
 
-void check(const std::vector<Case>& list, const std::string& library) {
-    std::set<std::string> names;
-    for (const auto& [name, expression, expected] : list) {
-        EXPECT_EQ(evaluate(parts + case_parts + expression), json::parse(expected)) << name;
-        names.insert(name);
-    }
-    EXPECT_EQ(names, spng::test::fields_of_wct(library));
-}
-
 TEST(Pgraph, EachNameOfTheToolkitHasItsMeaning) {
-    check(cases, "pgraph.jsonnet");
-    check(fan_cases, "pgraph.jsonnet fan");
+    EXPECT_EQ(check_cases(cases, parts + case_parts), fields_of_wct("pgraph.jsonnet"));
+    EXPECT_EQ(check_cases(fan_cases, parts + case_parts), fields_of_wct("pgraph.jsonnet fan"));
 }
 
 TEST(Pgraph, WrongCountsAndMissingEdgesAreErrors) {

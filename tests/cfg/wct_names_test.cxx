@@ -150,6 +150,14 @@ TEST(WctNames, AJobUsesNamesOfTheToolkit) {
     EXPECT_EQ(error_of(components).what, "unknown configuration key '_pnodes'");
 }
 
+TEST(WctNames, AnEmptyListOfTagsNamesThePage) {
+    const ErrorText error = error_of(json::array(
+        {{{"type", "FrameFileSource"}, {"data", {{"inname", "in.npz"}, {"tags", json::array()}}}}}));
+    EXPECT_EQ(error.seen, "[]");
+    EXPECT_TRUE(contains(error.where, "FrameFileSource, key tags")) << error.where;
+    EXPECT_TRUE(contains(error.hint, page)) << error.hint;
+}
+
 TEST(WctNames, AKeyUnderBothNamesIsAnError) {
     const json both = json::array(
         {{{"type", "SPNGThresholdROIs"}, {"data", {{"output", "a"}, {"output_tensor_tag", "a"}}}}});

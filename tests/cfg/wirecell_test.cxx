@@ -9,7 +9,11 @@
 
 namespace {
 
+using spng::test::check_cases;
 using spng::test::evaluate;
+using spng::test::fields_of_wct;
+using spng::test::LibraryCase;
+using spng::test::wct_name_list;
 
 double number(const std::string& expression) {
     return evaluate(expression).get<double>();
@@ -81,19 +85,13 @@ TEST(WirecellHelpers, WirePlaneIdsPackLayerFaceAnode) {
 TEST(WirecellUnits, EachUnitOfTheToolkitHasItsValue) {
     const nlohmann::json values =
         evaluate("{ [name]: wc[name] for name in std.objectFields(wc) if std.isNumber(wc[name]) }");
-    for (const auto& [name, expected] : spng::test::wct_name_list().at("units").items()) {
+    for (const auto& [name, expected] : wct_name_list().at("units").items()) {
         ASSERT_TRUE(values.contains(name)) << name;
         EXPECT_NEAR(values.at(name).get<double>() / expected.get<double>(), 1.0, 1e-14) << name;
     }
 }
 
-struct Case {
-    const char* name; ///< of the library's field
-    const char* expression;
-    const char* expected; ///< JSON
-};
-
-const std::vector<Case> cases{
+const std::vector<LibraryCase> cases{
     {"Ulayer", "wc.Ulayer", "1"},
     {"Vlayer", "wc.Vlayer", "2"},
     {"Wlayer", "wc.Wlayer", "4"},
@@ -146,7 +144,7 @@ const std::vector<Case> cases{
 
 // A readout of 4000 ticks of 500 ns lasts 2 ms: bins of 500 Hz up to 1 MHz.
 const std::string binner = "local bins = wc.freqbinner(500, 4000); ";
-const std::vector<Case> binner_cases{
+const std::vector<LibraryCase> binner_cases{
     {"nyquist", "bins.nyquist", "0.001"},
     {"hz_perbin", "bins.hz_perbin", "500"},
     {"bin", "[bins.bin(frequency=f * wc.kilohertz) for f in [0, 1.2, 100.1]]", "[0, 2, 200]"},
@@ -158,26 +156,19 @@ const std::vector<Case> binner_cases{
     {"freqmasks_mirror", "bins.freqmasks_mirror([50 * wc.kilohertz], 2.1 * wc.kilohertz)",
      R"([{"value": 1, "lobin": 0, "hibin": 3999}, {"value": 0, "lobin": 95, "hibin": 104},
          {"value": 0, "lobin": 3896, "hibin": 3905}])"},
-    {"testfreqs", "[std.length(bins.testfreqs), std.round(bins.testfreqs[11] / wc.hertz)]", "[12, 615800]"},
+    {"testfreqs", "[std.length(bins.testfreqs), wc.roundToInt(bins.testfreqs[11] / wc.hertz)]",
+     "[12, 615800]"},
     {"testmasks", "[std.length(bins.testmasks), bins.testmasks[1]]",
      R"([13, {"value": 0, "lobin": 99, "hibin": 107}])"},
 };
 
 TEST(WirecellHelpers, EachNameOfTheToolkitHasItsMeaning) {
-    std::set<std::string> names, binner_names;
-    for (const auto& [name, expression, expected] : cases) {
-        EXPECT_EQ(evaluate(expression), nlohmann::json::parse(expected)) << name;
+    auto names = check_cases(cases, "");
+    for (const auto& [name, unit] : wct_name_list().at("units").items()) {
         names.insert(name);
     }
-    for (const auto& [name, unit] : spng::test::wct_name_list().at("units").items()) {
-        names.insert(name);
-    }
-    EXPECT_EQ(names, spng::test::fields_of_wct("wirecell.jsonnet"));
-    for (const auto& [name, expression, expected] : binner_cases) {
-        EXPECT_EQ(evaluate(binner + expression), nlohmann::json::parse(expected)) << name;
-        binner_names.insert(name);
-    }
-    EXPECT_EQ(binner_names, spng::test::fields_of_wct("wirecell.jsonnet freqbinner"));
+    EXPECT_EQ(names, fields_of_wct("wirecell.jsonnet"));
+    EXPECT_EQ(check_cases(binner_cases, binner), fields_of_wct("wirecell.jsonnet freqbinner"));
 }
 
 TEST(WirecellHelpers, LayersOfSeveralPlanesHaveNoIndex) {
