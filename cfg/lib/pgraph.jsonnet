@@ -54,7 +54,8 @@ local reject_different(first, other) =
         for name in names
         if value(first, name) != value(other, name)
     ];
-    error "two components are called '" + wc.tn(first) + "' and differ in: " + std.join(', ', different);
+    error "two components are called '" + wc.tn(first) + "' and differ in: " + std.join(', ', different)
+          + '; the Wire-Cell Toolkit takes the last of them, see docs/migration.md';
 
 /// List each component once, without its uses. Most have many users, so names and contents are computed once for each use.
 local unique_components(components) =

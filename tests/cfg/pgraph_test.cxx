@@ -85,6 +85,7 @@ TEST(Pgraph, TwoContentsUnderOneNameAreAnError) {
         local filter(scale) = { type: 'Filter', name: 'tpc0', data: { scale: scale, power: 2 } };
         pg.main(pg.pipeline([node('u', uses=[filter(0.42)]), node('w', uses=[filter(5.64)])])))");
     EXPECT_NE(text.find("'Filter:tpc0' and differ in: scale"), std::string::npos) << text;
+    EXPECT_NE(text.find("docs/migration.md"), std::string::npos) << text;
 }
 
 TEST(Pgraph, PipelineOfOneIsThatOne) {
