@@ -92,6 +92,13 @@ void unknown_key(const std::string& where, const std::string& key, const std::ve
          .hint = suggestion(key, known)});
 }
 
+void two_names(const std::string& where, const char* name, const char* wct_name) {
+    throw Error(ErrorKind::Configuration, {.what = "a configuration key is given under two names",
+                                           .where = where,
+                                           .seen = std::string(name) + " and " + wct_name,
+                                           .expected = "one of the two: they have the same meaning"});
+}
+
 void missing_key(const std::string& where, const char* name, const char* text) {
     throw Error(ErrorKind::Configuration, {.what = std::string("missing configuration key '") + name + "'",
                                            .where = where,

@@ -11,7 +11,8 @@
 //         }
 //     };
 //
-// Parsing, range checks, the rejection of unknown keys, `--describe` and the JSON schema all use that
+// `field(...).or_wct("rms_factor")` also accepts the key `rms_factor` of the Wire-Cell Toolkit (WCT), for a key with
+// the same meaning. Parsing, range checks, the rejection of unknown keys, `--describe` and the JSON schema all use that
 // declaration. The initial value of a member is its default. A member may be a bool, an integer, a double, a
 // string, another such struct, or a vector of any of these.
 
@@ -84,6 +85,15 @@ struct Field {
     const char* unit;
     Range range;
     const char* text;
+    /// Name of a key with the same meaning in configurations of the Wire-Cell Toolkit (WCT); empty: none
+    const char* wct_name = "";
+
+    /// Return the field with a key of WCT as its second name.
+    constexpr Field or_wct(const char* other_name) const {
+        Field field = *this;
+        field.wct_name = other_name;
+        return field;
+    }
 };
 
 template <class Config, class Member>
@@ -99,6 +109,7 @@ struct FieldDescription {
     std::string text;
     nlohmann::json default_value;
     std::vector<FieldDescription> members; ///< of a nested struct
+    std::string wct_name;                  ///< second name of the key; empty: none
 };
 
 namespace detail {
@@ -119,6 +130,7 @@ concept HasFields = requires { T::fields(); };
                                const char* unit);
 [[noreturn]] void unknown_key(const std::string& where, const std::string& key,
                               const std::vector<std::string>& known);
+[[noreturn]] void two_names(const std::string& where, const char* name, const char* wct_name);
 [[noreturn]] void missing_key(const std::string& where, const char* name, const char* text);
 void require_object(const std::string& where, const nlohmann::json& seen);
 
@@ -240,16 +252,26 @@ nlohmann::json as_json(const T& value) {
 template <detail::HasFields Config>
 Config parse(const nlohmann::json& data, const std::string& where) {
     detail::require_object(where, data);
-    std::vector<std::string> known;
+    std::vector<std::string> known, wct_names;
     std::apply([&](const auto&... f) { (known.emplace_back(f.name), ...); }, Config::fields());
+    std::apply([&](const auto&... f) { (wct_names.emplace_back(f.wct_name), ...); }, Config::fields());
     for (const auto& [key, value] : data.items()) {
-        if (std::find(known.begin(), known.end(), key) == known.end()) {
+        const auto is_in = [&key = key](const std::vector<std::string>& names) {
+            return std::find(names.begin(), names.end(), key) != names.end();
+        };
+        if (!is_in(known) && (key.empty() || !is_in(wct_names))) {
             detail::unknown_key(where, key, known);
         }
     }
     Config config;
     const auto one = [&](const auto& f) {
-        const auto found = data.find(f.name);
+        auto found = data.find(f.name);
+        if (const auto other = data.find(f.wct_name); *f.wct_name != '\0' && other != data.end()) {
+            if (found != data.end()) {
+                detail::two_names(where, f.name, f.wct_name);
+            }
+            found = other;
+        }
         if (found == data.end()) {
             if (f.range.required) {
                 detail::missing_key(where, f.name, f.text);
@@ -257,7 +279,7 @@ Config parse(const nlohmann::json& data, const std::string& where) {
             return;
         }
         const std::string location =
-            where + (where.find(", key ") == std::string::npos ? ", key " : ".") + f.name;
+            where + (where.find(", key ") == std::string::npos ? ", key " : ".") + found.key();
         detail::assign(config.*(f.member), *found, f.range, f.unit, location);
     };
     std::apply([&](const auto&... f) { (one(f), ...); }, Config::fields());
@@ -278,7 +300,7 @@ std::vector<FieldDescription> describe_fields() {
     const auto one = [&](const auto& f) {
         using Member = std::remove_cvref_t<decltype(defaults.*(f.member))>;
         FieldDescription row{f.name, detail::type_name<Member>(),           f.unit, f.range,
-                             f.text, detail::as_json(defaults.*(f.member)), {}};
+                             f.text, detail::as_json(defaults.*(f.member)), {},     f.wct_name};
         if constexpr (detail::HasFields<Member>) {
             row.members = describe_fields<Member>();
         } else if constexpr (detail::is_vector<Member>::value) {

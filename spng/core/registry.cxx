@@ -10,6 +10,9 @@ Registry& Registry::instance() {
 
 void Registry::add(Entry entry) {
     const std::string type = entry.type.type;
+    if (const std::string& wct_name = entry.type.wct_name; !wct_name.empty()) {
+        m_types_by_wct_name.emplace(wct_name, type);
+    }
     if (!m_entries.emplace(type, std::move(entry)).second) {
         throw Error(ErrorKind::Internal, {.what = "component type registered twice",
                                           .where = type,
@@ -18,7 +21,11 @@ void Registry::add(Entry entry) {
 }
 
 const Registry::Entry* Registry::find(const std::string& type) const {
-    const auto found = m_entries.find(type);
+    auto found = m_entries.find(type);
+    if (const auto by_wct_name = m_types_by_wct_name.find(type);
+        found == m_entries.end() && by_wct_name != m_types_by_wct_name.end()) {
+        found = m_entries.find(by_wct_name->second);
+    }
     return found == m_entries.end() ? nullptr : &found->second;
 }
 

@@ -33,6 +33,8 @@ struct ComponentType {
     /// Tensor memory of one call. Null for services, and for nodes that the memory plan reports as not
     /// counted.
     std::shared_ptr<const MemoryRule> memory{};
+    /// name of the type with the same meaning in configurations of the Wire-Cell Toolkit (WCT); empty: none, or the same
+    std::string wct_name{};
 };
 
 class Registry {
@@ -45,8 +47,9 @@ public:
 
     static Registry& instance();
     void add(Entry entry);
+    /// Return the type with this name, or with this name in WCT; null if there is none.
     const Entry* find(const std::string& type) const;
-    /// Return the names of all types, sorted.
+    /// Return the names of all types, sorted, without their names in WCT.
     std::vector<std::string> types() const;
     /// Make a component of that type, named but not configured.
     /// @throws Error(Configuration) for an unknown type; names the nearest
@@ -54,6 +57,7 @@ public:
 
 private:
     std::map<std::string, Entry> m_entries;
+    std::map<std::string, std::string> m_types_by_wct_name;
 };
 
 template <class T>

@@ -4,6 +4,7 @@
 #include "spng/core/error.h"
 #include "spng/core/nearest.h"
 #include "spng/core/registry.h"
+#include "spng/engine/wct_names.h"
 
 #include <algorithm>
 
@@ -21,13 +22,24 @@ const nlohmann::json& no_data() {
 [[noreturn]] void reject_type(const ComponentName& name) {
     auto types = Registry::instance().types();
     types.insert(types.end(), engine_types.begin(), engine_types.end());
+    const std::string instead = instead_of_wct_type(name.type);
     throw Error(
         ErrorKind::Configuration,
-        {.what = "unknown component type '" + name.type + "'",
+        {.what = instead.empty() ? "unknown component type '" + name.type + "'"
+                                 : "component type '" + name.type +
+                                       "' of the Wire-Cell Toolkit (WCT) does not exist here",
          .where = name.text(),
          .seen = name.type,
          .expected = "a registered type (wire-cell --list), or an engine: " + joined(engine_types, ", "),
-         .hint = suggestion(name.type, types)});
+         .hint = instead.empty() ? suggestion(name.type, types) : instead});
+}
+
+std::vector<std::string> names_of(const std::vector<FieldDescription>& fields) {
+    std::vector<std::string> names;
+    for (const auto& field : fields) {
+        names.push_back(field.name);
+    }
+    return names;
 }
 
 } // namespace
@@ -42,7 +54,8 @@ JobEntry read_entry(const nlohmann::json& item, std::size_t index, const std::st
     const std::string where = source + ", component " + std::to_string(index);
     detail::require_object(where, item);
     for (const auto& [key, value] : item.items()) {
-        if (key != "type" && key != "name" && key != "data") {
+        // pgraph.jsonnet of the Wire-Cell Toolkit adds _pnode, the counts of ports, for programs that draw graphs.
+        if (key != "type" && key != "name" && key != "data" && key != "_pnode") {
             detail::unknown_key(where, key, {"type", "name", "data"});
         }
     }
@@ -75,12 +88,20 @@ bool is_component(const JobEntry& entry) {
 }
 
 std::unique_ptr<Component> make_component(const JobEntry& entry) {
-    if (Registry::instance().find(entry.name.type) == nullptr) {
+    const Registry::Entry* known = Registry::instance().find(entry.name.type);
+    if (known == nullptr) {
         reject_type(entry.name);
     }
+    reject_wct_keys(entry.name.text(), known->type.type, *entry.data, names_of(known->describe()));
     auto component = Registry::instance().make(entry.name);
     component->configure(*entry.data);
     return component;
+}
+
+EngineConfig read_engine(const JobEntry& entry, const std::string& source) {
+    const std::string where = entry.name.text() + " (" + source + ")";
+    reject_wct_keys(where, entry.name.type, *entry.data, names_of(describe_fields<EngineConfig>()));
+    return parse<EngineConfig>(*entry.data, where);
 }
 
 std::string choose_engine(const std::vector<JobEntry>& engines, const std::string& requested,

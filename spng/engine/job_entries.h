@@ -3,6 +3,7 @@
 // Entries of a configuration: the components and engines of a job, as {type, name, data}.
 
 #include "spng/core/component.h"
+#include "spng/engine/engine.h"
 
 #include <nlohmann/json.hpp>
 
@@ -35,6 +36,10 @@ bool is_component(const JobEntry& entry);
 /// Make and configure the component.
 /// @throws Error(Configuration) for an unknown type, and for data that do not fit it
 std::unique_ptr<Component> make_component(const JobEntry& entry);
+
+/// Read the data of an engine.
+/// @throws Error(Configuration)
+EngineConfig read_engine(const JobEntry& entry, const std::string& source);
 
 /// Return the type of the engine to use: the requested one, else the only one of the configuration.
 /// @throws Error(Configuration) if the requested type is not an engine, or the number of engines is not one

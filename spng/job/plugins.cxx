@@ -5,6 +5,7 @@
 #include "spng/core/log/log.h"
 #include "spng/core/nearest.h"
 #include "spng/core/shared_library.h"
+#include "spng/engine/wct_names.h"
 #include "spng/instrument/start_up.h"
 
 #include <algorithm>
@@ -13,10 +14,12 @@
 namespace spng {
 namespace {
 
-/// Plugins of the Wire-Cell Toolkit (WCT) whose part in a signal processing job is built into this program. WCT job
-/// files can keep their lists of plugins.
-const std::vector<std::string> built_in{"WireCellSpng", "WireCellPgraph", "WireCellTbb",
-                                        "WireCellApps", "WireCellAux",    "WireCellSio"};
+/// Plugins of the Wire-Cell Toolkit (WCT) that need no library: their part in a signal processing job is built into this
+/// program. The list contains all plugins that main() of WCT's pgraph.jsonnet adds to each job, so WireCellImg too; a
+/// component of it is rejected by its type.
+const std::vector<std::string> built_in{"WireCellSpng", "WireCellPgraph",  "WireCellTbb",
+                                        "WireCellApps", "WireCellAux",     "WireCellSio",
+                                        "WireCellGen",  "WireCellSigProc", "WireCellImg"};
 
 std::string library_of(const std::string& plugin) {
     if (plugin.find('/') != std::string::npos || plugin.find(".so") != std::string::npos) {
@@ -33,6 +36,14 @@ void load_plugin(const std::string& plugin) {
     const std::string name = plugin.substr(0, plugin.find(':'));
     if (std::find(built_in.begin(), built_in.end(), name) != built_in.end()) {
         return;
+    }
+    if (const std::string instead = instead_of_wct_plugin(name); !instead.empty()) {
+        throw Error(ErrorKind::Usage,
+                    {.what = "plugin '" + name + "' of the Wire-Cell Toolkit (WCT) does not exist here",
+                     .where = "-p, or plugins of the configuration",
+                     .seen = plugin,
+                     .expected = "one of the built-in plugins " + joined(built_in) + ", or none",
+                     .hint = instead});
     }
     const instrument::StartUpPhase phase("load plugin " + name);
     const std::string file = library_of(plugin);

@@ -96,4 +96,27 @@ TEST(Describe, UnknownTypeNamesTheNearest) {
     }
 }
 
+struct RenamedConfig {
+    int bits = 14;
+    static constexpr auto fields() {
+        return std::make_tuple(
+            field(&RenamedConfig::bits, "bits", "", at_least(1), "resolution").or_wct("resolution_bits"));
+    }
+};
+
+TEST(Describe, NamesInTheToolkitAreShown) {
+    spng::Registry registry;
+    registry.add({{.type = "SPNGRenamed", .kind = "service", .text = "a service", .wct_name = "Renamed"},
+                  nullptr,
+                  [] { return spng::describe_fields<RenamedConfig>(); }});
+    const std::string text = spng::app::describe_type(registry, "SPNGRenamed");
+    EXPECT_TRUE(contains(text, "service; in WCT: Renamed\n")) << text;
+    EXPECT_TRUE(contains(text, "resolution; in WCT: resolution_bits\n")) << text;
+    EXPECT_EQ(spng::app::describe_type(registry, "Renamed").substr(0, 7), "Renamed");
+    const auto schema = spng::app::schema_of_type(registry, "Renamed");
+    EXPECT_EQ(schema["title"], "SPNGRenamed");
+    EXPECT_EQ(schema["properties"]["resolution_bits"], schema["properties"]["bits"]);
+    EXPECT_EQ(registry.types(), (std::vector<std::string>{"SPNGRenamed"}));
+}
+
 } // namespace

@@ -5,8 +5,11 @@
 #include "spng/io/data_path.h"
 #include "spng/job/jsonnet.h"
 
+#include <gtest/gtest.h>
+
 #include <filesystem>
 #include <fstream>
+#include <set>
 #include <string>
 #include <unistd.h>
 #include <vector>
@@ -35,6 +38,29 @@ inline nlohmann::json evaluate(const std::string& text, const std::vector<Jsonne
     const SnippetFile file("local wc = import 'wirecell.jsonnet'; local pg = import 'pgraph.jsonnet';\n" +
                            text);
     return evaluate_jsonnet(file.path(), bindings, {own_folder("cfg") / "lib"});
+}
+
+/// A field of a library and an expression with it.
+struct LibraryCase {
+    const char* name;
+    const char* expression;
+    const char* expected; ///< JSON
+};
+
+/// Evaluate the expressions, all at once, and compare them with the expected values. Return the names.
+/// @param locals  Jsonnet in front of the expressions
+inline std::set<std::string> check_cases(const std::vector<LibraryCase>& cases, const std::string& locals) {
+    std::string object;
+    std::set<std::string> names;
+    for (const auto& [name, expression, expected] : cases) {
+        object += std::string("'") + name + "': (" + expression + "),\n";
+        names.insert(name);
+    }
+    const nlohmann::json values = evaluate(locals + "{" + object + "}");
+    for (const auto& [name, expression, expected] : cases) {
+        EXPECT_EQ(values.at(name), nlohmann::json::parse(expected)) << name;
+    }
+    return names;
 }
 
 } // namespace spng::test

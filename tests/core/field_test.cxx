@@ -125,5 +125,47 @@ TEST(NearestName, FindsTyposSwapsAndDroppedPrefixes) {
     EXPECT_EQ(nearest_name("completely_different_name", names), "");
 }
 
+struct WithWctName {
+    int bits = 14;
+    double length = 1;
+    static constexpr auto fields() {
+        return std::make_tuple(
+            field(&WithWctName::bits, "bits", "", between(1, 15), "bits").or_wct("resolution"),
+            field(&WithWctName::length, "length", "", any(), "length"));
+    }
+};
+
+ErrorText rejection_with_wct_name(const char* text) {
+    try {
+        parse<WithWctName>(nlohmann::json::parse(text), "SPNGThing:a");
+    } catch (const Error& error) {
+        return error.text();
+    }
+    ADD_FAILURE() << "accepted " << text;
+    return {};
+}
+
+TEST(Field, AKeyMayHaveItsNameInTheToolkit) {
+    EXPECT_EQ(parse<WithWctName>(R"({"resolution": 12})"_json, "here").bits, 12);
+    EXPECT_EQ(parse<WithWctName>(R"({"bits": 11})"_json, "here").bits, 11);
+    const ErrorText range = rejection_with_wct_name(R"({"resolution": 16})");
+    EXPECT_EQ(range.where, "SPNGThing:a, key resolution");
+    const ErrorText both = rejection_with_wct_name(R"({"resolution": 12, "bits": 12})");
+    EXPECT_EQ(both.what, "a configuration key is given under two names");
+    EXPECT_EQ(both.where, "SPNGThing:a");
+    EXPECT_EQ(both.seen, "bits and resolution");
+}
+
+TEST(Field, AnEmptyKeyIsNotANameInTheToolkit) {
+    EXPECT_EQ(rejection_with_wct_name(R"({"": 12})").what, "unknown configuration key ''");
+}
+
+TEST(Field, DescriptionsHaveTheNameInTheToolkit) {
+    const auto rows = describe_fields<WithWctName>();
+    EXPECT_EQ(rows[0].name, "bits");
+    EXPECT_EQ(rows[0].wct_name, "resolution");
+    EXPECT_EQ(rows[1].wct_name, "");
+}
+
 } // namespace
 } // namespace spng

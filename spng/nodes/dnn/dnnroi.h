@@ -41,7 +41,8 @@ struct DNNROIConfig {
             field(
                 &C::mask_threshold, "mask_threshold", "1", any(),
                 "a sample is in an ROI if the output of the network is above this; below 0: the threshold in "
-                "the file of the network, or 0.5"),
+                "the file of the network, or 0.5")
+                .or_wct("mask_thresh"),
             field(&C::output, "output", "", not_empty(), "name of the output tensor"),
             field(&C::probability, "probability", "", any(),
                   "name of a second output tensor with the output of the network; empty: none"),

@@ -32,7 +32,8 @@ struct Apply1DSpectrumConfig {
             field(&C::rebin, "rebin", "ticks", at_least(1),
                   "ticks per output sample; a sample is the mean over its ticks"),
             field(&C::output, "output", "", not_empty(),
-                  "name of the output tensor: gauss, tight, loose, wiener"));
+                  "name of the output tensor: gauss, tight, loose, wiener")
+                .or_wct("output_tensor_tag"));
     }
 };
 

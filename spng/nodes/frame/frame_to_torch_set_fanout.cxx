@@ -47,7 +47,8 @@ const Registration<FrameToTorchSetFanout> registration{
      .inputs = {"frame"},
      .outputs = {"*"},
      .text = "splits a frame into view groups, cleans and uploads them",
-     .memory = memory_rule<FrameToTorchSetFanout>({.call = plan_memory, .splits_frames = true})}};
+     .memory = memory_rule<FrameToTorchSetFanout>({.call = plan_memory, .splits_frames = true}),
+     .wct_name = "FrameToTorchSetFanout"}};
 
 std::string idents_of(const std::vector<const AnodePlane*>& anodes) {
     std::vector<std::string> idents;

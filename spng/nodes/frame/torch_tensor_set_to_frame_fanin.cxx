@@ -40,7 +40,8 @@ const Registration<TorchTensorSetToFrameFanin> registration{
      .inputs = {"*"},
      .outputs = {"*"},
      .text = "gathers the tensors of all view groups into a frame, or into one frame per anode",
-     .memory = memory_rule<TorchTensorSetToFrameFanin>({.call = plan_memory})}};
+     .memory = memory_rule<TorchTensorSetToFrameFanin>({.call = plan_memory}),
+     .wct_name = "TorchTensorSetToFrameFanin"}};
 
 bool contains(const std::vector<int>& channels, int channel) {
     return std::binary_search(channels.begin(), channels.end(), channel);

@@ -21,7 +21,8 @@ struct ApplyROIConfig {
                   "linear: line through the ends of each ROI (induction); restored: mean of the channel "
                   "outside all ROIs (collection, where a line would lose charge)"),
             field(&C::roi, "roi", "", not_empty(), "name of the mask in the set at port 1"),
-            field(&C::output, "output", "", not_empty(), "name of the output tensor"),
+            field(&C::output, "output", "", not_empty(), "name of the output tensor")
+                .or_wct("output_tensor_tag"),
             field(&C::summary, "summary", "", any(),
                   "add an input port `noise` and copy the noise RMS of its tensor to the output"));
     }

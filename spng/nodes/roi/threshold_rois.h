@@ -38,7 +38,8 @@ struct ThresholdROIsConfig {
             field(&C::pad, "pad", "samples", at_least(0), "samples added to both ends of every ROI"),
             field(&C::image, "image", "", not_empty(),
                   "name of the ROI image for a threshold without passes"),
-            field(&C::output, "output", "", not_empty(), "name of the output tensor"));
+            field(&C::output, "output", "", not_empty(), "name of the output tensor")
+                .or_wct("output_tensor_tag"));
     }
 };
 

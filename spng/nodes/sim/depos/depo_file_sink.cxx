@@ -13,7 +13,8 @@ const Registration<DepoFileSink> registration{{.type = "SPNGDepoFileSink",
                                                .kind = "sink",
                                                .inputs = {"depositions"},
                                                .concurrency = Concurrency::serial,
-                                               .text = "writes events of depositions to a file"}};
+                                               .text = "writes events of depositions to a file",
+                                               .wct_name = "DepoFileSink"}};
 
 } // namespace
 

@@ -14,7 +14,8 @@ const Registration<DepoFileSource> registration{{.type = "SPNGDepoFileSource",
                                                  .kind = "source",
                                                  .outputs = {"depositions"},
                                                  .concurrency = Concurrency::serial,
-                                                 .text = "reads the events of a file of depositions"}};
+                                                 .text = "reads the events of a file of depositions",
+                                                 .wct_name = "DepoFileSource"}};
 
 void report(const std::string& logger, const DepoEvent& event, const DepositionFaults& faults) {
     const std::string where = "event " + std::to_string(event.ident) + ": ";

@@ -29,9 +29,11 @@ struct DrifterConfig {
                   Range{.low = 0, .low_is_open = true, .required = true},
                   "drift speed of electrons in the electric field"),
             field(&C::longitudinal_diffusion, "longitudinal_diffusion", "mm2/ns", at_least(0),
-                  "diffusion constant D_L along the drift"),
+                  "diffusion constant D_L along the drift")
+                .or_wct("DL"),
             field(&C::transverse_diffusion, "transverse_diffusion", "mm2/ns", at_least(0),
-                  "diffusion constant D_T across the drift"),
+                  "diffusion constant D_T across the drift")
+                .or_wct("DT"),
             field(&C::lifetime, "lifetime", "ns", at_least(0),
                   "lifetime of drifting electrons; 0: no absorption"),
             field(&C::fluctuate, "fluctuate", "", any(), "draw the number of absorbed electrons"),

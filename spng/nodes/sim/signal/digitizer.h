@@ -22,7 +22,8 @@ struct DigitizerConfig {
                                field(&C::baselines, "baselines", "ADC", Range{.low = 0, .required = true},
                                      "ADC count at zero voltage, by plane"),
                                field(&C::bits, "bits", "bits", between(1, 15),
-                                     "resolution of the digitiser; counts are 0 to 2^bits - 1"),
+                                     "resolution of the digitiser; counts are 0 to 2^bits - 1")
+                                   .or_wct("resolution"),
                                field(&C::output, "output", "", not_empty(),
                                      "name of the output tensor, the tag in a frame file"));
     }
