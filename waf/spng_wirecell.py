@@ -10,6 +10,7 @@ from waflib.Configure import conf
 
 OLDEST = (0, 25)  # the headers of 0.25.0 to 0.35.0 compile; jobs ran with 0.35
 SOURCES = "adapters/wirecell/*.cxx"
+CHECKS = "tests/adapters/wirecell/with_wct/node_checks.cxx"
 WITH_HEADERS_OF_WCT = ("loaded_version.cxx", "result_frame.cxx", "sigproc.cxx")
 
 # Headers that bring all parts of WCT's that the plugin uses, and one symbol of each library.
@@ -110,6 +111,16 @@ def build(bld):
         install_path="${LIBDIR}",
         name="wirecell_plugin",
     )
+    if bld.env.HAVE_GTEST and not bld.options.notests:
+        bld.program(
+            target="tests/wirecell_checks",
+            source=CHECKS,
+            includes=[".", "spng/include"],
+            use="spng FMT SPDLOG BOOST NLOHMANN WIRECELL GTEST SYSTEM",
+            linkflags=["-rdynamic"],  # the registries of WCT's components are inline variables of program and plugin
+            rpath=["$ORIGIN/../lib"],
+            install_path=None,
+        )
     bld.install_files("${PREFIX}/share/wirecell/wct", bld.path.ant_glob("adapters/wirecell/cfg/*.jsonnet"))
 
 
