@@ -117,7 +117,9 @@ def build(bld):
             source=CHECKS,
             includes=[".", "spng/include"],
             use="spng FMT SPDLOG BOOST NLOHMANN WIRECELL GTEST SYSTEM",
-            linkflags=["-rdynamic"],  # the registries of WCT's components are inline variables of program and plugin
+            linkflags=[
+                "-rdynamic"
+            ],  # the registries of WCT's components are inline variables of program and plugin
             rpath=["$ORIGIN/../lib"],
             install_path=None,
         )
