@@ -36,7 +36,7 @@ std::vector<fs::path> import_folders(const fs::path& file) {
     auto position = folders.end();
     if (is_own(file, own)) {
         const auto environment = folders_of_environment("WIRECELL_PATH");
-        position = std::search(folders.begin(), folders.end(), environment.begin(), environment.end());
+        position = std::find_end(folders.begin(), folders.end(), environment.begin(), environment.end());
     }
     folders.insert(position, own.begin(), own.end());
     return folders;
