@@ -277,7 +277,7 @@ error 'all is right'
     assert "all is right" in done.stdout + done.stderr
 
 
-def test_a_program_that_embeds_the_toolkit(toolkit: Path) -> None:
+def test_a_program_that_embeds_the_toolkit(toolkit: Path, tmp_path: Path) -> None:
     """The C++ checks: frames in memory, bad ones in between, the end of the stream, anodes, sparse traces."""
     build = build_folder()
     assert build is not None
@@ -285,7 +285,13 @@ def test_a_program_that_embeds_the_toolkit(toolkit: Path) -> None:
     if not checks.exists():
         pytest.skip(f"{checks} is not built")
     done = subprocess.run(
-        [checks], env=environment(toolkit), capture_output=True, text=True, timeout=900, check=False
+        [checks],
+        cwd=tmp_path,
+        env=environment(toolkit),
+        capture_output=True,
+        text=True,
+        timeout=900,
+        check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
 
