@@ -62,7 +62,7 @@ def configure(cfg):
             )
     version, has_backtrace = build_settings(os.path.join(include, "WireCellUtil", "BuildConfig.h"))
     numbers = (
-        tuple(int(number) for number in re.findall(r"\d+", version)[:2])
+        tuple(int(part) for part in re.findall(r"\d+", version)[:2])
         if re.match(r"\d+\.\d", version)
         else OLDEST
     )

@@ -118,10 +118,10 @@ std::string argument_text(const json& value, const std::string& where) {
     }
     if (value.is_number()) {
         // Jsonnet has one numeric type: 4 may arrive as 4.0.
-        const double number = value.get<double>();
+        const double real = value.get<double>();
         constexpr double exact = 9.0e15;
-        return std::floor(number) == number && std::abs(number) < exact
-                   ? std::to_string(static_cast<std::int64_t>(number))
+        return std::floor(real) == real && std::abs(real) < exact
+                   ? std::to_string(static_cast<std::int64_t>(real))
                    : value.dump();
     }
     detail::wrong_type(where, value, "string, number or boolean");

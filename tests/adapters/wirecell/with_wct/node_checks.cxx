@@ -343,10 +343,10 @@ TEST_F(SigProcNode, RejectsKeysAndCanBeConfiguredAfterwards) {
 /// The channels from `first` on.
 struct TestAnode : IAnodePlane, IConfigurable {
     void configure(const Configuration& config) override {
-        number = config["ident"].asInt();
+        id = config["ident"].asInt();
         first = config["first"].asInt();
     }
-    int ident() const override { return number; }
+    int ident() const override { return id; }
     int nfaces() const override { return 0; }
     IAnodeFace::pointer face(int) const override { return nullptr; }
     IAnodeFace::vector faces() const override { return {}; }
@@ -358,7 +358,7 @@ struct TestAnode : IAnodePlane, IConfigurable {
     }
     IChannel::pointer channel(int) const override { return nullptr; }
     IWire::vector wires(int) const override { return {}; }
-    int number = 0, first = 0;
+    int id = 0, first = 0;
 };
 
 TEST_F(SigProcNode, TakesTheAnodeOfTheJob) {
