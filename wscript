@@ -30,7 +30,7 @@ def configure(cfg):
     """configure: find the compiler, LibTorch and the other parts, and remember the options"""
     cfg.load("compiler_cxx gccdeps")
     cfg.load("spng_compiler spng_pch spng_unity spng_install spng_libtorch spng_cuda", tooldir=TOOLS)
-    cfg.load("spng_dependencies spng_link_check spng_python spng_summary", tooldir=TOOLS)
+    cfg.load("spng_dependencies spng_link_check spng_wirecell spng_python spng_summary", tooldir=TOOLS)
     watch_tools(cfg)
 
 
@@ -82,7 +82,7 @@ def build(bld):
             install_path="${LIBDIR}",
         )
 
-    bld.load("spng_cuda spng_python", tooldir=TOOLS)
+    bld.load("spng_cuda spng_wirecell spng_python", tooldir=TOOLS)
 
     def program(target, source, use="", defines=()):
         if source:
@@ -111,7 +111,8 @@ def build(bld):
         program(
             "tests/spng_tests",
             bld.chunks_of(bld.path.ant_glob("tests/**/*_test.cxx"), "tests")
-            + ["tests/kernels/emulated_kernels.cxx"],
+            + ["tests/kernels/emulated_kernels.cxx"]
+            + bld.sources_without_wirecell(),
             use="GTEST example_node example_test",
             defines=[f'SPNG_SOURCE_DIR="{bld.path.abspath()}"'],
         )

@@ -22,6 +22,7 @@ PARTS = {
     "sqlite": "SQLite, for the recorder (--record)",
     "gtest": "GoogleTest, for the tests",
     "benchmark": "Google Benchmark, for ./wcb bench",
+    "wirecell": "an installed Wire-Cell Toolkit: builds its plugin libWireCellSpngPlugin; default: no",
 }
 
 # Parts of the Wire-Cell Toolkit that this project does not use.

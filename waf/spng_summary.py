@@ -25,6 +25,7 @@ def configure(cfg):
         ("CUDA headers", env.CUDA_INCLUDE or "none"),
         ("CUDA kernels", env.CUDA_COMPILER_TEXT),
         ("Python module", env.PYTHON_TEXT),
+        ("WCT plugin", env.WIRECELL_TEXT),
     ]
     rows += [tuple(text.split(": ", 1)) for text in env.PARTS_FOUND]
     rows += [("install to", env.PREFIX), ("build in", cfg.bldnode.abspath())]

@@ -5,6 +5,9 @@
 #include "spng/io/data_path.h"
 #include "spng/io/json_file.h"
 
+#include <algorithm>
+#include <system_error>
+
 namespace spng {
 namespace {
 
@@ -20,10 +23,22 @@ std::vector<fs::path> own_jsonnet_folders() {
     return own.empty() ? std::vector<fs::path>{} : std::vector<fs::path>{own, own / "lib"};
 }
 
-std::vector<fs::path> import_folders() {
+bool is_own(const fs::path& file, const std::vector<fs::path>& own) {
+    std::error_code problem;
+    return !own.empty() && fs::equivalent(fs::absolute(file).parent_path(), own.front(), problem);
+}
+
+/// Return the folders that imports of a configuration are searched in. The project's own configurations search WIRECELL_PATH
+/// last: it names the Jsonnet of the Wire-Cell Toolkit in many environments, which has files of the same names.
+std::vector<fs::path> import_folders(const fs::path& file) {
     std::vector<fs::path> folders = search_path();
     const auto own = own_jsonnet_folders();
-    folders.insert(folders.end(), own.begin(), own.end());
+    auto position = folders.end();
+    if (is_own(file, own)) {
+        const auto environment = folders_of_environment("WIRECELL_PATH");
+        position = std::find_end(folders.begin(), folders.end(), environment.begin(), environment.end());
+    }
+    folders.insert(position, own.begin(), own.end());
     return folders;
 }
 
@@ -71,9 +86,10 @@ Configuration load_configuration(const std::string& name, const std::vector<Json
     }
     Configuration configuration;
     configuration.file = find_file(name, folders, "configuration file");
-    configuration.components = is_json(configuration.file) ? load_json(configuration.file, bindings)
-                                                           : evaluate_jsonnet(configuration.file, bindings,
-                                                                              import_folders(), questions);
+    configuration.components =
+        is_json(configuration.file)
+            ? load_json(configuration.file, bindings)
+            : evaluate_jsonnet(configuration.file, bindings, import_folders(configuration.file), questions);
     configuration.plugins = plugins_of(configuration.components);
     return configuration;
 }

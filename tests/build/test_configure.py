@@ -55,6 +55,7 @@ def test_the_usual_case_needs_no_option(configure, torch_folder, tmp_path):
     assert done.status == 0, done.err
     assert re.match(r"2\.\d\d", found(done.out, "LibTorch"))
     assert found(done.out, "NVTX ranges") == "left out (--with-nvtx)"
+    assert found(done.out, "WCT plugin") == "left out (--with-wirecell=DIR)"
     assert "note" not in done.out
     parts = tmp_path / "build" / "parts" / "include"
     assert {"fmt", "spdlog", "boost", "nlohmann", "archive.h"} <= {path.name for path in parts.iterdir()}
@@ -104,6 +105,40 @@ def test_a_missing_part_is_named_with_its_packages(configure, tmp_path):
     assert done.status != 0
     assert "spdlog: no spdlog or libspdlog.so in" in done.err
     assert "apt: libspdlog-dev" in done.err and "conda-forge: spdlog" in done.err
+
+
+@pytest.mark.usefixtures("torch_folder")
+def test_a_folder_without_the_toolkit_says_so(configure, tmp_path):
+    done = configure(f"--with-wirecell={tmp_path}")
+    assert done.status != 0
+    header = tmp_path / "include" / "WireCellUtil" / "BuildConfig.h"
+    assert f"--with-wirecell={tmp_path} is no installation of WCT: no {header}" in done.err
+    assert "To fix: give the folder" in done.err
+    assert "--with-wirecell has no folder" in configure("--with-wirecell").err
+
+
+@pytest.mark.usefixtures("torch_folder")
+@pytest.mark.parametrize(
+    ("version", "message"),
+    [
+        ("0.24.3", "WCT 0.24.3 is too old\n  To fix: WCT 0.25 or newer is needed"),
+        ("0.35.0-1069-g2ddac97f", "headers and libraries of WCT do not compile and link"),
+    ],
+)
+def test_an_unfit_toolkit_is_rejected(configure, tmp_path, version, message):
+    """One that is too old, and one whose files are empty."""
+    root = tmp_path / "wct"
+    for name in (
+        "include/WireCellUtil/BuildConfig.h",
+        "include/WireCellIface/IFrameFilter.h",
+        "lib/libWireCellUtil.so",
+        "lib/libWireCellIface.so",
+    ):
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(f'#define WIRECELL_VERSION "{version}"\n', encoding="utf-8")
+    done = configure(f"--with-wirecell={root}")
+    assert done.status != 0
+    assert message in done.err
 
 
 # Declared by wscript and waft/*.py of the Wire-Cell Toolkit at commit 2ddac97f (August 2026).

@@ -90,10 +90,13 @@ struct State {
         for (const auto& [logger, level] : levels) {
             loggers = std::min(loggers, level);
         }
-        Level outputs = handler ? handler_level : Level::off;
+        Level outputs = Level::off;
         each_sink([&](const Sink& sink) { outputs = std::min(outputs, sink.level); });
-        lowest = std::max(loggers, outputs);
+        lowest = std::min(std::max(loggers, outputs), level_of_handler());
     }
+
+    /// The handler gets all lines of its level and worse: the levels of the loggers are for the sinks.
+    Level level_of_handler() const { return handler ? handler_level : Level::off; }
 
     /// Return the level of the longest configured name with which the logger's name begins.
     Level level_of(std::string_view logger) const {
@@ -315,7 +318,7 @@ bool enabled(std::string_view logger, Level level) {
         return false;
     }
     const std::shared_lock lock(s.mutex);
-    return level != Level::off && level >= s.level_of(logger);
+    return level != Level::off && level >= std::min(s.level_of(logger), s.level_of_handler());
 }
 
 void write(std::string_view logger, Level level, std::string_view text) {
@@ -327,11 +330,12 @@ void write(std::string_view logger, Level level, std::string_view text) {
     Handler handler;
     {
         const std::shared_lock lock(s.mutex);
-        if (s.handler && level >= s.handler_level) {
+        if (level >= s.level_of_handler()) {
             handler = s.handler;
         }
+        const Level loggers = s.level_of(logger);
         s.each_sink([&](const Sink& sink) {
-            if (level < sink.level) {
+            if (level < std::max(sink.level, loggers)) {
                 return;
             }
             try {
