@@ -125,7 +125,7 @@ def test_missing_system_packages_are_listed_and_nothing_is_installed(run_wcb, tm
 
 
 def test_without_root_nothing_is_installed(monkeypatch, capsys):
-    missing = system_packages.Package("libnever-dev", "never", "header:never/there.h", "a test")
+    missing = system_packages.Package("libnever-dev", "never-devel", "never", "header:never/there.h", "a test")
     monkeypatch.setattr(system_packages, "read_list", lambda: [missing])
     monkeypatch.setattr(system_packages, "rights", lambda: None)
     monkeypatch.setattr(system_packages, "run", lambda command: pytest.fail(f"ran {command}"))
@@ -147,7 +147,7 @@ def test_apt_line_is_shown_before_it_runs(monkeypatch, capsys, tmp_path):
     apt.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
     monkeypatch.setattr(system_packages, "rights", list)
-    missing = system_packages.Package("never", "never", "command:never-there", "a test")
+    missing = system_packages.Package("never", "never", "never", "command:never-there", "a test")
     monkeypatch.setattr(system_packages, "read_list", lambda: [missing])
     system_packages.ensure()
     calls = log.read_text().splitlines()
@@ -160,7 +160,7 @@ def test_apt_line_is_shown_before_it_runs(monkeypatch, capsys, tmp_path):
 
 
 def test_an_optional_package_is_done_without(monkeypatch, capsys):
-    missing = system_packages.Package("never", "-", "command:never-there", "optional: a test")
+    missing = system_packages.Package("never", "-", "-", "command:never-there", "optional: a test")
     monkeypatch.setattr(system_packages, "read_list", lambda: [missing])
     monkeypatch.setattr(system_packages, "rights", lambda: None)
     monkeypatch.setattr(system_packages, "run", lambda command: pytest.fail(f"ran {command}"))
