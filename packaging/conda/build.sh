@@ -8,6 +8,8 @@ ln -sf libjsonnet.so.0.21.0 "$PREFIX/lib/libjsonnet.so.0"
 ln -sf libjsonnet.so.0 "$PREFIX/lib/libjsonnet.so"
 install -m 644 jsonnet/include/libjsonnet.h jsonnet/include/libjsonnet_fmt.h "$PREFIX/include/"
 
+sed -n '/^waflib==/,/[^\\]$/p' requirements-hashes.txt >waflib.txt
+"$PYTHON" -m pip install --no-deps --require-hashes --target waf --requirement waflib.txt
 PYTHONPATH=$PWD/waf
 export PYTHONPATH
 parts=

@@ -120,6 +120,7 @@ def test_missing_system_packages_are_listed_and_nothing_is_installed(run_wcb, tm
     assert done.status == 2
     assert "nothing was installed (no apt-get)" in done.err
     assert "apt-get install -y --no-install-recommends g++" in done.err
+    assert "dnf install -y gcc-toolset-13-gcc-c++" in done.err and "CRB and EPEL" in done.err
     assert "conda install -c conda-forge gxx" in done.err
     assert "download" not in done.out
 
