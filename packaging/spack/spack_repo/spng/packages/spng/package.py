@@ -40,7 +40,7 @@ class Spng(Package):
     depends_on("jsonnet")
     depends_on("libarchive")
     depends_on("nlohmann-json")
-    depends_on("spdlog+fmt_external")
+    depends_on("spdlog")
     depends_on("sqlite")
     depends_on("zlib-api")
 
