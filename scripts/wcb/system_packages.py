@@ -144,7 +144,11 @@ def report(missing: list[Package], reason: str) -> str:
         + "\n".join(lines)
         + "\nTo fix, one of:\n"
         f"  sudo apt-get install -y --no-install-recommends {' '.join(package.apt for package in missing)}\n"
-        + (f"  sudo dnf install -y {el9}     (with the repositories CRB and EPEL; docs/packages.md)\n" if el9 else "")
+        + (
+            f"  sudo dnf install -y {el9}     (with the repositories CRB and EPEL; docs/packages.md)\n"
+            if el9
+            else ""
+        )
         + (
             f"  conda install -c conda-forge {conda}     (and run ./wcb in that environment)\n"
             if conda
@@ -154,5 +158,7 @@ def report(missing: list[Package], reason: str) -> str:
     )
 
 
-if __name__ == "__main__":  # python3 -m scripts.wcb.system_packages el9: the names of all packages that are not optional
+if (
+    __name__ == "__main__"
+):  # python3 -m scripts.wcb.system_packages el9: the names of all packages that are not optional
     print(*names(sys.argv[1], [package for package in read_list() if not package.optional]))

@@ -59,7 +59,11 @@ def test_steps_of_an_image(system: str, tmp_path: Path) -> None:
     for name in ("sh", "basename", "cp", "mkdir", "rm"):
         (tools / name).symlink_to(f"/bin/{name}")
     (checkout / "scripts").symlink_to(ROOT / "scripts")
-    script = (PACKAGING / "image-build.sh").read_text(encoding="utf-8").replace("/tmp/spng-demo", f"{tmp_path}/demo")
+    script = (
+        (PACKAGING / "image-build.sh")
+        .read_text(encoding="utf-8")
+        .replace("/tmp/spng-demo", f"{tmp_path}/demo")
+    )
     bundle = tmp_path / "bundle"
     subprocess.run(
         ["/bin/sh", "-c", script, "image-build.sh", "slim", bundle],
@@ -101,7 +105,10 @@ def test_images_take_files_that_exist() -> None:
     docker = (PACKAGING / "Dockerfile").read_text(encoding="utf-8")
     definition = (PACKAGING / "apptainer.def").read_text(encoding="utf-8")
     for text in (docker, definition):
-        assert {name for name in re.findall(r"packaging/([\w-]+\.sh)", text)} == {"image-build.sh", "image-runtime.sh"}
+        assert set(re.findall(r"packaging/([\w-]+\.sh)", text)) == {
+            "image-build.sh",
+            "image-runtime.sh",
+        }
         assert re.search(r"BASE=almalinux:9\b", text) and re.search(r"SET=slim\b", text)
     assert all((PACKAGING / name).exists() for name in ("image-build.sh", "image-runtime.sh"))
     ignored = (PACKAGING / "Dockerfile.dockerignore").read_text(encoding="utf-8").split()
@@ -146,7 +153,9 @@ def test_licences_of_libraries_of_rpm_and_pip(monkeypatch, tmp_path: Path) -> No
     """A bundle made on Enterprise Linux 9 has packages of rpm, and oneTBB of pip."""
     rpm = tmp_path / "bin" / "rpm"
     rpm.parent.mkdir()
-    rpm.write_text("#!/bin/sh\n[ \"$5\" = /usr/lib64/libfmt.so.8 ] && printf 'fmt\\t8.1.1-5.el9\\n' || echo file is not owned\n")
+    rpm.write_text(
+        "#!/bin/sh\n[ \"$5\" = /usr/lib64/libfmt.so.8 ] && printf 'fmt\\t8.1.1-5.el9\\n' || echo file is not owned\n"
+    )
     rpm.chmod(0o755)
     monkeypatch.setenv("PATH", f"{rpm.parent}:{os.environ['PATH']}")
     licence = tmp_path / "licenses" / "fmt" / "LICENSE.rst"

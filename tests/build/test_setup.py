@@ -126,7 +126,9 @@ def test_missing_system_packages_are_listed_and_nothing_is_installed(run_wcb, tm
 
 
 def test_without_root_nothing_is_installed(monkeypatch, capsys):
-    missing = system_packages.Package("libnever-dev", "never-devel", "never", "header:never/there.h", "a test")
+    missing = system_packages.Package(
+        "libnever-dev", "never-devel", "never", "header:never/there.h", "a test"
+    )
     monkeypatch.setattr(system_packages, "read_list", lambda: [missing])
     monkeypatch.setattr(system_packages, "rights", lambda: None)
     monkeypatch.setattr(system_packages, "run", lambda command: pytest.fail(f"ran {command}"))

@@ -36,7 +36,9 @@ def of_dpkg(library: Path) -> Origin | None:
 
 def of_rpm(library: Path, licences: Path = Path("/usr/share/licenses")) -> Origin | None:
     """Return the package of Enterprise Linux, whose licence may be in the folder of the main package."""
-    answer = query("rpm", "--query", "--queryformat", "%{NAME}\t%{VERSION}-%{RELEASE}\n", "--file", str(library))
+    answer = query(
+        "rpm", "--query", "--queryformat", "%{NAME}\t%{VERSION}-%{RELEASE}\n", "--file", str(library)
+    )
     owner, _, version = answer.partition("\n")[0].partition("\t")
     if not version:  # rpm reports a file without a package on standard output
         return None

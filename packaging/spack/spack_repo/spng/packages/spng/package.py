@@ -3,9 +3,8 @@
 
 from pathlib import Path
 
-from spack_repo.builtin.build_systems.generic import Package
-
 from spack.package import *
+from spack_repo.builtin.build_systems.generic import Package
 
 CLONE = Path(__file__).resolve().parents[6]
 
@@ -58,7 +57,15 @@ class Spng(Package):
         pins = Path("requirements-hashes.txt").read_text(encoding="utf-8")
         start = pins.index("waflib==")
         Path("waflib.txt").write_text(pins[start : pins.index("\n", pins.index("sha256", start))] + "\n")
-        python("-m", "pip", "install", "--no-deps", "--require-hashes", "--target=waf", "--requirement=waflib.txt")
+        python(
+            "-m",
+            "pip",
+            "install",
+            "--no-deps",
+            "--require-hashes",
+            "--target=waf",
+            "--requirement=waflib.txt",
+        )
 
         parts = {
             "libtorch": join_path(spec["py-torch"].prefix, spec["python"].package.platlib, "torch"),
