@@ -116,7 +116,8 @@ def launcher(tree: Tree, command: str, version: str, modules: list[str], start: 
 
 def reject_function() -> str:
     """Return the shell function that ends a launcher with an error block."""
-    return (TEMPLATES / "reject.sh").read_text(encoding="utf-8").rstrip("\n")
+    _, function = (TEMPLATES / "reject.sh").read_text(encoding="utf-8").split("\n", 1)  # without the licence
+    return function.rstrip("\n")
 
 
 def filled(template: Path, values: dict[str, str]) -> str:
