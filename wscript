@@ -30,7 +30,8 @@ def configure(cfg):
     """configure: find the compiler, LibTorch and the other parts, and remember the options"""
     cfg.load("compiler_cxx gccdeps")
     cfg.load("spng_compiler spng_pch spng_unity spng_install spng_libtorch spng_cuda", tooldir=TOOLS)
-    cfg.load("spng_dependencies spng_link_check spng_wirecell spng_python spng_summary", tooldir=TOOLS)
+    cfg.load("spng_dependencies spng_link_check spng_wirecell", tooldir=TOOLS)
+    cfg.load("spng_python spng_python_tools spng_summary", tooldir=TOOLS)
     watch_tools(cfg)
 
 
@@ -123,7 +124,7 @@ def build(bld):
             program("bench/" + os.path.splitext(source.name)[0], [source], use="BENCHMARK")
     if bld.env.HAVE_GTEST and not bld.options.notests:
         bld.load("spng_example_node", tooldir=TOOLS)  # last: it may be absent, and waf numbers the targets
-    bld.load("spng_cuda_simulator spng_packages", tooldir=TOOLS)
+    bld.load("spng_cuda_simulator spng_packages spng_python_tools", tooldir=TOOLS)
     install_files(bld)
 
 

@@ -196,6 +196,8 @@ def cuda_headers(cfg, torch_includes):
         unique(filter(None, [cfg.env.CUDA_INCLUDE, cfg.env.CUPTI_INCLUDE]))
     )
 
+    leave_out_broken_headers(cfg)
+
     cfg.env.WITH_NVTX = "no" if options.with_nvtx == "no" else "yes"
     if cfg.env.WITH_NVTX == "yes":
         cfg.env.NVTX_INCLUDE = first_with(NVTX_HEADER)
@@ -207,3 +209,32 @@ def cuda_headers(cfg, torch_includes):
         cfg.env.CXXFLAGS_NVTX = system_includes([cfg.env.NVTX_INCLUDE])
         # SPNG_NVTX is this project's name, HAVE_NVTX the toolkit's.
         cfg.env.DEFINES_NVTX = ["SPNG_NVTX=1", "HAVE_NVTX=1"]
+
+
+def leave_out_broken_headers(cfg):
+    """Leave CUDA's headers out if they do not compile: since CUDA 13 those in crt/ are a package of their own."""
+    if not cfg.env.CUDA_INCLUDE and not cfg.env.CUPTI_INCLUDE:
+        return
+    names = [
+        name
+        for name, folder in (("cuda_runtime_api.h", cfg.env.CUDA_INCLUDE), ("cupti.h", cfg.env.CUPTI_INCLUDE))
+        if folder
+    ]
+    works = cfg.check_cxx(
+        fragment="".join(f"#include <{name}>\n" for name in names) + "int main() { return 0; }\n",
+        use="CUDA",
+        features="cxx",
+        mandatory=False,
+        msg="Checking that CUDA's headers compile",
+        errmsg="no: left out",
+    )
+    if not works:
+        cfg.env.append_value(
+            "NOTES",
+            [
+                f"CUDA's headers in {cfg.env.CUDA_INCLUDE or cfg.env.CUPTI_INCLUDE} do not compile (see config.log): "
+                "recording of GPUs and the CUDA kernels are left out. To fix: ./wcb setup, or --with-cuda=DIR"
+            ],
+        )
+        cfg.env.CUDA_INCLUDE = cfg.env.CUPTI_INCLUDE = ""
+        cfg.env.DEFINES_CUDA = cfg.env.CXXFLAGS_CUDA = []

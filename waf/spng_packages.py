@@ -29,6 +29,7 @@ if(NOT TARGET WireCellSpng::WireCellSpng)
   add_library(WireCellSpng::Plugin INTERFACE IMPORTED)
   set_target_properties(WireCellSpng::Plugin PROPERTIES
     INTERFACE_LINK_LIBRARIES "WireCellSpng::WireCellSpng;{libraries}"
+    INTERFACE_INCLUDE_DIRECTORIES "{folders}"
     INTERFACE_SYSTEM_INCLUDE_DIRECTORIES "{folders}"
     INTERFACE_COMPILE_DEFINITIONS "{defines}"
     INTERFACE_COMPILE_FEATURES cxx_std_20)

@@ -8,6 +8,8 @@ import importlib.util
 import os
 import sysconfig
 
+from spng_python_tools import module_search_path, site_packages
+
 SOURCES = "python/bindings/*.cxx"
 
 
@@ -64,7 +66,7 @@ def build(bld):
         use="nanobind spng FMT TORCH PYTHON NLOHMANN SYSTEM",
         # Python's own symbols are those of the program that loads the module.
         linkflags=["-Wl,--as-needed"],
-        rpath=["$ORIGIN/../../lib"],
-        install_path=None,
+        rpath=["$ORIGIN/../../lib", module_search_path(bld.env)],
+        install_path=f"${{PREFIX}}/{site_packages()}/spng",
         name="spng_python",
     )

@@ -11,9 +11,17 @@ from pathlib import Path
 
 from .errors import CampaignError, UsageError, indented
 
-HOME = Path(__file__).resolve().parents[2]  # the checkout, or the bundle, that this package is part of
 FOLDERS = ("build/bin", "bin")  # of the program in HOME
 PROGRAM = "wire-cell"
+
+
+def home(package: Path) -> Path:
+    """Return the checkout, the bundle or the installed tree that a package is part of."""
+    in_packages = package.parent.name == "site-packages"  # PREFIX/lib/python3.X/site-packages
+    return package.parents[3 if in_packages else 1]
+
+
+HOME = home(Path(__file__).resolve().parent)
 TIMEOUT = 300  # s for --version and --check; the first start from a slow file system takes long
 
 

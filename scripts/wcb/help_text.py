@@ -48,7 +48,7 @@ Step by step, as in the Wire-Cell Toolkit:
 
   configure   find compiler, LibTorch and the other parts; store the options
   build       build the library, wire-cell, the tests and the benchmarks
-  install     bin/wire-cell, lib/, include/, share/wirecell/{cfg,data} under --prefix
+  install     bin/wire-cell, Python tools, lib/, include/, share/wirecell/{cfg,data} under --prefix (docs/packages.md)
   uninstall   remove what install copied
   clean       remove the build's outputs; distclean: also the result of configure
   list        list the targets

@@ -11,6 +11,7 @@ import importlib.util
 import os
 import shutil
 import subprocess
+import sys
 import sysconfig
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,6 +26,7 @@ class Package:
     """One line of system-packages.txt."""
 
     apt: str
+    el9: str  # of Enterprise Linux 9; "-" where it has none
     conda: str  # "-" where conda-forge has none
     sign: str  # "command:g++", "header:fmt/core.h", "python-header:Python.h" or "module:ensurepip"
     purpose: str
@@ -106,13 +108,13 @@ def ensure(for_tests: bool = False) -> None:
 
 def install(prefix: list[str], packages: list[Package]) -> str:
     """Print the command that installs the packages, and run it. Return an error text, empty on success."""
-    names = [package.apt for package in packages]
+    wanted = [package.apt for package in packages]
     apt = prefix + ["env", "DEBIAN_FRONTEND=noninteractive", "apt-get"]
-    command = apt + ["install", "-y", "--no-install-recommends", *names]
-    say(f"System packages: {len(names)} missing. This installs them:\n  {' '.join(command)}")
+    command = apt + ["install", "-y", "--no-install-recommends", *wanted]
+    say(f"System packages: {len(wanted)} missing. This installs them:\n  {' '.join(command)}")
     known = (
         subprocess.run(
-            ["apt-get", "install", "--simulate", "--no-install-recommends", *names],
+            ["apt-get", "install", "--simulate", "--no-install-recommends", *wanted],
             capture_output=True,
             check=False,
         ).returncode
@@ -125,18 +127,28 @@ def install(prefix: list[str], packages: list[Package]) -> str:
     return "apt-get install failed; see its message above" if run(command) else ""
 
 
+def names(system: str, packages: list[Package]) -> list[str]:
+    """Return the names of the packages in 'apt', 'el9' or 'conda', each once, without those that it does not have."""
+    return list(dict.fromkeys(name for package in packages if (name := getattr(package, system)) != "-"))
+
+
 def report(missing: list[Package], reason: str) -> str:
-    """Return the error text: the missing packages by their names in apt and conda-forge."""
+    """Return the error text: the missing packages by their names in apt, Enterprise Linux 9 and conda-forge."""
     width = max(len(package.apt) for package in missing)
     lines = [
         f"  {package.apt:{width}}  conda-forge: {package.conda:15} {package.purpose}" for package in missing
     ]
-    conda = " ".join(dict.fromkeys(package.conda for package in missing if package.conda != "-"))
+    conda, el9 = " ".join(names("conda", missing)), " ".join(names("el9", missing))
     return (
         f"system packages are missing and nothing was installed ({reason}):\n"
         + "\n".join(lines)
         + "\nTo fix, one of:\n"
         f"  sudo apt-get install -y --no-install-recommends {' '.join(package.apt for package in missing)}\n"
+        + (
+            f"  sudo dnf install -y {el9}     (with the repositories CRB and EPEL; docs/packages.md)\n"
+            if el9
+            else ""
+        )
         + (
             f"  conda install -c conda-forge {conda}     (and run ./wcb in that environment)\n"
             if conda
@@ -144,3 +156,9 @@ def report(missing: list[Package], reason: str) -> str:
         )
         + "  ./wcb setup --no-system, then ./wcb configure --with-NAME=DIR for parts in other folders"
     )
+
+
+if (
+    __name__ == "__main__"
+):  # python3 -m scripts.wcb.system_packages el9: the names of all packages that are not optional
+    print(*names(sys.argv[1], [package for package in read_list() if not package.optional]))

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from scripts.wcb.bundle import contents
+from scripts.wcb import python_tools
 from tests.build.bundle_support import (
     JOB,
     built_output,
@@ -357,13 +357,11 @@ def test_python_tools(bundle: Path, tmp_path: Path) -> None:
     )
     assert block["error"] == "wirecell-frame cannot run with this Python"
     assert block["seen"].startswith("no package numpy in")
-    assert block["expected"] == f"python3 of version {sys.version_info[0]}.{sys.version_info[1]} with numpy"
+    assert block["expected"] == f"python3, {sys.version_info[0]}.{sys.version_info[1]}, with numpy"
 
-    contents.put_filled(
-        "python-tool.sh",
-        tmp_path / "bin" / "tool",
-        {"NAME": "tool", "PACKAGE": "tool", "PYTHON": "99.0", "MODULES": "numpy"},
-    )
+    (tmp_path / "bin").mkdir()
+    text = python_tools.launcher(python_tools.BUNDLE, "tool", "99.0+", ["numpy"])
+    (tmp_path / "bin" / "tool").write_text(text, encoding="utf-8")
     (tmp_path / "bin" / "tool").chmod(0o755)
     block = rejection(
         subprocess.run(

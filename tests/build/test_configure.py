@@ -62,6 +62,19 @@ def test_the_usual_case_needs_no_option(configure, torch_folder, tmp_path):
     assert (parts / "fmt").resolve() != (torch_folder / "include" / "fmt").resolve()
 
 
+def test_headers_of_cuda_that_do_not_compile_are_left_out(configure, tmp_path):
+    """Those in crt/ are a package of their own since CUDA 13."""
+    cuda = tmp_path / "cuda" / "include"
+    cuda.mkdir(parents=True)
+    for name in ("cuda_runtime_api.h", "cupti.h"):
+        (cuda / name).write_text('#include "crt/there_is_no_such_header.h"\n')
+    done = configure(f"--with-cuda={cuda.parent}")
+    assert done.status == 0, done.err
+    assert found(done.out, "CUDA headers") == "none"
+    assert found(done.out, "CUDA kernels").startswith("left out")
+    assert f"CUDA's headers in {cuda} do not compile" in found(done.out, "note")
+
+
 def test_a_libtorch_without_cuda_is_enough(configure, made_up_torch):
     done = configure(f"--with-libtorch={made_up_torch()}", "--build-mode=debug")
     assert done.status == 0, done.err

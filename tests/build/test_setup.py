@@ -120,12 +120,15 @@ def test_missing_system_packages_are_listed_and_nothing_is_installed(run_wcb, tm
     assert done.status == 2
     assert "nothing was installed (no apt-get)" in done.err
     assert "apt-get install -y --no-install-recommends g++" in done.err
+    assert "dnf install -y gcc-toolset-13-gcc-c++" in done.err and "CRB and EPEL" in done.err
     assert "conda install -c conda-forge gxx" in done.err
     assert "download" not in done.out
 
 
 def test_without_root_nothing_is_installed(monkeypatch, capsys):
-    missing = system_packages.Package("libnever-dev", "never", "header:never/there.h", "a test")
+    missing = system_packages.Package(
+        "libnever-dev", "never-devel", "never", "header:never/there.h", "a test"
+    )
     monkeypatch.setattr(system_packages, "read_list", lambda: [missing])
     monkeypatch.setattr(system_packages, "rights", lambda: None)
     monkeypatch.setattr(system_packages, "run", lambda command: pytest.fail(f"ran {command}"))
@@ -147,7 +150,7 @@ def test_apt_line_is_shown_before_it_runs(monkeypatch, capsys, tmp_path):
     apt.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
     monkeypatch.setattr(system_packages, "rights", list)
-    missing = system_packages.Package("never", "never", "command:never-there", "a test")
+    missing = system_packages.Package("never", "never", "never", "command:never-there", "a test")
     monkeypatch.setattr(system_packages, "read_list", lambda: [missing])
     system_packages.ensure()
     calls = log.read_text().splitlines()
@@ -160,7 +163,7 @@ def test_apt_line_is_shown_before_it_runs(monkeypatch, capsys, tmp_path):
 
 
 def test_an_optional_package_is_done_without(monkeypatch, capsys):
-    missing = system_packages.Package("never", "-", "command:never-there", "optional: a test")
+    missing = system_packages.Package("never", "-", "-", "command:never-there", "optional: a test")
     monkeypatch.setattr(system_packages, "read_list", lambda: [missing])
     monkeypatch.setattr(system_packages, "rights", lambda: None)
     monkeypatch.setattr(system_packages, "run", lambda command: pytest.fail(f"ran {command}"))

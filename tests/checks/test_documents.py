@@ -372,6 +372,21 @@ def test_example_node_in_a_job(tmp_path: Path) -> None:
         assert (f"SPNGClip:gauss-{group}", f"SPNGApplyROI:signal-{group}") in edges
 
 
+def test_example_files_include_what_they_use() -> None:
+    """The headers of the standard library, in the file itself: a compiler may not find them by way of other headers."""
+    homes = {
+        "tuple": r"std::make_tuple",
+        "memory": r"std::make_shared",
+        "string": r"std::(string|to_string)\b",
+        "utility": r"std::move",
+        "vector": r"std::vector",
+    }
+    for part in spng_example_node.PARTS:
+        text = spng_example_node.code_of(read_text(CHAIN), part)
+        used = {header for header, pattern in homes.items() if re.search(pattern, text)}
+        assert used and used <= set(re.findall(r"^#include <(\w+)>$", text, re.MULTILINE)), part
+
+
 def test_all_code_of_the_page_is_built() -> None:
     """Each block of C++ is one of the files that the build takes from the page."""
     shown = read_text(CHAIN)

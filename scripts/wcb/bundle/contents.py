@@ -4,12 +4,11 @@
 from __future__ import annotations
 
 import platform
-import re
 import shutil
 import subprocess
-import tomllib
 from pathlib import Path
 
+from .. import python_tools
 from ..checkout import ROOT, fail
 from .build_facts import BuildFacts
 from .libraries import libraries
@@ -18,12 +17,8 @@ from .programs import put_library, put_native_module, put_program
 
 TEMPLATES = Path(__file__).resolve().parent / "templates"
 LOADERS = {"x86_64": "/lib64/ld-linux-x86-64.so.2", "aarch64": "/lib/ld-linux-aarch64.so.1"}
-
-# Commands of the Python packages, and their folders in the checkout. A package has its command's name, with underscores.
-PYTHON_TOOLS = {"wirecell-profile": "profiling", "wirecell-campaign": "campaign"}
-# The command with our libraries in it, its packages, and their native module, which fits one version of Python.
-FRAME_TOOL = "wirecell-frame"
-FRAME_PACKAGES = ("spng", "wirecell_frame")
+# wirecell-frame loads our libraries, which need LibTorch.
+START_FRAMES = 'bundle=$(dirname -- "$here")\n. "$bundle/libexec/find-torch.sh"\n'
 
 
 def fill(stage: Path, facts: BuildFacts) -> dict[str, dict[str, str]]:
@@ -44,12 +39,10 @@ def fill(stage: Path, facts: BuildFacts) -> dict[str, dict[str, str]]:
             put(page, stage / "share" / "doc" / page.name)
     for terms in ("LICENSE", "NOTICE"):
         put(ROOT / terms, stage / terms)
-    for command, folder in PYTHON_TOOLS.items():
-        package = package_of(command)
-        put_tracked(f"{folder}/{package}", ROOT / folder / package, stage / "python" / package)
-    if (module := native_module(facts)) is not None:
-        for package in FRAME_PACKAGES:
-            put_tracked(f"python/{package}", ROOT / "python" / package, stage / "python" / package)
+    module = native_module(facts)
+    for package, folder in python_tools.packages(with_frames=module is not None).items():
+        put_tracked(folder, ROOT / folder, stage / "python" / package)
+    if module is not None:
         put_native_module(module, stage / "python" / "spng" / module.name, facts)
     return origins
 
@@ -57,19 +50,6 @@ def fill(stage: Path, facts: BuildFacts) -> dict[str, dict[str, str]]:
 def native_module(facts: BuildFacts) -> Path | None:
     """Return the native module of the package spng; None if the build left it out."""
     return next(iter(sorted((facts.folder / "python" / "spng").glob("_core.*.so"))), None)
-
-
-def python_version(module: Path) -> str:
-    """Return the version of Python that a native module fits: "3.11" for _core.cpython-311-x86_64-linux-gnu.so."""
-    found = re.search(r"\.cpython-(\d)(\d+)-", module.name)
-    if found is None:
-        fail(f"{module.name} names no version of Python", 1)
-    return ".".join(found.groups())
-
-
-def package_of(command: str) -> str:
-    """Return the package of a command: 'wirecell_profile' for 'wirecell-profile'."""
-    return command.replace("-", "_")
 
 
 def put_launchers(stage: Path, facts: BuildFacts, glibc: str) -> None:
@@ -83,39 +63,22 @@ def put_launchers(stage: Path, facts: BuildFacts, glibc: str) -> None:
         "GLIBC": glibc,
         "TORCH": facts.torch_release,
         "SYSTEM": platform.freedesktop_os_release()["PRETTY_NAME"],
+        "REJECT": python_tools.reject_function(),
     }
     put_filled("README.md", stage / "README.md", values | {"VERSION": facts.version, "COMMIT": facts.commit})
     put_filled("find-torch.sh", stage / "libexec" / "find-torch.sh", values)
     put_filled("wire-cell.sh", stage / "bin" / "wire-cell", {})
-    if (module := native_module(facts)) is not None:
-        put_filled(
-            "wirecell-frame.sh",
-            stage / "bin" / FRAME_TOOL,
-            {"NAME": FRAME_TOOL, "PYTHON": python_version(module)},
-        )
     put_filled("spng-demo.sh", stage / "bin" / "spng-demo", {})
-    for command, folder in PYTHON_TOOLS.items():
-        project = tomllib.loads((ROOT / folder / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-        modules = [name for name in project["dependencies"] if name not in PYTHON_TOOLS]
-        put_filled(
-            "python-tool.sh",
-            stage / "bin" / command,
-            {
-                "NAME": command,
-                "PACKAGE": package_of(command),
-                "PYTHON": project["requires-python"].removeprefix(">="),
-                "MODULES": " ".join(modules),
-            },
-        )
+    module = native_module(facts)
+    version = python_tools.python_version(module) if module is not None else None
+    for command, text in python_tools.launchers(python_tools.BUNDLE, version, START_FRAMES).items():
+        (stage / "bin" / command).write_text(text, encoding="utf-8")
 
 
 def put_filled(template: str, target: Path, values: dict[str, str]) -> None:
     """Write a template with its @NAME@ fields filled in."""
-    text = (TEMPLATES / template).read_text(encoding="utf-8")
-    for name, value in values.items():
-        text = text.replace(f"@{name}@", value)
     target.parent.mkdir(exist_ok=True)
-    target.write_text(text, encoding="utf-8")
+    target.write_text(python_tools.filled(TEMPLATES / template, values), encoding="utf-8")
 
 
 def put_licence(library: Path, folder: Path) -> dict[str, str]:

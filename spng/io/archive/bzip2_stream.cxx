@@ -18,7 +18,7 @@ Bzip2Stream::Bzip2Stream(std::unique_ptr<BlockStream> packed, std::string where)
       m_archive(archive_read_new()) {
     // Set exactly one filter: by default libarchive also unpacks a .bz2 inside a .bz2.
     archive_read_append_filter(m_archive.get(), ARCHIVE_FILTER_BZIP2);
-    archive_read_set_format(m_archive.get(), ARCHIVE_FORMAT_RAW);
+    archive_read_support_format_raw(m_archive.get()); // set_format() knows it since libarchive 3.5
     archive_entry* entry = nullptr;
     if (m_callbacks.open(m_archive.get()) != ARCHIVE_OK ||
         archive_read_next_header(m_archive.get(), &entry) != ARCHIVE_OK) {

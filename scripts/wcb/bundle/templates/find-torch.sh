@@ -3,10 +3,7 @@
 # LibTorch comes from --torch DIR, else from the variable SPNG_TORCH, else from the python3 on the path.
 # Needs: program, the launcher; bundle, the folder of the bundle; "$@", from which it removes --torch DIR.
 
-reject() { # error, seen, expected, hint
-    printf 'error: %s\n  where:    %s\n  seen:     %s\n  expected: %s\n  hint:     %s\n' "$1" "$program" "$2" "$3" "$4" >&2
-    exit 2
-}
+@REJECT@
 
 is_older() { # two versions 2.MINOR of the C library; anything after MINOR is ignored
     minor=${1#2.}

@@ -1,0 +1,37 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# image-build.sh SET BUNDLE: make the bundle in the folder BUNDLE, from the packages of the system to the first job.
+# Run it in a checkout, as root, on Enterprise Linux 9 or Debian 12; the images do. SET is slim (CPU) or full (CUDA too).
+set -eu
+set_of_packages=$1 bundle=$2
+if command -v dnf >/dev/null; then
+    dnf install -y dnf-plugins-core epel-release
+    dnf config-manager --set-enabled crb
+    dnf install -y python3.12 git-core
+    python=python3.12
+    # shellcheck disable=SC2046  # one word for each package
+    dnf install -y $($python -m scripts.wcb.system_packages el9)
+    PATH=/opt/rh/gcc-toolset-13/root/usr/bin:$PATH
+else
+    apt-get update
+    apt-get install -y --no-install-recommends ca-certificates git python3
+    python=python3
+    # shellcheck disable=SC2046
+    apt-get install -y --no-install-recommends $($python -m scripts.wcb.system_packages apt)
+fi
+
+$python wcb setup "--$set_of_packages" --no-system
+tbb=
+if command -v dnf >/dev/null; then # its own oneTBB is too old
+    .venv/bin/python -m pip install --no-deps 'tbb==2023.2.0' 'tbb-devel==2023.2.0'
+    tbb=--with-tbb=$PWD/.venv
+fi
+# shellcheck disable=SC2086  # no word if it is empty
+$python wcb configure --with-nvtx $tbb
+$python wcb build --notests
+$python wcb bundle "$bundle" --no-build
+
+# The job of the demo; the virtual environment has LibTorch and the packages of the Python tools.
+PATH=$PWD/.venv/bin:$PATH
+SPNG_TORCH=$PWD/.venv "$bundle/bin/spng-demo" /tmp/spng-demo -A device=cpu
+rm -r /tmp/spng-demo
