@@ -33,7 +33,8 @@ constexpr const char* response =
 
 const Table types{
     // OmnibusSigProc (OSP) and its jobs
-    {"OmnibusSigProc", "use cfg/pipeline.jsonnet, whose nodes replace it"},
+    {"OmnibusSigProc", "use cfg/pipeline.jsonnet, whose nodes replace it; in WCT's own wire-cell use "
+                       "SPNGSigProc (docs/wirecell-plugin.md)"},
     {"L1SPFilter", "shorted wires have no response of their own here"},
     {"L1SPFilterPD", "unipolar pulses on induction planes are not treated here"},
     {"PerChannelResponse", "all channels have the response of ColdElecResponse; see noise_filter=tails"},
