@@ -200,7 +200,9 @@ Action choose_action(const po::variables_map& values) {
     for (const auto& [name, action] : actions) {
         // --dot configures and validates too, so --check has no additional effect beside it.
         if (values.count(name) > 0 && !(chosen == Action::draw && action == Action::check)) {
-            if (chosen != Action::run && chosen != Action::help) {
+            const bool looks_at_server =
+                chosen == Action::serve && (action == Action::check || action == Action::draw);
+            if (chosen != Action::run && chosen != Action::help && !looks_at_server) {
                 usage_error("more than one action", std::string("--") + name, "one of them");
             }
             chosen = chosen == Action::help ? chosen : action;

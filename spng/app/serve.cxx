@@ -32,30 +32,6 @@ constexpr std::chrono::milliseconds poll_interval{50}; // of the signal, which a
 constexpr double drain_seconds = 1e7;                  // without --serve-timeout
 constexpr double close_seconds = 10;                   // for responses that are written at the end
 
-/// Give a configuration with the arguments input and output the parts of memory.jsonnet.
-JobRequest job_request(const CommandLine& line, const std::filesystem::path& file) {
-    JobRequest request{file.string(), line.bindings, line.app};
-    const auto arguments = job_arguments(file);
-    for (const auto& [name, part] : {std::pair{"input", "MemorySource()"}, {"output", "MemorySink()"}}) {
-        const auto given =
-            std::find_if(line.bindings.begin(), line.bindings.end(), [&, &key = name](const auto& each) {
-                return each.is_argument() && each.name == key;
-            });
-        if (given != line.bindings.end()) {
-            throw Error(ErrorKind::Usage, {.what = "a server has no input and output files",
-                                           .where = "command line",
-                                           .seen = given->name + "=" + given->value,
-                                           .expected = "no argument input or output beside --serve",
-                                           .hint = "clients send the frames"});
-        }
-        if (std::find(arguments.begin(), arguments.end(), name) != arguments.end()) {
-            request.bindings.push_back({JsonnetBinding::Kind::argument_code, name,
-                                        std::string("(import 'memory.jsonnet').") + part});
-        }
-    }
-    return request;
-}
-
 /// Return the file's name without folder and ending, as the name of a model.
 std::string stem_of(const std::filesystem::path& file) {
     std::string name = file.stem().string();
@@ -130,6 +106,30 @@ int finish(const FrameJob& frames, ModelServer& server, double request_seconds) 
 
 } // namespace
 
+JobRequest job_of_server(const CommandLine& line) {
+    const std::filesystem::path file = find_configuration(line.configuration);
+    JobRequest request{file.string(), line.bindings, line.app};
+    const auto arguments = job_arguments(file);
+    for (const auto& [name, part] : {std::pair{"input", "MemorySource()"}, {"output", "MemorySink()"}}) {
+        const auto given =
+            std::find_if(line.bindings.begin(), line.bindings.end(), [&, &key = name](const auto& each) {
+                return each.is_argument() && each.name == key;
+            });
+        if (given != line.bindings.end()) {
+            throw Error(ErrorKind::Usage, {.what = "a server has no input and output files",
+                                           .where = "command line",
+                                           .seen = given->name + "=" + given->value,
+                                           .expected = "no argument input or output beside --serve",
+                                           .hint = "clients send the frames"});
+        }
+        if (std::find(arguments.begin(), arguments.end(), name) != arguments.end()) {
+            request.bindings.push_back({JsonnetBinding::Kind::argument_code, name,
+                                        std::string("(import 'memory.jsonnet').") + part});
+        }
+    }
+    return request;
+}
+
 int serve(const CommandLine& line) {
     const ServeRequest& request = *line.serve;
     set_time_limit_handler(end_hanging_program);
@@ -143,16 +143,15 @@ int serve(const CommandLine& line) {
         }
     }
     log::open_held_files();
-    const std::filesystem::path file = find_configuration(line.configuration);
-    const std::string name = request.name.empty() ? stem_of(file) : request.name;
-    JobRequest job = job_request(line, file);
+    JobRequest job = job_of_server(line);
+    const std::string name = request.name.empty() ? stem_of(job.configuration) : request.name;
     // In this order: what comes first lives longer.
     IoThreads threads(io_threads);
     ModelServer server(threads, request.limits.request_seconds);
     FrameJob frames(std::move(job), request.queue_size, line.graph_threads);
     ChainModel chain(name, frames);
     server.add(chain);
-    const auto networks = network_models(frames.job().job(), name);
+    auto networks = network_models(frames.job().job(), name);
     for (const auto& network : networks) {
         server.add(*network);
     }
@@ -175,6 +174,7 @@ int serve(const CommandLine& line) {
         listener->stop(close_seconds);
     }
     listeners.clear();
+    networks.clear(); // waits for forwards whose requests had no time left
     frames.job().close();
     if (!line.timing_file.empty()) {
         frames.job().report().write_json(line.timing_file);

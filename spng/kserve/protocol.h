@@ -38,8 +38,8 @@ struct RequestedOutput {
 
 struct InferRequest {
     std::string model;
-    std::string version; ///< empty: any
-    std::string id;      ///< copied to the response
+    std::string version = {}; ///< empty: any
+    std::string id = {};      ///< copied to the response
     Parameters parameters = {};
     std::vector<Tensor> inputs = {};
     std::vector<RequestedOutput> outputs = {}; ///< empty: the model's choice
@@ -47,8 +47,8 @@ struct InferRequest {
 
 struct InferResponse {
     std::string model;
-    std::string version;
-    std::string id;
+    std::string version = {};
+    std::string id = {};
     Parameters parameters = {};
     std::vector<Tensor> outputs = {};
 };
@@ -62,7 +62,7 @@ struct TensorDescription {
 struct ModelDescription {
     std::string name;
     std::vector<std::string> versions = {"1"};
-    std::string platform;
+    std::string platform = {};
     std::vector<TensorDescription> inputs = {};
     std::vector<TensorDescription> outputs = {};
     std::map<std::string, std::string> properties = {};

@@ -24,6 +24,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <future>
+#include <limits>
 #include <list>
 #include <mutex>
 #include <optional>
@@ -223,7 +224,7 @@ private:
     asio::awaitable<bool> serve_one() {
         Parser parser;
         parser.header_limit(max_header_bytes);
-        parser.body_limit(boost::none); // length_of() says which limit
+        parser.body_limit(std::numeric_limits<std::uint64_t>::max()); // length_of() has ours
         m_is_idle = true;
         m_stream.expires_after(duration_of(m_shared->limits.idle_seconds));
         error_code failure;
@@ -434,6 +435,8 @@ public:
     }
 
 private:
+    using Strand = asio::strand<asio::io_context::executor_type>;
+    using Socket = asio::basic_stream_socket<Protocol, Strand>;
     using SessionList = std::list<std::weak_ptr<Session<Protocol>>>;
 
     void close_acceptor() {
@@ -463,14 +466,13 @@ private:
         }
         // A handler that runs after stop() must not touch this object, which may be gone.
         m_acceptor.async_accept(asio::make_strand(m_strand.get_inner_executor()),
-                                [this, shared = m_shared](error_code failure, auto socket) {
+                                [this, shared = m_shared](error_code failure, Socket socket) {
                                     if (!shared->is_stopping) {
                                         accepted(failure, std::move(socket));
                                     }
                                 });
     }
 
-    template <class Socket>
     void accepted(error_code failure, Socket socket) {
         if (!failure) {
             begin(std::move(socket));
@@ -485,7 +487,6 @@ private:
         });
     }
 
-    template <class Socket>
     void begin(Socket socket) {
         const int before = m_shared->connections++;
         const auto session = std::make_shared<Session<Protocol>>(std::move(socket), m_shared);
@@ -504,7 +505,7 @@ private:
         session->begin();
     }
 
-    asio::strand<asio::io_context::executor_type> m_strand;
+    Strand m_strand;
     asio::basic_socket_acceptor<Protocol> m_acceptor;
     asio::steady_timer m_pause;
     kserve::Address m_address;

@@ -41,10 +41,11 @@ public:
     std::string location() const { return m_options.server + ", model " + m_options.model; }
 
     kserve::ModelDescription describe() const {
-        return with_retries([&] { return m_client->describe(m_options.model, description_seconds); });
+        return with_retries<kserve::ModelDescription>(
+            [&] { return m_client->describe(m_options.model, description_seconds); });
     }
     kserve::InferResponse infer(const kserve::InferRequest& request) const {
-        return with_retries([&] { return m_client->infer(request, m_options.timeout); });
+        return with_retries<kserve::InferResponse>([&] { return m_client->infer(request, m_options.timeout); });
     }
 
     [[noreturn]] void reject(std::string what, std::string seen, std::string expected, std::string hint) const {
@@ -56,14 +57,14 @@ public:
     }
 
 private:
-    template <class Ask>
-    auto with_retries(Ask ask) const {
+    template <class Value, class Ask>
+    Value with_retries(Ask ask) const {
         auto pause = first_pause;
         for (int retry = 0;; ++retry) {
-            auto result = ask();
+            kserve::Result<Value> result = ask();
             const auto* failure = std::get_if<Failure>(&result);
             if (failure == nullptr) {
-                return std::move(std::get<0>(result));
+                return std::move(std::get<Value>(result));
             }
             const bool may_work_later =
                 failure->status == Status::unavailable || failure->status == Status::overloaded;
