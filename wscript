@@ -54,7 +54,9 @@ def build(bld):
         features="pch",
         target="lib/WireCellSpng",
         source=bld.chunks_of(
-            bld.path.ant_glob("spng/**/*.cxx", excl=["spng/app/main.cxx", "spng/kernels/plugin/**", "spng/kserve/grpc/**"]),
+            bld.path.ant_glob(
+                "spng/**/*.cxx", excl=["spng/app/main.cxx", "spng/kernels/plugin/**", "spng/kserve/grpc/**"]
+            ),
             "library",
         ),
         includes=include_folders,

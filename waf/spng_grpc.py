@@ -48,9 +48,7 @@ def find(cfg, prefix):
         flag.replace("-I", "-isystem", 1) if flag.startswith("-I") else flag
         for flag in pkg_config(["--cflags", "grpc++", "protobuf"], search).split()
     ]
-    env.LINKFLAGS_GRPC = list(
-        dict.fromkeys(pkg_config(["--libs", "protobuf", "grpc++"], search).split())
-    )
+    env.LINKFLAGS_GRPC = list(dict.fromkeys(pkg_config(["--libs", "protobuf", "grpc++"], search).split()))
     env.RPATH_GRPC = [os.path.join(prefix, "lib")] if prefix else []
     return f"{version} ({protoc}, {plugin})"
 

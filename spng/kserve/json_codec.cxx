@@ -41,7 +41,7 @@ json parse_object(std::string_view text, const std::string& where) {
     const json value =
         find_deep_nesting(owned) == std::string::npos ? json::parse(owned, nullptr, false) : json();
     if (!value.is_object()) {
-        reject(where, shortened(owned, max_shown), "a JSON object");
+        reject(where, owned.empty() ? "an empty body" : shortened(owned, max_shown), "a JSON object");
     }
     return value;
 }

@@ -264,7 +264,8 @@ private:
     }
 
     asio::awaitable<bool> reject_header(error_code failure) {
-        const bool is_gone = failure == http::error::end_of_stream || failure == beast::error::timeout ||
+        const bool is_gone = failure == http::error::end_of_stream ||
+                             failure == http::error::partial_message || failure == beast::error::timeout ||
                              failure.category() != make_error_code(http::error::end_of_stream).category();
         if (!is_gone) {
             const bool is_long =

@@ -51,9 +51,7 @@ OPTIONS = ["--serve-queue", "8", "--serve-max-bytes", "2000000"]
 def fixture_frame(site: Site) -> Frame:
     arrays = site.busy_frames(1, TICKS)
     wire_cell.write_arrays(site.folder / "adc.npz", arrays)
-    done = wire_cell.run(
-        *words_of(site, tags=TAGS, input="adc.npz", output="signal.npz"), folder=site.folder
-    )
+    done = wire_cell.run(*words_of(site, tags=TAGS, input="adc.npz", output="signal.npz"), folder=site.folder)
     assert done.returncode == 0, done.stderr
     channels = np.asarray(arrays["channels_*_0"], np.int32)
     return Frame(arrays["frame_*_0"], channels, wire_cell.read_arrays(site.folder / "signal.npz"))

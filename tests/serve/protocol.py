@@ -84,9 +84,7 @@ def split(status: int, headers: Any, content: bytes) -> Reply:
     """Return the parts of a response."""
     size = int(headers.get(LENGTH, len(content)))
     is_json = headers["Content-Type"] in ("application/json", "application/octet-stream")
-    return Reply(
-        status, json.loads(content[:size]) if is_json else content.decode(), content[size:], headers
-    )
+    return Reply(status, json.loads(content[:size]) if is_json else content.decode(), content[size:], headers)
 
 
 def ask(

@@ -97,7 +97,14 @@ def test_the_error_is_that_of_a_file(server: Server, site: Site, frame: Frame) -
     channels[0] = 999_999
     wire_cell.write_arrays(site.folder / "foreign.npz", wire_cell.event(frame.adc, channels))
     block = wire_cell.run(
-        "-c", wire_cell.PIPELINE, *site.flags, "-A", "input=foreign.npz", "-A", "model=none", folder=site.folder
+        "-c",
+        wire_cell.PIPELINE,
+        *site.flags,
+        "-A",
+        "input=foreign.npz",
+        "-A",
+        "model=none",
+        folder=site.folder,
     ).stderr
     reply = protocol.infer(server.address, "chain", {"adc": frame.adc, "channels": channels})
 

@@ -53,9 +53,7 @@ def test_every_type_of_samples_gives_it(server: Server, frame: Frame, kind: str)
 
 def test_lists_of_json_give_it(server: Server, frame: Frame) -> None:
     """Also without channel ids: those of the anode."""
-    reply = protocol.infer(
-        server.address, "chain", {"adc": frame.adc[:, :64]}, ["signal"], binary=False
-    )
+    reply = protocol.infer(server.address, "chain", {"adc": frame.adc[:, :64]}, ["signal"], binary=False)
     assert reply.status == 200, reply.json
     binary = protocol.infer(server.address, "chain", {"adc": frame.adc[:, :64]}, ["signal"])
     assert list(binary.arrays()) == ["signal"]

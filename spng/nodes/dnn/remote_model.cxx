@@ -24,10 +24,21 @@ constexpr std::chrono::milliseconds first_pause{100}; // doubled after each try
 constexpr std::chrono::milliseconds longest_pause{5000};
 constexpr double description_seconds = 30;
 
-/// Write the block of another program's error on one line.
-std::string on_one_line(std::string text) {
-    std::replace(text.begin(), text.end(), '\n', ' ');
-    return text;
+/// Write the error of another program on one line: the lines of a block end with semicolons.
+std::string on_one_line(const std::string& text) {
+    std::string line;
+    for (const char letter : text) {
+        if (letter == '\n') {
+            line += ";";
+        }
+        const bool is_blank = letter == '\n' || letter == ' ';
+        if (!is_blank || (!line.empty() && line.back() != ' ')) {
+            line += is_blank ? ' ' : letter;
+        }
+    }
+    const std::string label = "error: ";
+    const auto found = line.find(label);
+    return found == std::string::npos ? line : line.erase(found, label.size());
 }
 
 /// A model of a server, with what its errors need.
@@ -45,10 +56,12 @@ public:
             [&] { return m_client->describe(m_options.model, description_seconds); });
     }
     kserve::InferResponse infer(const kserve::InferRequest& request) const {
-        return with_retries<kserve::InferResponse>([&] { return m_client->infer(request, m_options.timeout); });
+        return with_retries<kserve::InferResponse>(
+            [&] { return m_client->infer(request, m_options.timeout); });
     }
 
-    [[noreturn]] void reject(std::string what, std::string seen, std::string expected, std::string hint) const {
+    [[noreturn]] void reject(std::string what, std::string seen, std::string expected,
+                             std::string hint) const {
         throw Error(ErrorKind::Model, {.what = std::move(what),
                                        .where = m_options.where + "; " + location(),
                                        .seen = std::move(seen),
@@ -71,7 +84,8 @@ private:
             if (!may_work_later || retry == m_options.retries) {
                 fail(*failure, retry + 1);
             }
-            log::info(m_options.where, [&] { return location() + ": " + on_one_line(failure->text) + "; trying again"; });
+            log::info(m_options.where,
+                      [&] { return location() + ": " + on_one_line(failure->text) + "; trying again"; });
             std::this_thread::sleep_for(pause);
             pause = std::min(2 * pause, longest_pause);
         }
@@ -84,7 +98,8 @@ private:
         case Status::too_large:
             throw ModelOutOfMemory(location() + ": " + seen);
         case Status::unavailable:
-            reject("the model server cannot be reached", seen + after, "a server that speaks KServe v2 at this address",
+            reject("the model server cannot be reached", seen + after,
+                   "a server that speaks KServe v2 at this address",
                    "start it (wire-cell --serve), or look at the keys server and forward");
         case Status::overloaded:
             reject("the model server is busy", seen + after, "a response",
@@ -94,9 +109,11 @@ private:
                    "a response within " + std::to_string(static_cast<long>(m_options.timeout)) + " s",
                    "raise the key timeout (-A network_timeout=SECONDS)");
         case Status::not_found:
-            reject("the model server has no such model", seen, "the name of one of its models", "set the key remote_model");
+            reject("the model server has no such model", seen, "the name of one of its models",
+                   "set the key remote_model");
         case Status::invalid:
-            reject("the model server rejects the input of this job", seen, "a network for the images of this job",
+            reject("the model server rejects the input of this job", seen,
+                   "a network for the images of this job",
                    "check features, transpose, multiple and probe of the service");
         case Status::failed:
             break;
@@ -112,8 +129,8 @@ private:
 class RemoteModel final : public Model {
 public:
     RemoteModel(ModelMetadata metadata, Remote remote, std::string input, std::string output)
-        : Model(std::move(metadata), remote.location()), m_remote(std::move(remote)), m_input(std::move(input)),
-          m_output(std::move(output)) {}
+        : Model(std::move(metadata), remote.location()), m_remote(std::move(remote)),
+          m_input(std::move(input)), m_output(std::move(output)) {}
 
     at::Tensor forward(const at::Tensor& input) const override {
         const at::Tensor features = input.to(at::kCPU).contiguous();
@@ -133,8 +150,9 @@ private:
                                         [&](const kserve::Tensor& each) { return each.name == m_output; });
         if (found == response.outputs.end() || found->datatype != "FP32") {
             m_remote.reject("the model server does not return the output of the network",
-                            found == response.outputs.end() ? std::to_string(response.outputs.size()) + " other outputs"
-                                                            : kserve::describe(found->datatype, found->shape),
+                            found == response.outputs.end()
+                                ? std::to_string(response.outputs.size()) + " other outputs"
+                                : kserve::describe(found->datatype, found->shape),
                             m_output + " FP32", "compare GET /v2/models/" + m_remote.options().model);
         }
         try {
@@ -159,7 +177,8 @@ std::string property(const kserve::ModelDescription& model, const char* name) {
     return found == model.properties.end() ? "" : found->second;
 }
 
-void require_same_network(const Remote& remote, const kserve::ModelDescription& model, const DataFile* local) {
+void require_same_network(const Remote& remote, const kserve::ModelDescription& model,
+                          const DataFile* local) {
     const std::string checksum = property(model, "sha256");
     if (local != nullptr && !checksum.empty() && checksum != local->sha256) {
         remote.reject("the model server has another network than the file of this job", "SHA-256 " + checksum,
@@ -174,8 +193,9 @@ const std::string& single(const Remote& remote, const std::vector<kserve::Tensor
     if (tensors.size() != 1 || tensors.front().datatype != "FP32") {
         remote.reject("the model of the server is no network for DNNROI",
                       std::to_string(tensors.size()) + " " + kind +
-                          (tensors.empty() ? "" : ", the first one " + tensors.front().name + " " +
-                                                      tensors.front().datatype),
+                          (tensors.empty()
+                               ? ""
+                               : ", the first one " + tensors.front().name + " " + tensors.front().datatype),
                       "one of type FP32", "set the key remote_model");
     }
     return tensors.front().name;
