@@ -17,6 +17,7 @@
 
 #include <exception>
 #include <mutex>
+#include <type_traits>
 #include <utility>
 
 namespace spng::kserve {
@@ -70,6 +71,9 @@ private:
         if (!m_stream.socket().is_open()) {
             m_stream.expires_at(std::min(limits.end, Clock::now() + duration_of(connect_seconds)));
             co_await m_stream.async_connect(endpoints, asio::use_awaitable);
+            if constexpr (std::is_same_v<Protocol, asio::ip::tcp>) { // header and body are two writes
+                m_stream.socket().set_option(asio::ip::tcp::no_delay(true));
+            }
         }
         co_await write_message(m_stream, request, body, limits);
         http::response_parser<http::empty_body> parser;

@@ -489,6 +489,10 @@ private:
     }
 
     void begin(Socket socket) {
+        if constexpr (std::is_same_v<Protocol, asio::ip::tcp>) { // header and body are two writes
+            error_code ignored;
+            socket.set_option(asio::ip::tcp::no_delay(true), ignored);
+        }
         const int before = m_shared->connections++;
         const auto session = std::make_shared<Session<Protocol>>(std::move(socket), m_shared);
         if (before >= m_shared->limits.max_connections + max_rejected) {

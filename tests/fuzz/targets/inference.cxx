@@ -40,7 +40,7 @@ void run(const Input& input, Results& results) {
     const std::size_t end = bytes.find("\n\n");
     const kserve::BodyView body{bytes.substr(0, end),
                                 end == std::string_view::npos ? std::string_view{} : bytes.substr(end + 2)};
-    results.add(parse_target(bytes).kind == Target::Kind::unknown ? "no path" : "path");
+    results.add(parse_target(bytes).kind == spng::Target::Kind::unknown ? "no path" : "path");
     try {
         const kserve::InferRequest request = kserve::parse_infer_request(body, "chain");
         const kserve::Body back = kserve::encode_request(request);
