@@ -111,9 +111,9 @@ Status status_of(unsigned http_status) {
     case 413:
         return Status::too_large;
     case 429:
+    case 503: // also of a server that ends: both may work later
         return Status::overloaded;
     case 502:
-    case 503:
         return Status::unavailable;
     case 504:
         return Status::timeout;
