@@ -48,7 +48,10 @@ def find(cfg, prefix):
         flag.replace("-I", "-isystem", 1) if flag.startswith("-I") else flag
         for flag in pkg_config(["--cflags", "grpc++", "protobuf"], search).split()
     ]
-    env.LINKFLAGS_GRPC = list(dict.fromkeys(pkg_config(["--libs", "protobuf", "grpc++"], search).split()))
+    # Behind the objects, because of --as-needed; Debian's list repeats names.
+    libraries = list(dict.fromkeys(pkg_config(["--libs", "protobuf", "grpc++"], search).split()))
+    env.LIB_GRPC = [flag[2:] for flag in libraries if flag.startswith("-l")]
+    env.LIBPATH_GRPC = [flag[2:] for flag in libraries if flag.startswith("-L")]
     env.RPATH_GRPC = [os.path.join(prefix, "lib")] if prefix else []
     return f"{version} ({protoc}, {plugin})"
 
