@@ -30,7 +30,7 @@ def configure(cfg):
     """configure: find the compiler, LibTorch and the other parts, and remember the options"""
     cfg.load("compiler_cxx gccdeps")
     cfg.load("spng_compiler spng_pch spng_unity spng_install spng_libtorch spng_cuda", tooldir=TOOLS)
-    cfg.load("spng_dependencies spng_link_check spng_wirecell", tooldir=TOOLS)
+    cfg.load("spng_dependencies spng_grpc spng_link_check spng_wirecell", tooldir=TOOLS)
     cfg.load("spng_python spng_python_tools spng_summary", tooldir=TOOLS)
     watch_tools(cfg)
 
@@ -55,7 +55,9 @@ def build(bld):
         features="pch",
         target="lib/WireCellSpng",
         source=bld.chunks_of(
-            bld.path.ant_glob("spng/**/*.cxx", excl=["spng/app/main.cxx", "spng/kernels/plugin/**"]),
+            bld.path.ant_glob(
+                "spng/**/*.cxx", excl=["spng/app/main.cxx", "spng/kernels/plugin/**", "spng/kserve/grpc/**"]
+            ),
             "library",
         ),
         includes=include_folders,
@@ -83,7 +85,7 @@ def build(bld):
             install_path="${LIBDIR}",
         )
 
-    bld.load("spng_cuda spng_wirecell spng_python", tooldir=TOOLS)
+    bld.load("spng_cuda spng_grpc spng_wirecell spng_python", tooldir=TOOLS)
 
     def program(target, source, use="", defines=()):
         if source:

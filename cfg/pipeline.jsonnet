@@ -97,6 +97,9 @@ local chain(spng, job, group, batch) =
 ///            with a warning if it is impossible; off: launch each node's work, so that --timing shows the nodes
 /// network_layout  memory layout of the network: auto (on CUDA the faster one, measured at the start), contiguous or channels_last
 /// network_timeout  maximum time of loading the network, and of one forward, in seconds; a network that takes longer ends the job; 0: no limit
+/// model_server  address of a server on which the network runs, see docs/server.md#the-network-on-a-server: unix:PATH or HOST:PORT,
+///            for gRPC with grpc:// before it; empty: the network runs in this process
+/// remote_model  name of the network on the server; empty: that of the model file without ending
 /// dtype      float32 or float64
 /// mask_threshold  a sample is in an ROI if the output of the network is above this, 0 to 1; empty: that of the model
 /// tags       products to write: signal, error (of the charge, docs/physics-notes.md#charge-error), gauss, wiener (with the noise as summary), loose, mp2, mp3, roi
@@ -141,6 +144,8 @@ function(
     cuda_graph='auto',
     network_layout='auto',
     network_timeout=900,
+    model_server='',
+    remote_model='',
     dtype='float32',
     mask_threshold='',
     tags='signal',
@@ -180,6 +185,8 @@ function(
         cuda_graph: cuda_graph,
         network_layout: network_layout,
         network_timeout: network_timeout,
+        model_server: model_server,
+        remote_model: remote_model,
         dtype: dtype,
         mask_threshold: mask_threshold,
         tags: tags,

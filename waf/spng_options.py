@@ -20,6 +20,7 @@ PARTS = {
     "zlib": "zlib",
     "nlohmann-json": "nlohmann-json (headers)",
     "sqlite": "SQLite, for the recorder (--record)",
+    "grpc": "gRPC and protobuf, for wire-cell --serve grpc://",
     "gtest": "GoogleTest, for the tests",
     "benchmark": "Google Benchmark, for ./wcb bench",
     "wirecell": "an installed Wire-Cell Toolkit: builds its plugin libWireCellSpngPlugin; default: no",
@@ -27,7 +28,7 @@ PARTS = {
 
 # Parts of the Wire-Cell Toolkit that this project does not use.
 FIELD_PARTS = (
-    "root fftw fftwthreads eigen eigen3 hdf5 h5cpp protobuf grpc triton zmq libzmq czmq libczmq "
+    "root fftw fftwthreads eigen eigen3 hdf5 h5cpp protobuf triton zmq libzmq czmq libczmq "
     "zyre libzyre zio libzio glpk kokkos rtuples dynamo jsoncpp libtool spng bzip2 python"
 ).split()
 FIELD_FLAGS = "--tests --alltests --clear-failed --dump-test-scripts".split()

@@ -28,6 +28,8 @@ function(chain, detectors, given)
             group {
                 network_layout: options.network_layout,
                 network_timeout: options.network_timeout,
+                model_server: given.model_server,
+                remote_model: given.remote_model,
                 mask_threshold: options.mask_threshold,
             }
             for group in batch

@@ -95,7 +95,11 @@ po::options_description other_options() {
 
 po::options_description all_options() {
     po::options_description options;
-    options.add(job_options()).add(report_options()).add(profiling_options()).add(other_options());
+    options.add(job_options())
+        .add(serve_options())
+        .add(report_options())
+        .add(profiling_options())
+        .add(other_options());
     return options;
 }
 
@@ -186,6 +190,7 @@ bool has_second_value(const po::variables_map& values, const char* option, const
 /// Return the requested action; at most one is allowed.
 Action choose_action(const po::variables_map& values) {
     const std::vector<std::pair<const char*, Action>> actions{{"help", Action::help},
+                                                              {"serve", Action::serve},
                                                               {"version", Action::version},
                                                               {"list", Action::list},
                                                               {"describe", Action::describe},
@@ -199,7 +204,9 @@ Action choose_action(const po::variables_map& values) {
     for (const auto& [name, action] : actions) {
         // --dot configures and validates too, so --check has no additional effect beside it.
         if (values.count(name) > 0 && !(chosen == Action::draw && action == Action::check)) {
-            if (chosen != Action::run && chosen != Action::help) {
+            const bool looks_at_server =
+                chosen == Action::serve && (action == Action::check || action == Action::draw);
+            if (chosen != Action::run && chosen != Action::help && !looks_at_server) {
                 usage_error("more than one action", std::string("--") + name, "one of them");
             }
             chosen = chosen == Action::help ? chosen : action;
@@ -227,6 +234,23 @@ std::string file_list(const po::variables_map& values, Action action) {
                     "the name of a list, or -, without another action");
     }
     return list;
+}
+
+/// Return the options of a server; nothing without --serve.
+std::optional<ServeRequest> served(const po::variables_map& values) {
+    if (values.count("serve") == 0) {
+        require_no_serve_options(values);
+        return std::nullopt;
+    }
+    // A server has no last event, and its counts are those of /metrics.
+    for (const char* const option : {"record", "profile-control", "torch-profiler", "trace-states",
+                                     "memory-snapshot", "on-error", "progress", "sync-timing"}) {
+        if (values.count(option) > 0) {
+            usage_error("an option has no meaning for a server", "--" + std::string(option),
+                        "none of it beside --serve", "a server has GET /metrics and --timing");
+        }
+    }
+    return serve_request(values);
 }
 
 /// Return the list of accepted networks; empty if every network is accepted.
@@ -278,6 +302,7 @@ CommandLine parse_command_line(int argc, const char* const* argv) {
     line.nvtx_level = text(values, "nvtx-level");
     line.torch_profiler = torch_profiler_folder(values);
     line.control = control_address(values);
+    line.serve = served(values);
     line.recording = recording_request(values);
     line.recording.is_closed = line.control.has_value();
     line.skip_failed = has_second_value(values, "on-error", "stop", "skip");
@@ -290,8 +315,8 @@ CommandLine parse_command_line(int argc, const char* const* argv) {
     }
     line.synchronised_timing = values.count("sync-timing") > 0;
 
-    const bool needs_configuration =
-        line.action == Action::run || line.action == Action::check || line.action == Action::draw;
+    const bool needs_configuration = line.action == Action::run || line.action == Action::serve ||
+                                     line.action == Action::check || line.action == Action::draw;
     if (needs_configuration && line.configuration.empty()) {
         usage_error("no configuration file", "none", "[-c] FILE.jsonnet",
                     "for a first look: wire-cell cfg/pipeline.jsonnet, or wire-cell --help");
@@ -305,13 +330,16 @@ std::string help_text() {
            "Run the job that a configuration describes. Examples:\n"
            "  wire-cell cfg/pipeline.jsonnet -A input=adc.npz -A output=signal.npz -A device=auto\n"
            "  wire-cell cfg/pipeline.jsonnet --files inputs.txt -A 'output=signals/{name}.npz'\n"
+           "  wire-cell cfg/pipeline.jsonnet --serve unix:/tmp/spng.sock\n"
            "  wire-cell cfg/pipeline.jsonnet --dot graph.dot\n"
            "  wire-cell --describe SPNGThresholdROIs\n\n"
         << job_options() << "\n"
+        << serve_options() << "\n"
         << report_options() << "\n"
         << profiling_options() << "\n"
         << other_options()
-        << "\nExit status: 0 done, 1 failed while running, 2 usage or configuration error,\n"
+        << "\nExit status: 0 done (of a server: after SIGTERM or SIGINT), 1 failed while running, 2 usage or "
+           "configuration error,\n"
            "129, 130, 131, 138, 143, 152 stopped by SIGHUP, SIGINT, SIGQUIT, SIGUSR1, SIGTERM, SIGXCPU\n"
            "(a second signal ends the program at once, except SIGHUP and SIGXCPU).\n";
     return out.str();

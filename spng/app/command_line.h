@@ -2,6 +2,7 @@
 #pragma once
 // The command line of wire-cell, checked as far as possible without reading a file.
 
+#include "spng/app/serve_options.h"
 #include "spng/instrument/control/control_address.h"
 #include "spng/instrument/recording.h"
 #include "spng/job/jsonnet.h"
@@ -12,7 +13,7 @@
 
 namespace spng::app {
 
-enum class Action { run, check, draw, list, describe, schema, recover, reservations, help, version };
+enum class Action { run, serve, check, draw, list, describe, schema, recover, reservations, help, version };
 
 struct CommandLine {
     Action action = Action::run;
@@ -42,6 +43,7 @@ struct CommandLine {
     bool wide_table = false;              ///< --table wide
     bool synchronised_timing = false;     ///< --sync-timing
     std::optional<instrument::ControlAddress> control; ///< --profile-control
+    std::optional<ServeRequest> serve;                 ///< --serve and related options
     instrument::RecordingRequest recording;            ///< --record and related options
 };
 

@@ -7,6 +7,7 @@
 #include "spng/app/print.h"
 #include "spng/app/run_files.h"
 #include "spng/app/run_job.h"
+#include "spng/app/serve.h"
 #include "spng/core/error.h"
 #include "spng/core/log/input_warning.h"
 #include "spng/core/log/log.h"
@@ -31,7 +32,8 @@ namespace spng::app {
 namespace {
 
 bool is_about_a_job(Action action) {
-    return action == Action::run || action == Action::check || action == Action::draw;
+    return action == Action::run || action == Action::serve || action == Action::check ||
+           action == Action::draw;
 }
 
 void set_up(const CommandLine& line) {
@@ -86,6 +88,8 @@ int dispatch(const CommandLine& line, instrument::Recording& recording) {
         print_result(reservations_text(
             reservation_root(line.reservation_folder.empty() ? "auto" : line.reservation_folder)));
         return 0;
+    case Action::serve:
+        return serve(line);
     case Action::run:
     case Action::check:
     case Action::draw:

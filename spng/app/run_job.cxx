@@ -6,6 +6,7 @@
 #include "spng/app/profiled_run.h"
 #include "spng/app/progress.h"
 #include "spng/app/run_parts.h"
+#include "spng/app/serve.h"
 #include "spng/app/signals.h"
 #include "spng/core/error.h"
 #include "spng/core/files/partial_file.h"
@@ -153,7 +154,8 @@ int run_job(const CommandLine& line, instrument::Recording& recording) {
     std::optional<JobSession> loaded;
     Progress progress(line.action == Action::run ? Progress::style_for(line.progress)
                                                  : Progress::Style::none);
-    JobSession& session = loaded.emplace(JobRequest{line.configuration, line.bindings, line.app});
+    JobSession& session = loaded.emplace(
+        line.serve ? job_of_server(line) : JobRequest{line.configuration, line.bindings, line.app});
     const Configuration& configuration = session.configuration();
     const Job& job = session.job();
     std::vector<Error> problems;

@@ -13,8 +13,9 @@ namespace spng {
 /// A shared library that stays loaded until the process ends. Functions taken from it therefore stay valid.
 class SharedLibrary {
 public:
-    /// Whether later libraries can use the symbols.
-    enum class Symbols { local = RTLD_LOCAL, global = RTLD_GLOBAL };
+    /// Whether later libraries can use the symbols. own: no, and the library and its dependencies use their own symbols
+    /// also where a library of the program has one of that name.
+    enum class Symbols { local = RTLD_LOCAL, global = RTLD_GLOBAL, own = RTLD_LOCAL | RTLD_DEEPBIND };
 
     SharedLibrary() = default;
 

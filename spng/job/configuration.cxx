@@ -77,15 +77,19 @@ std::vector<std::string> plugins_of(const nlohmann::json& components) {
 
 } // namespace
 
-Configuration load_configuration(const std::string& name, const std::vector<JsonnetBinding>& bindings,
-                                 const std::vector<JsonnetQuestion>& questions) {
+std::filesystem::path find_configuration(const std::string& name) {
     std::vector<fs::path> folders = own_jsonnet_folders();
     if (!folders.empty()) {
         // "cfg/pipeline.jsonnet" works from any folder.
         folders.push_back(folders.front().parent_path());
     }
+    return find_file(name, folders, "configuration file");
+}
+
+Configuration load_configuration(const std::string& name, const std::vector<JsonnetBinding>& bindings,
+                                 const std::vector<JsonnetQuestion>& questions) {
     Configuration configuration;
-    configuration.file = find_file(name, folders, "configuration file");
+    configuration.file = find_configuration(name);
     configuration.components =
         is_json(configuration.file)
             ? load_json(configuration.file, bindings)

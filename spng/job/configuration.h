@@ -18,6 +18,10 @@ struct Configuration {
     std::vector<std::string> plugins; ///< of its "wire-cell" component
 };
 
+/// Find the file of a configuration, as load_configuration() does.
+/// @throws Error(Configuration)
+std::filesystem::path find_configuration(const std::string& name);
+
 /// Find and evaluate a configuration: JSON if the name ends so (.json, .json.gz, .json.bz2, ...), else Jsonnet.
 /// The file is searched as given, in the search path (-P, WIRECELL_PATH), and beside or in the project's own cfg
 /// folder.

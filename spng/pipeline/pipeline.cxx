@@ -3,11 +3,8 @@
 
 #include "spng/core/log/log.h"
 #include "spng/core/nearest.h"
-#include "spng/detector/view_groups.h"
-#include "spng/nodes/frame/frame_to_torch_set_fanout.h"
-#include "spng/pipeline/input_event.h"
+#include "spng/pipeline/frame_job.h"
 #include "spng/pipeline/output_frame.h"
-#include "spng/pipeline/warm_job.h"
 
 #include <algorithm>
 #include <utility>
@@ -59,33 +56,6 @@ JobRequest request_of(const PipelineOptions& options) {
     return request;
 }
 
-const FrameToTorchSetFanout* find_fanout(const Job& job) {
-    for (const auto& vertex : job.graph().vertices()) {
-        if (const auto* found = dynamic_cast<const FrameToTorchSetFanout*>(vertex.node)) {
-            return found;
-        }
-    }
-    return nullptr;
-}
-
-std::vector<PlaneChannels> planes_of(const ViewGroups& groups) {
-    std::map<std::pair<int, int>, std::vector<int>> channels;
-    for (const ViewGroup& group : groups.groups()) {
-        for (std::size_t view = 0; view < group.views.size(); ++view) {
-            auto& plane = channels[{group.anodes[view]->config().ident, group.views[view].plane}];
-            const at::Tensor ids = group.ids[static_cast<std::int64_t>(view)].contiguous();
-            const auto* id = ids.const_data_ptr<std::int32_t>();
-            plane.insert(plane.end(), id, id + ids.numel());
-        }
-    }
-    std::vector<PlaneChannels> planes;
-    for (auto& [key, ids] : channels) {
-        std::sort(ids.begin(), ids.end());
-        planes.push_back({key.first, key.second, std::move(ids)});
-    }
-    return planes;
-}
-
 } // namespace
 
 const char* to_string(SampleType type) {
@@ -110,22 +80,10 @@ class Pipeline::Impl {
 public:
     explicit Impl(const PipelineOptions& options)
         : form(options.sparse ? OutputForm::sparse : OutputForm::dense),
-          job(request_of(options), std::max<std::size_t>(1, options.queue_size)) {
-        if (const auto* fanout = find_fanout(job.job())) {
-            expected = {fanout->config().intag, fanout->view_groups().channels(),
-                        fanout->config().readout_period};
-            planes = planes_of(fanout->view_groups());
-        }
-        for (const auto& device : job.job().devices()) {
-            devices.push_back(device.str());
-        }
-    }
+          frames(request_of(options), std::max<std::size_t>(1, options.queue_size)) {}
 
     OutputForm form;
-    WarmJob job;
-    ExpectedFrame expected;
-    std::vector<PlaneChannels> planes;
-    std::vector<std::string> devices;
+    FrameJob frames;
 };
 
 Pipeline::Pipeline(const PipelineOptions& options) {
@@ -136,10 +94,10 @@ Pipeline::Pipeline(const PipelineOptions& options) {
 Pipeline::~Pipeline() = default;
 
 std::future<OutputFrame> Pipeline::submit(InputFrame frame) {
-    return m_impl->job.submit(event_of(std::move(frame), m_impl->expected),
-                              [form = m_impl->form](const EventResult& result) {
-                                  return output_frame(*result.sets.begin()->second, form);
-                              });
+    return m_impl->frames.job().submit(event_of(std::move(frame), m_impl->frames.expected()),
+                                       [form = m_impl->form](const EventResult& result) {
+                                           return output_frame(*result.sets.begin()->second, form);
+                                       });
 }
 
 OutputFrame Pipeline::process(InputFrame frame) {
@@ -147,31 +105,31 @@ OutputFrame Pipeline::process(InputFrame frame) {
 }
 
 void Pipeline::close() {
-    m_impl->job.close();
+    m_impl->frames.job().close();
 }
 
 bool Pipeline::is_closed() const {
-    return m_impl->job.is_closed();
+    return m_impl->frames.job().is_closed();
 }
 
 const std::vector<PlaneChannels>& Pipeline::planes() const {
-    return m_impl->planes;
+    return m_impl->frames.planes();
 }
 
 const std::vector<std::string>& Pipeline::devices() const {
-    return m_impl->devices;
+    return m_impl->frames.devices();
 }
 
 double Pipeline::tick_ns() const {
-    return m_impl->expected.tick_ns;
+    return m_impl->frames.expected().tick_ns;
 }
 
 std::string Pipeline::timing_json() const {
-    return m_impl->job.report().json().dump();
+    return m_impl->frames.job().report().json().dump();
 }
 
 std::string Pipeline::timing_text(std::size_t width) const {
-    return m_impl->job.report().table(width);
+    return m_impl->frames.job().report().table(width);
 }
 
 void set_log_handler(LogHandler handler, const std::string& level) {

@@ -16,14 +16,16 @@ constexpr std::size_t kept_calls = 1000; // of each node, for reports
 
 } // namespace
 
-WarmJob::WarmJob(JobRequest request, std::size_t queue_size)
+WarmJob::WarmJob(JobRequest request, std::size_t queue_size, int graph_threads)
     : m_queue(std::make_shared<EventQueue>(queue_size)) {
     std::promise<void> prepared;
     {
         // The thread inherits the signal mask, so that handlers of the caller's program keep running on its
         // own threads.
         const recorder::SignalsBlocked blocked;
-        m_thread = std::thread([this, &request, &prepared] { work(std::move(request), prepared); });
+        m_thread = std::thread([this, &request, graph_threads, &prepared] {
+            work(std::move(request), graph_threads, prepared);
+        });
     }
     try {
         prepared.get_future().get();
@@ -72,11 +74,12 @@ instrument::RunReport WarmJob::report() const {
     return m_last_report ? *m_last_report : m_session->report(/*with_provenance=*/true);
 }
 
-void WarmJob::work(JobRequest request, std::promise<void>& prepared) {
+void WarmJob::work(JobRequest request, int graph_threads, std::promise<void>& prepared) {
     try {
         m_session = std::make_unique<JobSession>(std::move(request));
         connect();
         RunOptions options;
+        options.graph_threads = graph_threads;
         options.skip_failed = true;
         options.on_failed = [this](std::uint64_t event, const Error& error) { m_queue->fail(event, error); };
         options.meter_mode.kept_calls = kept_calls;

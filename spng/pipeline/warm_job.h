@@ -14,6 +14,7 @@
 #include <optional>
 #include <string>
 #include <thread>
+#include <utility>
 
 namespace spng {
 
@@ -21,9 +22,10 @@ namespace spng {
 class WarmJob {
 public:
     /// Load and prepare the job. Its graph has one SPNGMemorySource, and at least one SPNGMemorySink.
-    /// @param queue_size  events that may wait
+    /// @param queue_size     events that may wait
+    /// @param graph_threads  as RunOptions::graph_threads
     /// @throws Error
-    WarmJob(JobRequest request, std::size_t queue_size);
+    WarmJob(JobRequest request, std::size_t queue_size, int graph_threads = 0);
     /// Finish the queued events.
     ~WarmJob();
     WarmJob(const WarmJob&) = delete;
@@ -34,6 +36,13 @@ public:
 
     /// Queue an event, as EventQueue::push().
     std::future<OutputFrame> submit(QueuedEvent event, MakeFrame make_frame);
+
+    /// Queue an event, as EventQueue::try_push().
+    bool try_submit(QueuedEvent event, EventQueue::Done done) {
+        return m_queue->try_push(std::move(event), std::move(done));
+    }
+    /// The queue, for its state.
+    const EventQueue& queue() const { return *m_queue; }
 
     /// Finish the queued events, and free the job. Later calls of submit() throw.
     void close();
@@ -46,7 +55,7 @@ public:
     instrument::RunReport report() const;
 
 private:
-    void work(JobRequest request, std::promise<void>& prepared);
+    void work(JobRequest request, int graph_threads, std::promise<void>& prepared);
     void connect();
     void run();
 

@@ -26,7 +26,8 @@ ORDER = (
     ("spng/instrument/meter",),
     ("spng/instrument/report", "spng/instrument/control", "spng/instrument/user_timer"),
     ("spng/detector/noise",),
-    ("spng/detector", "spng/graph"),
+    ("spng/detector", "spng/graph", "spng/kserve"),
+    ("spng/kserve/grpc",),
     (
         "spng/nodes/coincidence",
         "spng/nodes/decon",
@@ -49,6 +50,7 @@ ORDER = (
     ("spng/job",),
     ("spng/include/WireCellSpng",),  # Pipeline.h, which spng/pipeline implements
     ("spng/pipeline",),
+    ("spng/serve",),
     ("spng/app",),
 )
 FRIENDS = {frozenset({"spng/nodes/decon", "spng/nodes/filter"})}

@@ -267,6 +267,14 @@ CONTROL = {
     "other.txt": b"DELETE /%2e%2e?x=1#y HTTP/1.1\r\nX: 1\r\n 2\r\n\r\n",
 }
 
+INFERENCE = {
+    "lists.txt": b'{"id":"1","parameters":{"ident":3,"tick_ns":512.5,"masks":{"bad":[[0,0,2]]}},"inputs":[{"name":"adc",'
+    b'"datatype":"INT16","shape":[2,3],"data":[[1,2,3],[4,5,6]]},{"name":"channels","datatype":"INT32","shape":[2],"data":[0,1]}]}',
+    "binary.txt": b'{"inputs":[{"name":"adc","datatype":"FP32","shape":[2,1],"parameters":{"binary_data_size":8}}],'
+    b'"outputs":[{"name":"signal_runs","parameters":{"binary_data":true}},{"name":"signal"}]}\n\n\0\0\x80?\0\0\xc0\x7f',
+    "path.txt": b"/v2/models/chain/versions/1/infer?x=1",
+}
+
 LIMITS = {
     "both.txt": b"# of this machine\nbytes 40GB\nslots 2\n",
     "other.txt": b"bytes\t1.5 MiB \r\nslots 0\nunknown 1\nbytes -1\nslots 3000000000",
@@ -293,6 +301,7 @@ def corpus() -> dict[str, dict[str, bytes]]:
         "configuration": configurations(),
         "jsonnet": {name: text.encode() for name, text in JSONNET.items()},
         "control": CONTROL,
+        "inference": INFERENCE,
         "limits": LIMITS,
         "command_line": {name: text.encode() for name, text in COMMAND_LINES.items()},
     }

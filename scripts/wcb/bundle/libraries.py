@@ -18,6 +18,9 @@ TORCH = re.compile(
     r"lib(torch|c10|cud|cublas|cufft|curand|cusolver|cusparse|cupti|nvrtc|nvJit|nccl|nvidia).*"
 )
 
+# gRPC would add 51 libraries of 19 MB; without this one the program names it when it is needed.
+LEFT_OUT = {"libWireCellSpngGrpc.so"}
+
 # Libraries of the compiler that LibTorch or the system have too. The newest must be loaded, and two OpenMP runtimes in one
 # process would each start their own threads; so they have folders of their own, and the launcher chooses.
 RUNTIME_FOLDER = {"libstdc++.so.6": "runtime", "libgcc_s.so.1": "runtime", "libgomp.so.1": "openmp"}
@@ -36,7 +39,9 @@ class Library:
 def libraries(own_folder: Path, compiler: str) -> list[Library]:
     """Return the libraries in `own_folder` and all their dependencies, by name. End with a message if one is not found."""
     found = {
-        path.name: Library(path.name, path, Path(path.name), True) for path in sorted(own_folder.glob("*.so"))
+        path.name: Library(path.name, path, Path(path.name), True)
+        for path in sorted(own_folder.glob("*.so"))
+        if path.name not in LEFT_OUT
     }
     waiting = list(found.values())
     while waiting:

@@ -92,4 +92,16 @@ void require_accepted_model(const DataFile& file) {
     }
 }
 
+void reject_remote_model_if_restricted(const std::string& server) {
+    const AcceptedModels& accepted = chosen() ? *chosen() : of_environment();
+    if (!accepted.list.empty()) {
+        throw Error(ErrorKind::Model,
+                    {.what = "a network on a model server is not in the list of accepted ones",
+                     .where = server,
+                     .seen = "a server, whose network cannot be checked",
+                     .expected = "a file whose checksum is in " + accepted.list,
+                     .hint = "use forward=local, or restrict the networks of the server instead"});
+    }
+}
+
 } // namespace spng

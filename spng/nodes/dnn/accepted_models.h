@@ -26,4 +26,8 @@ void accept_all_models();
 /// @throws Error(Model) if the file's checksum is not in the list; a pipe has none
 void require_accepted_model(const DataFile& file);
 
+/// Call before a network on another machine is used: its checksum is only what the server reports.
+/// @throws Error(Model) if only networks of a list are accepted
+void reject_remote_model_if_restricted(const std::string& server);
+
 } // namespace spng

@@ -129,6 +129,11 @@ void ModelRunner::note_success(std::int64_t chunk, std::int64_t ticks) const {
     });
 }
 
+at::Tensor ModelRunner::forward_as_is(const at::Tensor& input) const {
+    const ForwardSlot slot(m_free);
+    return m_model->forward(input.to(m_options.device));
+}
+
 at::Tensor ModelRunner::forward(const at::Tensor& features) const {
     require_tensor(features.defined() && features.dim() == 4 && features.scalar_type() == at::kFloat,
                    "ModelRunner::forward", "features", features, "float32 (view, feature, channel, tick)");

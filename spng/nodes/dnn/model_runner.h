@@ -49,6 +49,11 @@ public:
     at::Tensor forward(const at::Tensor& features) const;
 
     const Model& model() const { return *m_model; }
+    /// Run the model once on the whole input, in the form that Model::forward() takes, within the limit on concurrent
+    /// forwards.
+    /// @throws ModelOutOfMemory, and as Model::forward()
+    at::Tensor forward_as_is(const at::Tensor& input) const;
+
     /// Output ticks per forward; 0: all ticks.
     std::int64_t chunk_ticks() const { return m_chunk; }
 

@@ -2,7 +2,7 @@
 #include "spng/nodes/dnn/torch_script_model.h"
 
 #include "spng/core/error.h"
-#include "spng/nodes/dnn/bfloat16.h"
+#include "spng/device/bfloat16.h"
 #include "spng/nodes/dnn/model_archive.h"
 #include "spng/nodes/dnn/model_failure.h"
 

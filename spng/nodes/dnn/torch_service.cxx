@@ -4,15 +4,16 @@
 #include "WireCellSpng/TorchnvTools.h"
 #include "spng/core/log/log.h"
 #include "spng/core/registry.h"
+#include "spng/device/bfloat16.h"
 #include "spng/device/context.h"
 #include "spng/instrument/report/state_trace.h"
 #include "spng/instrument/start_up.h"
 #include "spng/nodes/dnn/accepted_models.h"
 #include "spng/nodes/dnn/aot_inductor_model.h"
-#include "spng/nodes/dnn/bfloat16.h"
 #include "spng/nodes/dnn/model_archive.h"
 #include "spng/nodes/dnn/model_probe.h"
 #include "spng/nodes/dnn/network_choice.h"
+#include "spng/nodes/dnn/remote_model.h"
 
 #include <c10/core/InferenceMode.h>
 #include <c10/util/StringUtil.h>
@@ -66,6 +67,10 @@ void TorchService::configured() {
     if (config().probe.size() != 3) {
         reject("probe", std::to_string(config().probe.size()) + " values", "three: view, channel, tick");
     }
+    if (is_remote() == config().server.empty()) {
+        reject("server", "'" + config().server + "' with forward=" + config().forward,
+               "an address for forward=kserve, none for forward=local");
+    }
 }
 
 DataFile& TorchService::identify_model() {
@@ -83,6 +88,11 @@ DataFile& TorchService::identify_model() {
 
 void TorchService::prepare(Environment& environment) {
     const auto& context = environment.service<Context>(context_name, name().text());
+    is_remote() ? prepare_remote(context) : prepare_local(context);
+    try_out(context.device());
+}
+
+void TorchService::prepare_local(const Context& context) {
     DataFile& file = identify_model();
     m_limit = std::make_unique<TimeLimit>(
         std::chrono::seconds(config().timeout),
@@ -102,36 +112,72 @@ void TorchService::prepare(Environment& environment) {
         const instrument::StartUpPhase phase("load network");
         return load(file.path, context.device(), bfloat16, layout);
     }();
-    m_features = features_of(*model);
+    file.metadata = model->metadata().text;
+    m_notes = notes_of(file);
+    note_properties(*model);
+    const c10::InferenceMode no_gradients;
+    const ModelRunnerOptions options = runner_options(context, model->metadata());
+    m_runner = measures ? faster_runner(key, std::move(model), options, bfloat16)
+                        : std::make_unique<const ModelRunner>(std::move(model), options);
+}
+
+void TorchService::prepare_remote(const Context& context) {
+    reject_remote_model_if_restricted(at_key("server") + ", " + config().server);
+    DataFile* const local = files_read().empty() ? nullptr : &identify_file("model");
+    RemoteNetwork network = [&] {
+        const instrument::StartUpPhase phase("connect to model server");
+        return connect_model({.server = config().server,
+                              .model = remote_name(),
+                              .where = at_key("server"),
+                              .timeout = static_cast<double>(config().timeout),
+                              .retries = static_cast<int>(config().retries)},
+                             local);
+    }();
+    if (local != nullptr) {
+        local->metadata = network.model->metadata().text;
+    }
+    if (network.file) {
+        m_notes = notes_of(*network.file); // the same as of a local network
+    } else {
+        m_notes = local != nullptr ? notes_of(*local) : Notes{{"model", remote_name()}};
+        m_notes["forward"] = "by a model server that does not report the checksum of its network";
+    }
+    note_properties(*network.model);
+    const c10::InferenceMode no_gradients;
+    ModelRunnerOptions options = runner_options(context, network.model->metadata());
+    options.memory_budget = 0; // the memory of a forward is that of the server
+    m_runner = std::make_unique<const ModelRunner>(std::move(network.model), options);
+}
+
+std::string TorchService::remote_name() const {
+    return config().remote_model.empty() ? std::filesystem::path(config().model).stem().string()
+                                         : config().remote_model;
+}
+
+void TorchService::note_properties(const Model& model) {
+    m_features = features_of(model);
     m_sizes = {config().probe[0], static_cast<std::int64_t>(m_features.size()), config().probe[1],
                config().probe[2]};
-    const ModelMetadata& metadata = model->metadata();
-    file.metadata = metadata.text;
-    m_notes = notes_of(file);
-    if (metadata.stand_in) {
+    if (model.metadata().stand_in) {
         m_notes["stand-in"] = "made by hand for tests, not a trained network";
-    }
-    if (metadata.stand_in) {
-        log::warn(name().text(), model->file() +
+        log::warn(name().text(), model.file() +
                                      " is a stand-in made by hand for tests, not a trained network; do not "
                                      "use its ROIs for physics");
     }
     m_meter = std::make_unique<instrument::NodeMeter>(
         instrument::NodeIdentity{name().type, name().instance, "service"});
-    const c10::InferenceMode no_gradients;
-    const ModelRunnerOptions options{.name = name().text(),
-                                     .device = context.device(),
-                                     .sizes = m_sizes,
-                                     .transpose = metadata.transpose.value_or(config().transpose),
-                                     .multiple = metadata.multiple.value_or(config().multiple),
-                                     .halo = config().halo >= 0 ? config().halo : metadata.halo.value_or(-1),
-                                     .concurrency = config().concurrency,
-                                     .memory_budget = config().memory_budget > 0 ? config().memory_budget
-                                                                                 : context.network_budget(),
-                                     .chunk_ticks = config().chunk_ticks};
-    m_runner = measures ? faster_runner(key, std::move(model), options, bfloat16)
-                        : std::make_unique<const ModelRunner>(std::move(model), options);
-    try_out(context.device());
+}
+
+ModelRunnerOptions TorchService::runner_options(const Context& context, const ModelMetadata& metadata) const {
+    return {.name = name().text(),
+            .device = context.device(),
+            .sizes = m_sizes,
+            .transpose = metadata.transpose.value_or(config().transpose),
+            .multiple = metadata.multiple.value_or(config().multiple),
+            .halo = config().halo >= 0 ? config().halo : metadata.halo.value_or(-1),
+            .concurrency = config().concurrency,
+            .memory_budget = config().memory_budget > 0 ? config().memory_budget : context.network_budget(),
+            .chunk_ticks = config().chunk_ticks};
 }
 
 std::unique_ptr<const Model> TorchService::load(const std::filesystem::path& file, c10::Device device,
@@ -224,6 +270,9 @@ void TorchService::try_out(c10::Device device) const {
 }
 
 std::string TorchService::capture_rejection() const {
+    if (is_remote()) {
+        return "the network runs on a server";
+    }
     // Capturing the kernel launches of compiled packages was never tested.
     return std::filesystem::path(m_runner->model().file()).extension() == ".pt2"
                ? "the network is an AOTInductor package"

@@ -16,6 +16,8 @@
 
 namespace spng {
 
+class Context;
+
 struct TorchServiceConfig {
     std::string model;
     std::vector<std::string> features = {};
@@ -28,6 +30,10 @@ struct TorchServiceConfig {
     std::int64_t halo = -1;
     std::string layout = "auto";
     std::int64_t timeout = 900;
+    std::string forward = "local";
+    std::string server;
+    std::string remote_model;
+    std::int64_t retries = 5;
     static constexpr auto fields() {
         using C = TorchServiceConfig;
         return std::make_tuple(
@@ -58,7 +64,21 @@ struct TorchServiceConfig {
                   "the CPU, on CUDA the faster one by a measurement before the first event"),
             field(&C::timeout, "timeout", "s", between(0, 1000000),
                   "maximum time of loading the network, and of one forward; a network that takes longer ends "
-                  "wire-cell; 0: no limit"));
+                  "wire-cell, a request to a server that takes longer fails the event; 0: no limit"),
+            field(&C::forward, "forward", "", one_of("local", "kserve"),
+                  "where the network runs: local, in this process; kserve, on a server that speaks KServe "
+                  "v2; then "
+                  "`model` names the network there, and a local file of that name gives the metadata"),
+            field(&C::server, "server", "", any(),
+                  "address of the server for forward=kserve: unix:PATH or HOST:PORT, for gRPC with grpc:// "
+                  "before "
+                  "it"),
+            field(&C::remote_model, "remote_model", "", any(),
+                  "name of the network on the server; empty: that of `model` without folder and ending"),
+            field(&C::retries, "retries", "", between(0, 100),
+                  "repetitions of a request after a lost connection or while the server is busy, with pauses "
+                  "from "
+                  "0.1 s to 5 s"));
     }
 };
 
@@ -76,6 +96,9 @@ public:
     /// @param features  stacked in the order of features()
     at::Tensor forward(const at::Tensor& features) const;
 
+    /// See ModelRunner::forward_as_is.
+    at::Tensor forward_as_is(const at::Tensor& input) const { return m_runner->forward_as_is(input); }
+
     instrument::NodeMeter& meter() override { return *m_meter; }
 
     /// Names of the features, in the order of the network.
@@ -86,6 +109,8 @@ public:
     std::vector<std::string> known_features() const;
     /// Return why forwards on a device cannot be captured in a graph (Uncapturable); empty if they can.
     std::string capture_rejection() const;
+    /// Whether the network runs on a server.
+    bool is_remote() const { return config().forward == "kserve"; }
     /// Provenance for the output: name, checksum and metadata of the file, and a note if it is a stand-in.
     const Notes& notes() const { return m_notes; }
 
@@ -95,6 +120,12 @@ protected:
 private:
     const std::string& data_file_name() const override { return config().model; }
     DataFile& identify_model();
+    void prepare_local(const Context& context);
+    void prepare_remote(const Context& context);
+    std::string remote_name() const;
+    /// Take what the network says about itself.
+    void note_properties(const Model& model);
+    ModelRunnerOptions runner_options(const Context& context, const ModelMetadata& metadata) const;
     /// Return the features of the configuration, or else of the model.
     /// @throws Error(Model) if both are given and differ
     std::vector<std::string> features_of(const Model& model) const;

@@ -18,14 +18,30 @@ void EventQueue::push(QueuedEvent event, Done done) {
     const std::int64_t now = instrument::wall_nanoseconds();
     std::unique_lock lock(m_mutex);
     m_changed.wait(lock, [this] { return m_closed || m_end || m_queue.size() < m_capacity; });
+    require_open();
+    m_queue.push_back({std::move(event), std::move(done), now});
+    m_changed.notify_all();
+}
+
+bool EventQueue::try_push(QueuedEvent event, Done done) {
+    const std::int64_t now = instrument::wall_nanoseconds();
+    const std::lock_guard lock(m_mutex);
+    require_open();
+    if (m_queue.size() >= m_capacity) {
+        return false;
+    }
+    m_queue.push_back({std::move(event), std::move(done), now});
+    m_changed.notify_all();
+    return true;
+}
+
+void EventQueue::require_open() const {
     if (m_end) {
         throw Error(*m_end);
     }
     if (m_closed) {
         throw closed();
     }
-    m_queue.push_back({std::move(event), std::move(done), now});
-    m_changed.notify_all();
 }
 
 void EventQueue::close() {
@@ -37,6 +53,16 @@ void EventQueue::close() {
 bool EventQueue::is_closed() const {
     const std::lock_guard lock(m_mutex);
     return m_closed;
+}
+
+std::size_t EventQueue::size() const {
+    const std::lock_guard lock(m_mutex);
+    return m_queue.size();
+}
+
+std::optional<Error> EventQueue::end_reason() const {
+    const std::lock_guard lock(m_mutex);
+    return m_end;
 }
 
 Error EventQueue::closed() {

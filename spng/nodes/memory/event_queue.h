@@ -46,9 +46,15 @@ public:
     /// Queue an event. Block while the queue is full.
     /// @throws Error(Usage) after close(); the error of the job if it has ended
     void push(QueuedEvent event, Done done);
+    /// The same, but return false at once if the queue is full.
+    bool try_push(QueuedEvent event, Done done);
     /// Take no more events. The job ends when the queue is empty.
     void close();
     bool is_closed() const;
+    /// Events that wait.
+    std::size_t size() const;
+    /// Return the reason for which the job has ended; nothing while it runs.
+    std::optional<Error> end_reason() const;
     /// Return the error of events after close().
     static Error closed();
     /// The job has ended: fail all events that have no result, and all later ones.
@@ -75,6 +81,9 @@ private:
         std::int64_t since = 0; ///< wall_nanoseconds() of push() or pop()
         EventResult result{};
     };
+
+    /// Throw the error for events after the end of the queue or of the job. Call with the lock.
+    void require_open() const;
 
     std::size_t m_capacity;
     std::size_t m_sinks = 0;

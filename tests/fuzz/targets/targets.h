@@ -13,6 +13,7 @@ Target configuration_target();
 Target control_target();
 Target depositions_target();
 Target frames_target();
+Target inference_target();
 Target jsonnet_target();
 Target limits_target();
 Target noise_target();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Networks in bfloat16: precision of the output, and no lasting effect of the scope.
 
-#include "spng/nodes/dnn/bfloat16.h"
+#include "spng/device/bfloat16.h"
 
 #include "spng/nodes/dnn/torch_script_model.h"
 #include "tests/dnn/script_model.h"

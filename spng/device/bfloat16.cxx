@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "spng/nodes/dnn/bfloat16.h"
+#include "spng/device/bfloat16.h"
 
 #include "spng/device/cuda_driver.h"
 

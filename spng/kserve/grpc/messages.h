@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// Between the messages of gRPC and those of protocol.h. Each tensor's bytes are moved or copied once.
+
+#include "spng/kserve/protocol.h"
+
+#include "inference.pb.h"
+
+namespace spng::kserve {
+
+/// Take the content of a request. Its raw contents are moved out.
+/// @throws Error(Input) for anything but tensors with the bytes of their shapes
+InferRequest take_request(inference::ModelInferRequest& message);
+
+void fill(inference::ModelInferRequest& message, const InferRequest& request);
+
+/// As take_request().
+InferResponse take_response(inference::ModelInferResponse& message);
+
+void fill(inference::ModelInferResponse& message, const InferResponse& response);
+
+void fill(inference::ModelMetadataResponse& message, const ModelDescription& model);
+ModelDescription description_of(const inference::ModelMetadataResponse& message);
+
+} // namespace spng::kserve

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "spng/serve/network_model.h"
+
+#include "profiling/recorder/signals_blocked.h"
+#include "spng/core/tensor_checks.h"
+#include "spng/device/memory/out_of_memory.h"
+#include "spng/kserve/datatypes.h"
+
+#include <ATen/ops/from_blob.h>
+#include <boost/asio/post.hpp>
+#include <c10/core/InferenceMode.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace spng {
+namespace {
+
+constexpr const char* input_name = "features";
+constexpr const char* output_name = "probability";
+
+std::size_t thread_count(const TorchService& service) {
+    return static_cast<std::size_t>(std::clamp<std::int64_t>(service.config().concurrency, 1, 64));
+}
+
+const kserve::Tensor& features_of(const kserve::InferRequest& request) {
+    const std::string where = "request to model " + request.model;
+    const bool is_one = request.inputs.size() == 1 && request.inputs.front().name == input_name;
+    const auto seen = [&] {
+        std::string text = request.inputs.empty() ? "no input" : "";
+        for (const kserve::Tensor& tensor : request.inputs) {
+            text += (text.empty() ? "" : ", ") + tensor.name + " " +
+                    kserve::describe(tensor.datatype, tensor.shape);
+        }
+        return text;
+    };
+    if (!is_one || request.inputs.front().datatype != "FP32" || request.inputs.front().shape.size() != 4 ||
+        request.inputs.front().bytes == 0) {
+        throw Error(ErrorKind::Input,
+                    {.what = "the input of the network is not understood",
+                     .where = where,
+                     .seen = seen(),
+                     .expected = "one input features, FP32 (view, feature, channel, tick)"});
+    }
+    for (const kserve::RequestedOutput& output : request.outputs) {
+        if (output.name != output_name) {
+            throw Error(ErrorKind::Input, {.what = "the network has no such output",
+                                           .where = where,
+                                           .seen = output.name,
+                                           .expected = output_name});
+        }
+    }
+    return request.inputs.front();
+}
+
+kserve::InferResponse respond(const kserve::InferRequest& request, const TorchService& service) {
+    const kserve::Tensor& features = features_of(request);
+    const c10::InferenceMode no_gradients;
+    const at::Tensor input = at::from_blob(const_cast<void*>(features.data), features.shape, at::kFloat);
+    auto output = std::make_shared<const at::Tensor>(
+        service.forward_as_is(input).to(at::kCPU, at::kFloat).contiguous());
+    kserve::InferResponse response{.model = request.model, .version = "1", .id = request.id};
+    response.outputs.push_back({.name = output_name,
+                                .datatype = "FP32",
+                                .shape = output->sizes().vec(),
+                                .data = output->const_data_ptr(),
+                                .bytes = output->nbytes(),
+                                .owner = output});
+    return response;
+}
+
+} // namespace
+
+NetworkModel::NetworkModel(std::string name, const TorchService& service) : m_service(service) {
+    {
+        const recorder::SignalsBlocked blocked; // the threads inherit the mask
+        m_threads = std::make_unique<boost::asio::thread_pool>(thread_count(service));
+    }
+    m_description.name = std::move(name);
+    m_description.platform = "spng_network";
+    const auto features = static_cast<std::int64_t>(service.features().size());
+    m_description.inputs = {{input_name, "FP32", {-1, features, -1, -1}}};
+    m_description.outputs = {{output_name, "FP32", {-1, 1, -1, -1}}};
+    m_description.properties = {{"metadata", service.metadata().text}};
+    if (const auto& file = service.data_file()) {
+        m_description.properties["file"] = file->path.filename().string();
+        m_description.properties["sha256"] = file->sha256;
+    }
+}
+
+NetworkModel::~NetworkModel() {
+    m_threads->join();
+}
+
+void NetworkModel::infer(std::shared_ptr<const kserve::InferRequest> request, Done done) {
+    features_of(*request);
+    boost::asio::post(*m_threads, [this, request = std::move(request), done = std::move(done)] {
+        ModelResult result{kserve::Failure{}};
+        try {
+            result.response = respond(*request, m_service);
+        } catch (const ModelOutOfMemory& failure) {
+            result.response = kserve::Failure{
+                kserve::Status::too_large,
+                Error(ErrorKind::Device, {.what = "not enough memory for the network",
+                                          .where = "request to model " + request->model,
+                                          .seen = failure.what(),
+                                          .expected = "a smaller input",
+                                          .hint = "set chunk_ticks of the SPNGTorchService that asks"})
+                    .what()};
+        } catch (...) {
+            result.response = failure_of(current_error());
+        }
+        done(std::move(result));
+    });
+}
+
+} // namespace spng
