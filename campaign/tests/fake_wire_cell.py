@@ -83,7 +83,7 @@ def fail(status: int, text: str) -> None:
 
 
 def answer(status: int, error: str = "") -> None:
-    """Print the answer for a file."""
+    """Print the answer to a line."""
     text = error.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
     print(f'{{"status": {status}, "error": "{text}"}}', flush=True)
 

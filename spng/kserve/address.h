@@ -11,7 +11,7 @@ struct Address {
     enum class Protocol { http, grpc };
     Protocol protocol = Protocol::http;
     std::string path; ///< of a Unix socket; empty: TCP
-    std::string host; ///< name or number, without the brackets of IPv6
+    std::string host; ///< name or IP address, without the brackets of IPv6
     std::uint16_t port = 0;
 
     bool is_unix() const { return !path.empty(); }

@@ -17,7 +17,7 @@ namespace {
 using nlohmann::json;
 
 constexpr const char* size_key = "binary_data_size";
-constexpr auto lenient = json::error_handler_t::replace; // names and texts of others may not be UTF-8
+constexpr auto lenient = json::error_handler_t::replace; // names and messages of others may not be UTF-8
 constexpr std::size_t max_shown = 200;                   // bytes of a foreign text in an error
 
 [[noreturn]] void reject(const std::string& where, std::string seen, std::string expected) {

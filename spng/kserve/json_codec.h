@@ -18,7 +18,7 @@ namespace spng::kserve {
 /// Name of the HTTP header with the length of the JSON, present if binary tensors follow.
 inline constexpr const char* json_length_header = "Inference-Header-Content-Length";
 
-/// Limit of the JSON of a body: a parsed number takes eight times its text. Larger tensors are sent in binary form.
+/// Limit of the JSON of a body: a parsed value takes eight times its text. Larger tensors are sent in binary form.
 inline constexpr std::size_t max_json_bytes = std::size_t{32} << 20;
 
 /// A body to send.

@@ -53,13 +53,13 @@ bool with_type(const std::string& datatype, Use use) {
 }
 
 template <class Value>
-bool has_value(const json& number) {
+bool has_value(const json& item) {
     if constexpr (std::floating_point<Value>) {
-        return number.is_number();
-    } else if (number.is_number_unsigned()) {
-        return std::in_range<Value>(number.get<std::uint64_t>());
+        return item.is_number();
+    } else if (item.is_number_unsigned()) {
+        return std::in_range<Value>(item.get<std::uint64_t>());
     } else {
-        return number.is_number_integer() && std::in_range<Value>(number.get<std::int64_t>());
+        return item.is_number_integer() && std::in_range<Value>(item.get<std::int64_t>());
     }
 }
 

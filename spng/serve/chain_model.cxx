@@ -60,7 +60,7 @@ void ChainModel::infer(std::shared_ptr<const kserve::InferRequest> request, Done
                          {.what = "the queue of the server is full",
                           .where = "request to model " + request->model,
                           .seen = std::to_string(m_frames.job().queue().size()) + " frames wait",
-                          .expected = "a free place",
+                          .expected = "a free slot",
                           .hint = "send it again later; wire-cell --serve-queue N makes room for "
                                   "more"});
         done({kserve::Failure{kserve::Status::overloaded, full.what()}});

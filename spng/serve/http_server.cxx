@@ -77,7 +77,7 @@ private:
     std::atomic<std::size_t> m_free;
 };
 
-/// What the connections of an address share.
+/// State of an address that its connections share.
 struct Shared {
     HttpServices services;
     ServeLimits limits;

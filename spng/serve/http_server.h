@@ -13,7 +13,7 @@
 
 namespace spng {
 
-/// What an HTTP server needs besides the models.
+/// Parts of an HTTP server besides the models.
 struct HttpServices {
     kserve::Handler& handler;
     std::function<std::string()> metrics; ///< the text of /metrics
@@ -22,7 +22,7 @@ struct HttpServices {
 /// Open an address.
 /// @param threads   must live longer than the listener
 /// @param services  likewise
-/// @throws Error(Usage) if the address cannot be opened: another server has it, or a file is in its place
+/// @throws Error(Usage) if the address cannot be opened: another server has it, or its path is a file
 std::unique_ptr<kserve::Listener> serve_http(IoThreads& threads, const kserve::Address& address,
                                              const HttpServices& services, const ServeLimits& limits);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What a server did so far, in the text format 0.0.4 of Prometheus.
+// Counts of a server, in the text format 0.0.4 of Prometheus.
 
 #include "spng/kserve/protocol.h"
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""docs/migration.md has every name of the Wire-Cell Toolkit (WCT), and what it says of a name is true."""
+"""docs/migration.md has every name of the Wire-Cell Toolkit (WCT), and its rows are true."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def test_each_type_and_key_exists() -> None:
 
 
 def test_each_option_has_a_row() -> None:
-    """Each option of WCT's program is on the page, and in our program if the page says so."""
+    """Each option of WCT's program is on the page, and in our program if its row says 'same'."""
     [table] = tables(section("## Command line"))
     on_page = [names_in(row[0]) for row in table]
     assert on_page == [

@@ -38,7 +38,7 @@ def tool(folder: Path, *words: str) -> subprocess.CompletedProcess:
     )
 
 
-def text_of(folder: Path, *words: str) -> str:
+def printed(folder: Path, *words: str) -> str:
     """Return all that a program of wire-cell-python prints; it must succeed."""
     done = tool(folder, *words)
     assert done.returncode == 0, done.stderr
@@ -61,7 +61,7 @@ def frames(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize("ending", ENDINGS)
 def test_ls(folder: Path, ending: str) -> None:
     """`wirecell-util ls` lists the arrays of an event."""
-    listing = text_of(folder, "wirecell-util", "ls", f"signal{ending}")
+    listing = printed(folder, "wirecell-util", "ls", f"signal{ending}")
     for line in (
         "frame_signal_3 (40, 256) float32",
         "channels_signal_3 (40,) int32",
@@ -73,7 +73,7 @@ def test_ls(folder: Path, ending: str) -> None:
 @pytest.mark.parametrize("ending", ENDINGS)
 def test_framels(folder: Path, ending: str) -> None:
     """`wirecell-util framels` reads tag, ident, shape, channels and times."""
-    [found] = json.loads(text_of(folder, "wirecell-util", "framels", f"signal{ending}"))
+    [found] = json.loads(printed(folder, "wirecell-util", "framels", f"signal{ending}"))
     expected = {"tag": "signal", "index": 3, "nchans": 40, "nticks": 256, "chidmin": 100, "chidmax": 139}
     assert {name: found[name] for name in expected} == expected
     assert (found["tref"], found["period"], found["tbin"]) == (-1000.0, 500.0, 0)
@@ -93,7 +93,7 @@ def test_framels(folder: Path, ending: str) -> None:
 def test_pictures(folder: Path, ending: str, command: list[str]) -> None:
     """`wirecell-plot` draws waveforms, spectra and images of an event."""
     picture = folder / f"picture{ending}.pdf"
-    text_of(folder, "wirecell-plot", *command, "-o", picture.name, f"signal{ending}")
+    printed(folder, "wirecell-plot", *command, "-o", picture.name, f"signal{ending}")
     assert picture.read_bytes().startswith(b"%PDF")
     picture.unlink()
 
@@ -101,7 +101,7 @@ def test_pictures(folder: Path, ending: str, command: list[str]) -> None:
 def test_two_files_in_one_picture(folder: Path) -> None:
     """`wirecell-plot comp1d` and `frame-diff` compare two files."""
     two = ("signal.npz", "signal.tar.gz")
-    text_of(
+    printed(
         folder,
         "wirecell-plot",
         "comp1d",
@@ -115,7 +115,7 @@ def test_two_files_in_one_picture(folder: Path) -> None:
         "c.pdf",
         *two,
     )
-    text_of(
+    printed(
         folder, "wirecell-plot", "frame-diff", "--tier1", "signal", "--tier2", "signal", "-o", "d.pdf", *two
     )
     for name in ("c.pdf", "d.pdf"):
@@ -124,8 +124,8 @@ def test_two_files_in_one_picture(folder: Path) -> None:
 
 def test_sparse_frames_are_not_frames_to_it(folder: Path) -> None:
     """Of sparse frames `ls` lists the arrays; `framels` and `frame` find no frame, so documents say to convert them."""
-    assert "runs_signal_3" in text_of(folder, "wirecell-util", "ls", "sparse.npz")
-    assert json.loads(text_of(folder, "wirecell-util", "framels", "sparse.npz")) == []
+    assert "runs_signal_3" in printed(folder, "wirecell-util", "ls", "sparse.npz")
+    assert json.loads(printed(folder, "wirecell-util", "framels", "sparse.npz")) == []
     done = tool(folder, "wirecell-plot", "frame", "-t", "signal", "-o", "none.pdf", "sparse.npz")
     assert done.returncode != 0
     assert 'No frames of tier "signal"' in done.stderr

@@ -116,7 +116,7 @@ def test_the_error_is_that_of_a_file(server: Server, site: Site, frame: Frame) -
 
 
 def test_unknown_outputs_models_versions_and_paths(server: Server, frame: Frame) -> None:
-    reply = protocol.infer(server.address, "chain", frame.inputs(), ["singal"])
+    reply = protocol.infer(server.address, "chain", frame.inputs(), ["signla"])
     assert reply.status == 400
     assert_block(reply.error, "the chain has no such output")
     assert "did you mean 'signal'" in reply.error
@@ -172,7 +172,7 @@ def test_wrong_methods_and_headers(server: Server, frame: Frame) -> None:
         b'{"inputs": [{"name": "adc", "datatype": "INT16", "shape": [9, 9]}]}',
         b'{"inputs": [], "parameters": 3}',
         b'{"inputs": [], "id": 3}',
-        b'{"inputs": [], "outputs": [{"nam": "x"}]}',
+        b'{"inputs": [], "outputs": [{"tpye": "x"}]}',
         b"[" * 100_000,
         b'{"inputs": ' + b"[" * 100_000,
         b"\xff\xfe\x00",
@@ -250,7 +250,7 @@ def test_the_network_rejects_wrong_tensors(server: Server) -> None:
     for inputs, status in (
         ({"features": features.astype("<f8")}, 400),
         ({"features": features[0]}, 400),
-        ({"featuers": features}, 400),
+        ({"images": features}, 400),
         ({}, 400),
         ({"features": features[:, :1]}, 500),  # the network has three features
     ):

@@ -83,7 +83,9 @@ RULES = (
         # A number as a value, the type of JSON and Jsonnet, signals of POSIX, and usual compounds.
         allowed=r"(?i)\b(random|signal|real|complex|whole|odd|even|finite|positive|negative|version|line|issue|one|attachment) "
         r"number\b|\ba number\b|\| number \||'number'|\"number\"|`number`|\b[a-z]+_number_of_\w+"
-        r"|array of number|number\(|is_number\w*|json_number\w*|\bnumber or\b|\.number\b",
+        r"|array of number|number\(|is_number\w*|json_number\w*|\bnumber or\b|\.number\b|first_frame_number",
+        # Names of arguments in a library of WCT.
+        exempt=r"cfg/lib/wirecell\.jsonnet|tests/cfg/wirecell_test\.cxx",
     ),
     rule(
         rf"{START}[Pp]laces?{END}",
