@@ -80,12 +80,13 @@ class Program:
         """
         process = self._process
         assert process and process.stdin
-        before = self._messages.seek(0, 2)
+        # Messages of a new program before its first file belong to that file.
+        before = self._messages.seek(0, 2) if self._is_used else 0
         try:
             process.stdin.write(json.dumps(arguments) + "\n")
             process.stdin.flush()
         except BrokenPipeError:
-            return None if self._is_used else Answer(process.wait(), self._said(0))
+            return None if self._is_used else Answer(process.wait(), self._said(before))
         try:
             line = self._lines.get(timeout=limit)
         except queue.Empty:

@@ -229,9 +229,9 @@ std::string file_list(const po::variables_map& values, Action action) {
         }
     }
     const std::string list = text(values, "files");
-    if (list.empty() || action != Action::run) {
-        usage_error("--files needs a list, and runs", "'" + list + "'",
-                    "the name of a list, or -, without another action");
+    if (list.empty() || (action != Action::run && action != Action::check)) {
+        usage_error("--files needs a list", "'" + list + "'",
+                    "the name of a list, or -, for a run or --check");
     }
     return list;
 }

@@ -2,6 +2,7 @@
 #include "spng/app/run_job.h"
 
 #include "profiling/recorder/recorder_abi.h"
+#include "spng/app/file_list.h"
 #include "spng/app/print.h"
 #include "spng/app/profiled_run.h"
 #include "spng/app/progress.h"
@@ -146,6 +147,16 @@ bool report_problems(Job& job, std::vector<Error> problems) {
     return !problems.empty();
 }
 
+/// Return the arguments of the job. --check looks at the first file of a list.
+std::vector<JsonnetBinding> arguments_of(const CommandLine& line) {
+    if (line.file_list.empty() || line.action != Action::check || !line.checks_machine) {
+        return line.bindings;
+    }
+    FileList list(line.file_list, line.bindings, line.timing_file);
+    const auto first = list.next(stop_signal());
+    return first ? first->bindings : line.bindings;
+}
+
 } // namespace
 
 int run_job(const CommandLine& line, instrument::Recording& recording) {
@@ -155,7 +166,7 @@ int run_job(const CommandLine& line, instrument::Recording& recording) {
     Progress progress(line.action == Action::run ? Progress::style_for(line.progress)
                                                  : Progress::Style::none);
     JobSession& session = loaded.emplace(
-        line.serve ? job_of_server(line) : JobRequest{line.configuration, line.bindings, line.app});
+        line.serve ? job_of_server(line) : JobRequest{line.configuration, arguments_of(line), line.app});
     const Configuration& configuration = session.configuration();
     const Job& job = session.job();
     std::vector<Error> problems;

@@ -230,8 +230,9 @@ class TestFailures:
             (["--files", "none.txt"], "cannot read the list of files"),
             (["--files", "in"], "it is a folder"),
             (["--files", "in/list.txt", "-A", "input=in/a.npz"], "the input is given twice"),
-            (["--files", "in/list.txt", "--check"], "--files needs a list, and runs"),
-            (["--files", ""], "--files needs a list, and runs"),
+            (["--files", "in/list.txt", "--serve", "unix:s"], "--files needs a list"),
+            (["--files", "in/list.txt", "--dot", "-"], "--files needs a list"),
+            (["--files", ""], "--files needs a list"),
             (["--files", "in/list.txt", "--trace-states", "s.json"], "an option about one run beside a list"),
         ],
     )
@@ -297,6 +298,15 @@ class TestSignals:
         os.close(writer)
         assert process.returncode == 143, errors
         assert not list(tmp_path.glob("*.partial")) and not (tmp_path / "pipe-copy.npz").exists()
+
+
+def test_a_check_looks_at_the_first_file(listed: Path, tmp_path: Path) -> None:
+    words = [COPY, "--files", "in/list.txt", "-A", "output={name}.npz", "--check"]
+    assert wire_cell.run(*words, folder=tmp_path).returncode == 0
+    (tmp_path / "in" / "a.npz").write_bytes(b"no archive")
+    done = wire_cell.run(*words, folder=tmp_path)
+    assert done.returncode == 2 and "in/a.npz" in done.stderr
+    assert not (tmp_path / "a.npz").exists()
 
 
 def test_progress(listed: Path, tmp_path: Path) -> None:

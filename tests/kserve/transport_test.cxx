@@ -174,7 +174,7 @@ TEST(GrpcPluginTest, DeadlinesReachTheServer) {
     request.inputs = {{.name = "x", .datatype = "FP32", .shape = {1}, .data = &value, .bytes = 4}};
     EXPECT_TRUE(std::holds_alternative<InferResponse>(client->infer(request, 50)));
     EXPECT_GT(echo.last_seconds, 1);
-    EXPECT_LE(echo.last_seconds, 50);
+    EXPECT_LE(echo.last_seconds, 51); // gRPC rounds the time in its header up
     EXPECT_TRUE(std::holds_alternative<InferResponse>(client->infer(request, 0)));
     EXPECT_EQ(echo.last_seconds, 0);
 }
