@@ -162,15 +162,22 @@ def main() -> None:
         return
     for line in sys.stdin:
         try:  # noqa: SIM105  contextlib would take longer to load
-            process(eval(line), words)  # JSON of plain strings is Python too
+            process(eval(line), words, arguments)  # JSON of plain strings is Python too
         except FileEndsError:
             pass
         answer(0)
 
 
-def process(arguments: dict, words: list) -> None:
-    """Process one file."""
-    source, target = arguments["input"], arguments["output"]
+def with_values(text: str, values: dict) -> str:
+    """Return a text with values in place of its placeholders."""
+    for name, value in values.items():
+        text = text.replace("{" + name + "}", value)
+    return text
+
+
+def process(values: dict, words: list, arguments: dict) -> None:
+    """Process one file. values: of the placeholders in the words of the command."""
+    source, target = values["input"], with_values(arguments["output"], values)
     with open(source, "rb") as file:
         content = file.read()
     if log := os.environ.get("FAKE_LOG"):
@@ -198,7 +205,7 @@ def process(arguments: dict, words: list) -> None:
             "device": "cpu",
         },
     }
-    with open(arguments["--timing"], "w") as file:
+    with open(with_values(words[words.index("--timing") + 1], values), "w") as file:
         file.write(repr(timing).replace("'", '"'))  # JSON, since there are only numbers and plain words
 
 

@@ -30,6 +30,7 @@ LONGEST_BLOCK = 8000  # characters of the program's messages that are kept
 FULL_DISK = re.compile(r"No space left on device|Disk quota exceeded")
 NOT_STARTED = re.compile(r"error while loading shared libraries|cannot open shared object file")
 MISSING = (errno.ENOENT, errno.ENOTDIR, errno.EACCES, errno.EPERM, errno.ESTALE)
+FORMATS = (".npz", ".tar", ".tar.gz", ".tar.bz2")  # of outputs, by their endings
 USAGE_ERROR = (
     2  # exit status of the program for a wrong configuration, which another attempt would not change
 )
@@ -183,24 +184,27 @@ def is_unchanged(task: Task, source: dict) -> bool:
         return False
 
 
+def ending(name: str) -> str:
+    """Return the ending of an output."""
+    return next((end for end in FORMATS if name.endswith(end)), "")
+
+
 def command(task: Task, work: Path) -> list[str]:
     """Return the command of the program, which reads the files to process from its standard input."""
     words = [task.program, "-c", task.config]
     for folder in task.search_path:
         words += ["-P", folder]
-    for name, value in task.arguments.items():
+    output = f"{{folder}}/{{name}}{ending(task.name)}"
+    for name, value in (task.arguments | {"output": output}).items():
         words += ["-A", f"{name}={value}"]
-    words += ["--files", "-"]
+    words += ["--files", "-", "--timing", "{work}/timing.json"]
     return words + (["--record", str(work / "profile.sqlite")] if task.record_profile else [])
 
 
 def run_program(task: Task, work: Path, out: Path, host: str) -> None:
     """Process the file. Raise AttemptFailed with the program's error block if that fails."""
-    file = {
-        "input": task.input,
-        "output": str(out / task.name),
-        "--timing": str(work / "timing.json"),
-    }
+    name = task.name.removesuffix(ending(task.name))
+    file = {"input": task.input, "folder": str(out), "name": name, "work": str(work)}
     try:
         # A profile is that of a whole program, so a program that records processes one file.
         answer = warm.run(command(task, work), file, task.timeout, stays=not task.record_profile)

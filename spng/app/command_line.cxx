@@ -44,7 +44,7 @@ po::options_description job_options() {
         ("files", text("LIST"),
          "run the job once for each file of the list (- for stdin), which becomes the argument input; the "
          "job stays "
-         "loaded, and {name} in other arguments is the name of the file without folder and ending")   //
+         "loaded, and {name} in other names of files is the name of the file without folder and ending")   //
         ("on-error", text("stop|skip"), "if an event fails, stop (default), or skip it and continue") //
         ("strict", "fail if the input does not fit the detector, instead of warning")                 //
         ("only-shipped-models", "load no network but those that come with the program")               //

@@ -24,8 +24,7 @@ namespace fs = std::filesystem;
 
 constexpr int poll_milliseconds = 200; // between two looks at the signal
 constexpr std::size_t max_line = 1 << 20;
-constexpr const char* name_mark = "{name}";
-constexpr const char* timing_key = "--timing";
+constexpr std::size_t max_shown = 100;
 
 bool is_entry(const std::string& line) {
     return !line.empty() && line.front() != '#';
@@ -48,27 +47,9 @@ std::string stem(const std::string& path) {
     return name;
 }
 
-std::string with_name(std::string text, const std::string& name) {
-    for (auto found = text.find(name_mark); found != std::string::npos;
-         found = text.find(name_mark, found + name.size())) {
-        text.replace(found, std::strlen(name_mark), name);
-    }
-    return text;
-}
-
 } // namespace
 
-FileList::FileList(const std::string& file, std::vector<JsonnetBinding> bindings, std::string timing_file)
-    : m_name(file == "-" ? "standard input" : file), m_bindings(std::move(bindings)),
-      m_timing_file(std::move(timing_file)) {
-    for (const auto& binding : m_bindings) {
-        if (binding.is_argument() && binding.name == "input") {
-            throw Error(ErrorKind::Usage, {.what = "the input is given twice",
-                                           .where = "command line",
-                                           .seen = "-A input=" + binding.value + " and --files " + file,
-                                           .expected = "one of them"});
-        }
-    }
+FileList::FileList(const std::string& file) : m_name(file == "-" ? "standard input" : file) {
     m_descriptor = file == "-" ? ::dup(STDIN_FILENO) : ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
     if (m_descriptor < 0 || fs::is_directory(file)) {
         const std::string why = m_descriptor < 0 ? std::strerror(errno) : "it is a folder";
@@ -134,62 +115,35 @@ std::optional<std::string> FileList::next_line(const std::atomic<int>& stop_sign
     return std::nullopt;
 }
 
-std::optional<ListedRun> FileList::next(const std::atomic<int>& stop_signal) {
+std::optional<PlaceholderValues> FileList::next(const std::atomic<int>& stop_signal) {
     while (const auto line = next_line(stop_signal)) {
         if (const std::string entry = trimmed(*line); is_entry(entry)) {
-            return run_of(entry);
+            return values_of(entry);
         }
     }
     return std::nullopt;
 }
 
-ListedRun FileList::run_of(const std::string& line) const {
-    using Kind = JsonnetBinding::Kind;
-    ListedRun run;
-    run.timing_file = m_timing_file;
-    std::vector<JsonnetBinding> own;
-    if (line.front() == '{') {
-        const auto reject = [&](const std::string& seen) {
+PlaceholderValues FileList::values_of(const std::string& line) const {
+    PlaceholderValues values;
+    if (line.front() != '{') {
+        values["input"] = line.front() == '/' ? line : m_folder + line;
+    } else {
+        const auto object = nlohmann::json::parse(line, nullptr, /*allow_exceptions=*/false);
+        const bool is_right =
+            object.is_object() && object.contains("input") &&
+            std::all_of(object.begin(), object.end(), [](const auto& value) { return value.is_string(); });
+        if (!is_right) {
             throw Error(ErrorKind::Input,
                         {.what = "a line of the list of files cannot be understood",
                          .where = m_name + ", line " + std::to_string(m_line),
-                         .seen = printable(seen),
-                         .expected = "a path, or a JSON object of arguments with \"input\", on one line"});
-        };
-        const auto object = nlohmann::json::parse(line, nullptr, /*allow_exceptions=*/false);
-        if (!object.is_object() || !object.contains("input")) {
-            reject(line.substr(0, 100));
+                         .seen = printable(line.substr(0, max_shown)),
+                         .expected = "a path, or a JSON object of strings with \"input\", on one line"});
         }
-        for (const auto& [name, value] : object.items()) {
-            if (name == timing_key && value.is_string()) {
-                run.timing_file = value.get<std::string>();
-            } else if (name == timing_key) {
-                reject(name + ": " + value.dump());
-            } else if (value.is_string()) {
-                own.push_back({Kind::argument_text, name, value.get<std::string>()});
-            } else {
-                own.push_back({Kind::argument_code, name, value.dump()});
-            }
-            if (name == "input") {
-                run.input = own.back().value;
-            }
-        }
-    } else {
-        run.input = line.front() == '/' ? line : m_folder + line;
-        own.push_back({Kind::argument_text, "input", run.input});
+        object.get_to(values);
     }
-    const std::string name = stem(run.input);
-    for (const auto& binding : m_bindings) {
-        const bool is_replaced =
-            binding.is_argument() &&
-            std::any_of(own.begin(), own.end(), [&](const auto& each) { return each.name == binding.name; });
-        if (!is_replaced) {
-            run.bindings.push_back({binding.kind, binding.name, with_name(binding.value, name)});
-        }
-    }
-    run.bindings.insert(run.bindings.end(), own.begin(), own.end());
-    run.timing_file = with_name(run.timing_file, name);
-    return run;
+    values.emplace("name", stem(values["input"]));
+    return values;
 }
 
 } // namespace spng::app

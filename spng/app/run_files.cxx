@@ -64,12 +64,12 @@ Answer only_one_recorded() {
 class FileRuns {
 public:
     FileRuns(const CommandLine& line, instrument::Recording& recording, Progress& progress)
-        : m_line(line), m_recording(recording), m_progress(progress) {}
+        : m_line(line), m_timing_file(line.timing_file), m_recording(recording), m_progress(progress) {}
 
-    Answer run(const ListedRun& listed) {
+    Answer run(const PlaceholderValues& values) {
         try {
             Answer answer;
-            run(listed, answer);
+            run(values, answer);
             return answer;
         } catch (...) {
             return failed_run(current_error());
@@ -77,12 +77,12 @@ public:
     }
 
 private:
-    void run(const ListedRun& listed, Answer& answer) {
-        m_line.timing_file = listed.timing_file;
+    void run(const PlaceholderValues& values, Answer& answer) {
+        m_line.timing_file = with_values(m_timing_file, values);
         if (m_is_prepared) {
-            m_session->restart(listed.bindings);
+            m_session->restart(values);
             require_own_files();
-        } else if (!load(listed)) {
+        } else if (!load(values)) {
             answer.status = 128 + stop_signal();
             return;
         }
@@ -107,10 +107,10 @@ private:
     }
 
     /// @return false if a signal came while the job waited for memory
-    bool load(const ListedRun& listed) {
+    bool load(const PlaceholderValues& values) {
         // A session that could not be prepared, for example because of its input, holds the memory of the next one.
         const auto reserved = m_session ? std::optional(m_session->reservations()) : std::nullopt;
-        m_session.emplace(JobRequest{m_line.configuration, listed.bindings, m_line.app});
+        m_session.emplace(JobRequest{m_line.configuration, arguments_of_list(m_line), m_line.app, values});
         require_own_files();
         log::open_held_files();
         RunOptions options = run_options(m_line);
@@ -147,6 +147,7 @@ private:
     }
 
     CommandLine m_line;
+    const std::string m_timing_file; ///< with its placeholders
     instrument::Recording& m_recording;
     Progress& m_progress;
     std::optional<JobSession> m_session;
@@ -159,7 +160,7 @@ private:
 int run_files(const CommandLine& line, instrument::Recording& recording) {
     set_time_limit_handler(end_hanging_program);
     install_signal_handlers();
-    FileList list(line.file_list, line.bindings, line.timing_file);
+    FileList list(line.file_list);
     std::optional<FileRuns> runs; // ends after the display of progress
     Progress progress(Progress::style_for(line.progress));
     progress.files_begin(list.size());
@@ -171,12 +172,12 @@ int run_files(const CommandLine& line, instrument::Recording& recording) {
         Answer answer;
         std::string input;
         try {
-            const auto listed = list.next(stop_signal());
-            if (!listed) {
+            const auto values = list.next(stop_signal());
+            if (!values) {
                 break;
             }
-            input = listed->input;
-            answer = recording.active() && done + failed > 0 ? only_one_recorded() : runs->run(*listed);
+            input = values->at("input");
+            answer = recording.active() && done + failed > 0 ? only_one_recorded() : runs->run(*values);
         } catch (const Error& error) { // of the line
             answer = failed_run(error);
         }

@@ -147,14 +147,15 @@ bool report_problems(Job& job, std::vector<Error> problems) {
     return !problems.empty();
 }
 
-/// Return the arguments of the job. --check looks at the first file of a list.
-std::vector<JsonnetBinding> arguments_of(const CommandLine& line) {
-    if (line.file_list.empty() || line.action != Action::check || !line.checks_machine) {
-        return line.bindings;
+JobRequest request_of(const CommandLine& line) {
+    if (line.file_list.empty()) {
+        return {line.configuration, line.bindings, line.app};
     }
-    FileList list(line.file_list, line.bindings, line.timing_file);
-    const auto first = list.next(stop_signal());
-    return first ? first->bindings : line.bindings;
+    JobRequest request{line.configuration, arguments_of_list(line), line.app};
+    if (line.checks_machine) { // --check looks at the first file of the list
+        request.values = FileList(line.file_list).next(stop_signal()).value_or(PlaceholderValues{});
+    }
+    return request;
 }
 
 } // namespace
@@ -165,8 +166,7 @@ int run_job(const CommandLine& line, instrument::Recording& recording) {
     std::optional<JobSession> loaded;
     Progress progress(line.action == Action::run ? Progress::style_for(line.progress)
                                                  : Progress::Style::none);
-    JobSession& session = loaded.emplace(
-        line.serve ? job_of_server(line) : JobRequest{line.configuration, arguments_of(line), line.app});
+    JobSession& session = loaded.emplace(line.serve ? job_of_server(line) : request_of(line));
     const Configuration& configuration = session.configuration();
     const Job& job = session.job();
     std::vector<Error> problems;

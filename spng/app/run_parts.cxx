@@ -8,6 +8,7 @@
 #include "spng/core/log/log_file.h"
 #include "spng/io/file_user.h"
 
+#include <algorithm>
 #include <set>
 #include <string>
 #include <vector>
@@ -55,6 +56,17 @@ void require_separate_files(const CommandLine& line, const Configuration& config
         log::drop_held_files();
         throw;
     }
+}
+
+std::vector<JsonnetBinding> arguments_of_list(const CommandLine& line) {
+    std::vector<JsonnetBinding> arguments = line.bindings;
+    const bool has_input = std::any_of(arguments.begin(), arguments.end(), [](const JsonnetBinding& given) {
+        return given.is_argument() && given.name == "input";
+    });
+    if (!has_input) {
+        arguments.push_back({JsonnetBinding::Kind::argument_text, "input", "{input}"});
+    }
+    return arguments;
 }
 
 RunOptions run_options(const CommandLine& line) {

@@ -15,6 +15,9 @@ namespace spng::app {
 void require_separate_files(const CommandLine& line, const Configuration& configuration, const Job& job,
                             const instrument::Recording& recording);
 
+/// Return the arguments of the job for a list of files: `input` is the placeholder {input} unless the command line gives it.
+std::vector<JsonnetBinding> arguments_of_list(const CommandLine& line);
+
 RunOptions run_options(const CommandLine& line);
 
 /// Print skipped events, the signal and the lost device of a run.

@@ -18,10 +18,11 @@ namespace {
 
 /// Return paths and checksums of the configuration and the data files. The checksum of a configuration covers the
 /// evaluated JSON, hence also imports and arguments.
-nlohmann::json provenance(const Configuration& configuration, const Job& job) {
+nlohmann::json provenance(const Configuration& configuration, const PlaceholderValues& values,
+                          const Job& job) {
     using json = nlohmann::json;
     const std::string evaluated =
-        configuration.components.dump(-1, ' ', false, json::error_handler_t::replace);
+        with_values(configuration.components, values).dump(-1, ' ', false, json::error_handler_t::replace);
     json files = json::array();
     for (const DataFile& file : job.data_files()) {
         files.push_back(json_of(file));
@@ -85,21 +86,19 @@ RunSummary JobSession::run(const std::function<RunSummary(Job&, const RunOptions
     return summary;
 }
 
-void JobSession::restart(std::vector<JsonnetBinding> bindings) {
+void JobSession::restart(PlaceholderValues values) {
     m_origin = instrument::begin_report();
     m_begin = m_end = 0;
     m_completed_events = 0;
-    m_request.bindings = std::move(bindings);
-    Configuration configuration = load_again(m_request, m_loaded);
+    m_request.values = std::move(values);
     const instrument::StartUpPhase phase("restart nodes");
-    job().restart(configuration.components);
-    m_loaded.configuration = std::move(configuration);
+    job().restart(with_values(configuration().components, m_request.values));
 }
 
 nlohmann::json JobSession::given_arguments() const {
     nlohmann::json given = nlohmann::json::object();
     for (const auto& binding : m_request.bindings) {
-        given[binding.name] = binding.value;
+        given[binding.name] = with_values(binding.value, m_request.values);
     }
     return given;
 }
@@ -133,7 +132,7 @@ instrument::RunReport JobSession::report(bool with_provenance) const {
     description.input = job().input_report();
     description.settings = std::move(settings);
     if (with_provenance) {
-        description.provenance = provenance(configuration(), job());
+        description.provenance = provenance(configuration(), m_request.values, job());
     }
     return {std::move(description), job().meters()};
 }
@@ -143,7 +142,7 @@ void JobSession::describe(instrument::Recording& recording) const {
         return;
     }
     const BuildInfo& build = build_info();
-    const std::string text = configuration().components.dump();
+    const std::string text = with_values(configuration().components, m_request.values).dump();
     nlohmann::json settings = job().settings(m_options);
     settings["arguments"] = given_arguments();
     recording.note("version", build.version);

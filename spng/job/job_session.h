@@ -45,10 +45,10 @@ public:
     /// @param call  calls job.run(options), for example inside a range
     RunSummary run(const std::function<RunSummary(Job& job, const RunOptions& options)>& call);
 
-    /// Make the job ready for a run with other arguments, which may change the files of the job and nothing else. The
-    /// report of that run begins here.
-    /// @throws as load_configuration() and Job::restart(); the session can restart again
-    void restart(std::vector<JsonnetBinding> bindings);
+    /// Make the job ready for a run with other values of the placeholders, which may be in names of files and nowhere else.
+    /// The report of that run begins here.
+    /// @throws as Job::restart(); the session can restart again
+    void restart(PlaceholderValues values);
 
     /// Make the report of the run, also while it runs. Thread-safe after prepare().
     /// @param with_provenance  add checksums of the configuration and of data files

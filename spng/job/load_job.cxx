@@ -38,7 +38,8 @@ LoadedJob evaluate(const JobRequest& request, bool may_batch, bool& batches) {
         load_plugin(plugin);
     }
     const instrument::StartUpPhase phase("make components");
-    loaded.job = std::make_unique<Job>(loaded.configuration.components, file, request.app);
+    loaded.job = std::make_unique<Job>(with_values(loaded.configuration.components, request.values), file,
+                                       request.app);
     return loaded;
 }
 
@@ -50,7 +51,6 @@ LoadedJob load_job(const JobRequest& request) {
     if (!batches) {
         return loaded;
     }
-    loaded.batches_anodes = true;
     if (loaded.job->fits_devices()) {
         loaded.anodes = "alike ones in one batch";
     } else {
@@ -61,14 +61,6 @@ LoadedJob load_job(const JobRequest& request) {
     }
     log::info("wire-cell", [&] { return "anodes: " + loaded.anodes; });
     return loaded;
-}
-
-Configuration load_again(const JobRequest& request, const LoadedJob& loaded) {
-    const instrument::StartUpPhase phase("read configuration");
-    return load_configuration(request.configuration, request.bindings,
-                              {{"spng_batches_anodes", [&](const std::string& device) {
-                                    return loaded.batches_anodes && is_on_cuda(device);
-                                }}});
 }
 
 } // namespace spng

@@ -5,6 +5,7 @@
 #include "spng/engine/job.h"
 #include "spng/job/configuration.h"
 #include "spng/job/jsonnet.h"
+#include "spng/job/placeholders.h"
 
 #include <memory>
 #include <string>
@@ -16,15 +17,15 @@ struct JobRequest {
     std::string configuration; ///< file
     std::vector<JsonnetBinding> bindings;
     std::string app; ///< engine; empty: that of the configuration
+    /// Of the first run: values of placeholders in the strings of the evaluated configuration.
+    PlaceholderValues values = {};
 };
 
 struct LoadedJob {
-    Configuration configuration;
+    Configuration configuration; ///< with its placeholders
     std::unique_ptr<Job> job;
     /// One line on how the job processes its anodes, and why; empty if the configuration left no choice.
     std::string anodes;
-    /// The answer to `spng_batches_anodes`.
-    bool batches_anodes = false;
 };
 
 /// Load the configuration, its plugins and the job.
@@ -35,9 +36,4 @@ struct LoadedJob {
 /// evaluated again, with false.
 /// @throws as load_configuration() and Job()
 LoadedJob load_job(const JobRequest& request);
-
-/// Evaluate the configuration again, for another run of a loaded job. Questions get the answers that the job got.
-/// @throws as load_configuration()
-Configuration load_again(const JobRequest& request, const LoadedJob& loaded);
-
 } // namespace spng

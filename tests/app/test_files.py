@@ -133,18 +133,20 @@ class TestOutputs:
             assert len(frames) == 3 * len(idents)
 
     def test_lines_from_a_program(self, listed: Path, tmp_path: Path) -> None:
-        """A line is answered before the next one is written; it may change any argument that names files."""
+        """A line is answered before the next one is written; its keys are placeholders in all names of files."""
         process = subprocess.Popen(
-            [wire_cell.PROGRAM, COPY, "--files", "-"],
+            [
+                wire_cell.PROGRAM, COPY, "--files", "-", "-A", "output={to}", "--timing", "{to}.{name}.json",
+            ],
             cwd=tmp_path,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
-        )
+        )  # fmt: skip
         assert process.stdin and process.stdout
-        for name, output in (("in/a.npz", "x.tar"), ("in/b.tar.gz", "y.npz")):
-            line = {"input": name, "output": output, "--timing": f"{output}.json"}
+        for name, output, stem in (("in/a.npz", "x.tar", "a"), ("in/b.tar.gz", "y.npz", "{to}")):
+            line = {"input": name, "to": output} | ({"name": stem} if stem != "a" else {})
             process.stdin.write(json.dumps(line) + "\n")
             process.stdin.flush()
             assert json.loads(process.stdout.readline())["status"] == 0
@@ -205,31 +207,46 @@ class TestFailures:
     @pytest.mark.parametrize(
         "line, said",
         [
-            ('{"input": "in/b.tar.gz", "output": "y.npz", "engine": "TbbFlow"}', "a run of the series needs another job"),
-            ('{"input": "in/b.tar.gz", "output": "y.npz", "device": "cuda"}', "another value of device"),
-            ('{"input": "in/b.tar.gz", "output": "y.npz", "typo": "1"}', "typo"),
             ('{"output": "y.npz"}', "a line of the list of files cannot be understood"),
             ('{"input": ', "a line of the list of files cannot be understood"),
-            ('{"input": "in/b.tar.gz", "--timing": 3}', "a line of the list of files cannot be understood"),
+            ('{"input": "in/b.tar.gz", "name": 3}', "a line of the list of files cannot be understood"),
             ("in/none.npz", "in/none.npz"),
+            ('{"input": "in/b.tar.gz", "name": "none/y"}', "the output folder does not exist"),
+            ('{"input": "in/b.tar.gz", "name": "a"}', "two runs of the list write one file"),
         ],
-    )  # fmt: skip
+    )
     def test_lines_that_cannot_be_run(self, listed: Path, tmp_path: Path, line: str, said: str) -> None:
         """The job lives on: the next line is processed."""
-        lines = ['{"input": "in/a.npz", "output": "x.npz"}', line, '{"input": "in/c.tar", "output": "z.npz"}']
+        lines = ["in/a.npz", line, "in/c.tar"]
         done = wire_cell.run(
-            COPY, "--files", "-", "--on-error", "skip", folder=tmp_path, input="\n".join(lines) + "\n"
+            COPY,
+            *("--files", "-", "--on-error", "skip", "-A", "output={name}.npz"),
+            folder=tmp_path,
+            input="\n".join(lines) + "\n",
         )
         assert [status == 0 for status in statuses(done)] == [True, False, True], done.stderr
         assert said in answers(done)[1]["error"]
-        assert not (tmp_path / "y.npz").exists() and len(wire_cell.read_arrays(tmp_path / "z.npz")) == 9
+        assert sorted(path.name for path in tmp_path.glob("*.npz")) == ["a.npz", "c.npz"]
+        assert len(wire_cell.read_arrays(tmp_path / "c.npz")) == 9
+
+    def test_placeholders_are_for_names_of_files(self, listed: Path, tmp_path: Path) -> None:
+        """A placeholder elsewhere would need another job for each file."""
+        words = [COPY, "--files", "in/list.txt", "-A", "output={name}.npz", "--on-error", "skip"]
+        done = wire_cell.run(*words, "--tla-code", "plugins=['WireCell{name}']", folder=tmp_path)
+        assert statuses(done) == [2] * 3 and "WireCell{name}" in answers(done)[0]["error"]
+        job = (wire_cell.ROOT / "tests" / "app" / "jobs" / "copy.jsonnet").read_text(encoding="utf-8")
+        named = job.replace("name: 'out'", "name: '{name}'")
+        assert named != job
+        (tmp_path / "named.jsonnet").write_text(named, encoding="utf-8")
+        done = wire_cell.run("named.jsonnet", *words[1:], folder=tmp_path)
+        assert statuses(done) == [0, 2, 2]
+        assert "a run of the series needs another job" in answers(done)[1]["error"]
 
     @pytest.mark.parametrize(
         "words, said",
         [
             (["--files", "none.txt"], "cannot read the list of files"),
             (["--files", "in"], "it is a folder"),
-            (["--files", "in/list.txt", "-A", "input=in/a.npz"], "the input is given twice"),
             (["--files", "in/list.txt", "--serve", "unix:s"], "--files needs a list"),
             (["--files", "in/list.txt", "--dot", "-"], "--files needs a list"),
             (["--files", ""], "--files needs a list"),
@@ -305,7 +322,7 @@ def test_a_check_looks_at_the_first_file(listed: Path, tmp_path: Path) -> None:
     assert wire_cell.run(*words, folder=tmp_path).returncode == 0
     (tmp_path / "in" / "a.npz").write_bytes(b"no archive")
     done = wire_cell.run(*words, folder=tmp_path)
-    assert done.returncode == 2 and "in/a.npz" in done.stderr
+    assert done.returncode == 2 and "in/a.npz" in done.stderr, done.stderr
     assert not (tmp_path / "a.npz").exists()
 
 

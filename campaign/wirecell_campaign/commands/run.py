@@ -13,13 +13,13 @@ import os
 import sys
 from pathlib import Path
 
+from ..attempt import FORMATS
 from ..errors import UsageError
 from ..options import BATCH, ClusterOptions, RunOptions
 from ..paths import require_usable
 
 NAME = "run"
 HELP = "run wire-cell over the files of a list"
-FORMATS = (".npz", ".tar", ".tar.gz", ".tar.bz2")
 
 
 def positive(text: str) -> int:
