@@ -38,6 +38,17 @@ C_LIBRARY = {
 FROM_THE_WHEEL = {"libtorch_cpu.so", "libc10.so", "libtorch_cuda.so", "libc10_cuda.so", "libcudart.so.13"}
 
 
+def test_a_folder_of_this_machine_is_rejected_but_in_licences(tmp_path: Path) -> None:
+    """The licence of Boost names /src/build/."""
+    licence = tmp_path / "share" / "doc" / "licences" / "boost.txt"
+    licence.parent.mkdir(parents=True)
+    licence.write_text("Files: tools/build/src/build/*")
+    command.reject_local_paths(tmp_path, ["/src"])
+    (tmp_path / "share" / "doc" / "page.md").write_text("cd /src/build")
+    with pytest.raises(SystemExit):
+        command.reject_local_paths(tmp_path, ["/src"])
+
+
 def test_it_has_what_it_needs_and_is_small(bundle: Path) -> None:
     for name in (
         "bin/wire-cell",
