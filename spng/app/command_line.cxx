@@ -42,9 +42,9 @@ po::options_description job_options() {
         ("app,a", text("TYPE"), "engine to run: Pgrapher or TbbFlow")                   //
         ("threads,t", text("N"), "threads of the graph (TbbFlow)")                      //
         ("files", text("LIST"),
-         "run the job once for each file of the list (- for stdin), which becomes the argument input; the "
-         "job stays "
-         "loaded, and {name} in other names of files is the name of the file without folder and ending")   //
+         "run the job once for each file of the list (- for stdin), without loading it again; in file names "
+         "of the "
+         "job, {input} is the file and {name} its name without folder and ending")                    //
         ("on-error", text("stop|skip"), "if an event fails, stop (default), or skip it and continue") //
         ("strict", "fail if the input does not fit the detector, instead of warning")                 //
         ("only-shipped-models", "load no network but those that come with the program")               //

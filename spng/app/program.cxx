@@ -95,7 +95,8 @@ int dispatch(const CommandLine& line, instrument::Recording& recording) {
     case Action::draw:
         break;
     }
-    return line.file_list.empty() ? run_job(line, recording) : run_files(line, recording);
+    return line.action == Action::run && !line.file_list.empty() ? run_files(line, recording)
+                                                                 : run_job(line, recording);
 }
 
 } // namespace

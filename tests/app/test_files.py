@@ -151,10 +151,8 @@ class TestOutputs:
             process.stdin.flush()
             assert json.loads(process.stdout.readline())["status"] == 0
             assert (tmp_path / output).exists()
-            assert (
-                json.loads((tmp_path / f"{output}.json").read_text())["settings"]["arguments"]["input"]
-                == name
-            )
+            timing = json.loads((tmp_path / f"{output}.{stem}.json").read_text())
+            assert timing["settings"]["arguments"] == {"input": name, "output": output}
         out, errors = process.communicate(timeout=60)
         assert (process.returncode, out, errors) == (0, "", "2 files processed\n")
 
@@ -211,7 +209,7 @@ class TestFailures:
             ('{"input": ', "a line of the list of files cannot be understood"),
             ('{"input": "in/b.tar.gz", "name": 3}', "a line of the list of files cannot be understood"),
             ("in/none.npz", "in/none.npz"),
-            ('{"input": "in/b.tar.gz", "name": "none/y"}', "the output folder does not exist"),
+            ('{"input": "in/b.tar.gz", "name": "none/y"}', "an output cannot be written"),
             ('{"input": "in/b.tar.gz", "name": "a"}', "two runs of the list write one file"),
         ],
     )
