@@ -14,12 +14,15 @@ import secrets
 import shutil
 import socket
 import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 from . import output_check, timing, warm
-from .checksum import described, identity
+from .checksum import described, identity, sha256
 from .errors import CampaignError, indented
 from .layout import OWN_DISK, PROFILES, Layout
 from .publish import publish
@@ -105,11 +108,14 @@ def make_local(task: Task) -> Path:
 def make_output(task: Task, shared: Path, work: Path, host: str, worker: str) -> bool:
     """Run, check and publish; return whether this attempt was the first. Raise AttemptFailed or OSError."""
     check_worker(task, host)
-    source = read_input(task)
     out = work / "out"
     out.mkdir()
     start, begin = datetime.now(UTC), time.monotonic()
-    run_program(task, work, out, host)
+    with ThreadPoolExecutor(1) as pool:
+        before = look_at_input(task)
+        checksum = pool.submit(read_input, task)  # while the program reads it too
+        run_program(task, work, out, host)
+    source = before | checksum.result()
     seconds, stop = time.monotonic() - begin, datetime.now(UTC)
     if not is_unchanged(task, source):
         raise AttemptFailed(
@@ -163,10 +169,23 @@ def check_worker(task: Task, host: str) -> None:
             )
 
 
+def look_at_input(task: Task) -> dict:
+    """Return size and time of the input. Raise AttemptFailed if it cannot be opened."""
+    with input_failures(task), open(task.input, "rb"):
+        return identity(Path(task.input))
+
+
 def read_input(task: Task) -> dict:
-    """Return size, time and checksum of the input."""
+    """Return the checksum of the input. Raise AttemptFailed if it cannot be read."""
+    with input_failures(task):
+        return {"sha256": sha256(Path(task.input))}
+
+
+@contextmanager
+def input_failures(task: Task) -> Iterator[None]:
+    """Turn an OSError into AttemptFailed."""
     try:
-        return described(Path(task.input))
+        yield
     except OSError as error:
         fault = Fault.FILE
         if error.errno in MISSING or error.errno == errno.EISDIR:

@@ -1,70 +1,29 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A run of a campaign, from its options to its end."""
+"""A run of a campaign, from its plan to its end."""
 
 from __future__ import annotations
 
-import re
 import sys
-from dataclasses import dataclass
-from pathlib import Path
 
-from . import input_list, lock, program, report, resume, settings
+from . import input_list, lock, report, resume, settings
 from .cluster import connected, job_script
 from .dispatch import Dispatcher, Outcomes
 from .engine import Engine
 from .errors import CampaignError, UsageError, disk_error
-from .input_list import Entry
 from .interrupts import Interrupts
-from .layout import Layout, longest_name, write_json
+from .layout import Layout, write_json
 from .options import BATCH, RunOptions
+from .plan import Plan
 from .progress import Progress
 from .publish import require_links
 from .resume import Found, State
-from .settings import Settings
 from .task import Task
-from .tls import check as check_tls
 
-THREADS = re.compile(r"^\s*threads\s*=", re.MULTILINE)  # in a configuration that has the argument
 SHOWN = 5  # names in a line
 
 
-@dataclass
-class Plan:
-    """The files to process, and how."""
-
-    entries: dict[str, Entry]
-    settings: Settings
-    program: Path
-    threads: dict[str, str]  # the argument `threads`, which does not change outputs; empty: not given
-    unreadable: dict[str, str]
-
-
-def make_plan(options: RunOptions) -> Plan:
-    """Read the list and determine the settings. Write nothing. Raise UsageError or CampaignError."""
-    check_tls(options.cluster)
-    entries = input_list.read_entries(options.file_list, options.suffix, longest_name(bool(options.scratch)))
-    config = settings.find_config(options.config, options.bundle)
-    arguments = settings.parse_arguments(options.arguments)
-    path = program.find(options.program, options.bundle)
-    known = settings.make(config, arguments, program.identity(path), options.suffix, options.search_path)
-    takes_threads = THREADS.search(config.read_text(encoding="utf-8", errors="replace"))
-    threads = (
-        {"threads": str(options.cluster.cores)}
-        if options.gives_threads and takes_threads and "threads" not in arguments
-        else {}
-    )
-    words = ["-c", str(config)] + [word for folder in options.search_path for word in ("-P", folder)]
-    for name, value in (arguments | threads).items():
-        words += ["-A", f"{name}={value}"]
-    program.check_job(path, words)
-    return Plan(
-        {entry.name: entry for entry in entries}, known, path, threads, input_list.unreadable(entries)
-    )
-
-
-def run_campaign(options: RunOptions) -> int:
+def run_campaign(options: RunOptions, plan: Plan) -> int:
     """Run a campaign; return the exit status."""
-    plan = make_plan(options)
     layout = Layout(options.output)
     if options.dry_run:
         return show_plan(options, plan, layout)

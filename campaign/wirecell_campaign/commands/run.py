@@ -9,14 +9,18 @@ Ctrl-C lets running files end, a second Ctrl-C stops them."""
 from __future__ import annotations
 
 import argparse
+import importlib
 import os
 import sys
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
+from types import ModuleType
 
 from ..attempt import FORMATS
 from ..errors import UsageError
 from ..options import BATCH, ClusterOptions, RunOptions
 from ..paths import require_usable
+from ..plan import make_plan
 
 NAME = "run"
 HELP = "run wire-cell over the files of a list"
@@ -198,10 +202,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
+    chosen = options(arguments)
+    with ThreadPoolExecutor(1) as pool:
+        engine = pool.submit(
+            importlib.import_module, "wirecell_campaign.campaign"
+        )  # while the program checks the job
+        try:
+            plan = make_plan(chosen)
+        finally:
+            require_engine(engine)
+    return engine.result().run_campaign(chosen, plan)
+
+
+def require_engine(engine: Future[ModuleType]) -> None:
+    """Wait for the import. Raise UsageError if the engine is not installed."""
     try:
-        from ..campaign import (
-            run_campaign,
-        )  # imported here: the engine would delay the help and the other commands
+        engine.result()
     except ModuleNotFoundError as error:
         raise UsageError(
             "the engine is not installed",
@@ -209,7 +225,6 @@ def run(arguments: argparse.Namespace) -> int:
             str(error),
             hint="python3 -m pip install dask distributed dask-jobqueue",
         ) from None
-    return run_campaign(options(arguments))
 
 
 def options(arguments: argparse.Namespace) -> RunOptions:

@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The plan of a campaign: which files, and how. It needs no engine, whose import takes as long as the check of the job."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from . import input_list, program, settings
+from .input_list import Entry
+from .layout import longest_name
+from .options import RunOptions
+from .settings import Settings
+from .tls import check as check_tls
+
+THREADS = re.compile(r"^\s*threads\s*=", re.MULTILINE)  # in a configuration that has the argument
+
+
+@dataclass
+class Plan:
+    """The files to process, and how."""
+
+    entries: dict[str, Entry]
+    settings: Settings
+    program: Path
+    threads: dict[str, str]  # the argument `threads`, which does not change outputs; empty: not given
+    unreadable: dict[str, str]
+
+
+def make_plan(options: RunOptions) -> Plan:
+    """Read the list and determine the settings. Write nothing. Raise UsageError or CampaignError."""
+    check_tls(options.cluster)
+    entries = input_list.read_entries(options.file_list, options.suffix, longest_name(bool(options.scratch)))
+    config = settings.find_config(options.config, options.bundle)
+    arguments = settings.parse_arguments(options.arguments)
+    path = program.find(options.program, options.bundle)
+    known = settings.make(config, arguments, program.identity(path), options.suffix, options.search_path)
+    takes_threads = THREADS.search(config.read_text(encoding="utf-8", errors="replace"))
+    threads = (
+        {"threads": str(options.cluster.cores)}
+        if options.gives_threads and takes_threads and "threads" not in arguments
+        else {}
+    )
+    words = ["-c", str(config)] + [word for folder in options.search_path for word in ("-P", folder)]
+    for name, value in (arguments | threads).items():
+        words += ["-A", f"{name}={value}"]
+    program.check_job(path, words)
+    return Plan(
+        {entry.name: entry for entry in entries}, known, path, threads, input_list.unreadable(entries)
+    )
