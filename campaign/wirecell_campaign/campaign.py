@@ -18,12 +18,14 @@ from .progress import Progress
 from .publish import require_links
 from .resume import Found, State
 from .task import Task
+from .tls import check as check_tls
 
 SHOWN = 5  # names in a line
 
 
 def run_campaign(options: RunOptions, plan: Plan) -> int:
     """Run a campaign; return the exit status."""
+    check_tls(options.cluster)
     layout = Layout(options.output)
     if options.dry_run:
         return show_plan(options, plan, layout)

@@ -12,7 +12,6 @@ from .input_list import Entry
 from .layout import longest_name
 from .options import RunOptions
 from .settings import Settings
-from .tls import check as check_tls
 
 THREADS = re.compile(r"^\s*threads\s*=", re.MULTILINE)  # in a configuration that has the argument
 
@@ -30,7 +29,6 @@ class Plan:
 
 def make_plan(options: RunOptions) -> Plan:
     """Read the list and determine the settings. Write nothing. Raise UsageError or CampaignError."""
-    check_tls(options.cluster)
     entries = input_list.read_entries(options.file_list, options.suffix, longest_name(bool(options.scratch)))
     config = settings.find_config(options.config, options.bundle)
     arguments = settings.parse_arguments(options.arguments)

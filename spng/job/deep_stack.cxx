@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t stack_bytes = std::size_t{128} << 20;
 constexpr std::size_t guard_bytes = std::size_t{1} << 20; // more than any single frame takes
-constexpr std::size_t room_bytes = std::size_t{64} << 20;
+constexpr std::size_t room_bytes = std::size_t{128} << 20;
 constexpr std::size_t handler_stack_bytes = std::size_t{64} << 10;
 constexpr int configuration_status = 2;
 

@@ -23,6 +23,7 @@ from tests.build.bundle_support import (
     wcb_bundle,
 )
 
+LEFT_OUT = {"libWireCellSpngGrpc.so"}  # needs 51 libraries of the system
 LARGEST = 60e6  # bytes, without LibTorch
 
 # Present on every Linux with glibc (LSB, and the processor's ABI).
@@ -74,7 +75,7 @@ def test_it_has_what_it_needs_and_is_small(bundle: Path) -> None:
     assert sum(path.stat().st_size for path in bundle.rglob("*")) < LARGEST
     assert not [path for path in bundle.rglob("*") if path.is_symlink() or "__pycache__" in path.parts]
     built = {path.name for path in (program().parents[1] / "lib").glob("*.so")}
-    assert built <= {path.name for path in (bundle / "lib").iterdir()}
+    assert built - LEFT_OUT <= {path.name for path in (bundle / "lib").iterdir()}
     for name in ("bin/wire-cell", "bin/wirecell-profile", "bin/spng-demo"):
         assert (bundle / name).stat().st_mode & 0o777 == 0o755
     assert (bundle / "MANIFEST.json").stat().st_mode & 0o777 == 0o644

@@ -87,11 +87,19 @@ class TestRoundTrip:
         assert next(formats.read(path))["signal"].samples.tobytes() == signal().tobytes()
 
 
+@pytest.fixture(name="default_signals")
+def fixture_default_signals() -> Iterator[None]:
+    """Handle SIGINT as Python does, also where a shell in the background ignores it."""
+    before = signals.signal(signals.SIGINT, signals.default_int_handler)
+    yield
+    signals.signal(signals.SIGINT, before)
+
+
 class TestDelayedSignals:
     """Signals that raise exceptions wait for the end of the block."""
 
     @pytest.mark.parametrize("signum", [signals.SIGINT, signals.SIGTERM])
-    def test_the_exception_comes_at_the_end(self, signum: signals.Signals) -> None:
+    def test_the_exception_comes_at_the_end(self, signum: signals.Signals, default_signals: None) -> None:
         steps = []
         before = signals.getsignal(signum)
         with stop_signals_raise(), pytest.raises(KeyboardInterrupt):

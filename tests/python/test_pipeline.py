@@ -278,7 +278,10 @@ except KeyboardInterrupt:
     print("interrupted", flush=True)
 print(pipeline(waveforms, ident=7).ident, flush=True)
 """
-    with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True) as process:
+    command = [sys.executable, "-c", program]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, text=True, preexec_fn=wire_cell.default_signals
+    ) as process:
         assert process.stdout is not None and process.stdout.readline() == "ready\n"
         process.send_signal(signal.SIGINT)
         assert process.stdout.readline() == "interrupted\n"
