@@ -3,6 +3,7 @@
 
 #include "spng/core/error.h"
 #include "spng/core/printable.h"
+#include "spng/io/archive/archive_writer.h"
 
 #include <nlohmann/json.hpp>
 
@@ -34,17 +35,6 @@ bool is_entry(const std::string& line) {
 std::string trimmed(const std::string& line) {
     const auto begin = line.find_first_not_of(" \t\r");
     return begin == std::string::npos ? "" : line.substr(begin, line.find_last_not_of(" \t\r") - begin + 1);
-}
-
-/// Return the name of a file without its folder and the endings of archives.
-std::string stem(const std::string& path) {
-    std::string name = fs::path(path).filename().string();
-    for (const char* const ending : {".npz", ".tar", ".tar.gz", ".tar.bz2"}) {
-        if (name.ends_with(ending)) {
-            return name.substr(0, name.size() - std::strlen(ending));
-        }
-    }
-    return name;
 }
 
 } // namespace
@@ -142,7 +132,7 @@ PlaceholderValues FileList::values_of(const std::string& line) const {
         }
         object.get_to(values);
     }
-    values.emplace("name", stem(values["input"]));
+    values.emplace("name", archive_stem(values["input"]));
     return values;
 }
 

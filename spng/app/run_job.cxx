@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spng/app/run_job.h"
 
-#include "profiling/recorder/recorder_abi.h"
 #include "spng/app/file_list.h"
 #include "spng/app/print.h"
 #include "spng/app/profiled_run.h"
@@ -24,10 +23,8 @@
 #include "spng/job/job_session.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <cstdlib>
 #include <optional>
-#include <set>
 #include <sys/ioctl.h>
 #include <unistd.h>
 #include <utility>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spng/app/run_parts.h"
 
+#include "profiling/recorder/recorder_abi.h"
 #include "spng/app/print.h"
 #include "spng/app/signals.h"
 #include "spng/core/error.h"

@@ -6,6 +6,7 @@
 #include "spng/io/json_file.h"
 #include "spng/kserve/datatypes.h"
 #include "spng/kserve/json_data.h"
+#include "spng/kserve/reject_message.h"
 
 #include <algorithm>
 #include <optional>
@@ -20,28 +21,20 @@ constexpr const char* size_key = "binary_data_size";
 constexpr auto lenient = json::error_handler_t::replace; // names and messages of others may not be UTF-8
 constexpr std::size_t max_shown = 200;                   // bytes of a foreign text in an error
 
-[[noreturn]] void reject(const std::string& where, std::string seen, std::string expected) {
-    throw Error(ErrorKind::Input, {.what = "this is not a message of the Open Inference Protocol (KServe v2)",
-                                   .where = where,
-                                   .seen = std::move(seen),
-                                   .expected = std::move(expected),
-                                   .hint = "docs/server.md has examples"});
-}
-
 std::string shown(const json& value) {
     return shortened(value.dump(-1, ' ', false, lenient), max_shown);
 }
 
 json parse_object(std::string_view text, const std::string& where) {
     if (text.size() > max_json_bytes) {
-        reject(where, std::to_string(text.size()) + " bytes of JSON",
-               "at most " + std::to_string(max_json_bytes) + " bytes; larger tensors in binary form");
+        reject_message(where, std::to_string(text.size()) + " bytes of JSON",
+                       "at most " + std::to_string(max_json_bytes) + " bytes; larger tensors in binary form");
     }
     const std::string owned(text);
     const json value =
         find_deep_nesting(owned) == std::string::npos ? json::parse(owned, nullptr, false) : json();
     if (!value.is_object()) {
-        reject(where, owned.empty() ? "an empty body" : shortened(owned, max_shown), "a JSON object");
+        reject_message(where, owned.empty() ? "an empty body" : shortened(owned, max_shown), "a JSON object");
     }
     return value;
 }
@@ -52,8 +45,9 @@ std::string text_at(const json& object, const char* key, const std::string& wher
         return {};
     }
     if (found == object.end() || !found->is_string()) {
-        reject(where, found == object.end() ? "no key " + std::string(key) : key + (" = " + shown(*found)),
-               std::string(key) + " as text");
+        reject_message(where,
+                       found == object.end() ? "no key " + std::string(key) : key + (" = " + shown(*found)),
+                       std::string(key) + " as text");
     }
     return found->get<std::string>();
 }
@@ -65,12 +59,13 @@ const json& list_at(const json& object, const char* key, const std::string& wher
         return none;
     }
     if (found == object.end() || !found->is_array()) {
-        reject(where, found == object.end() ? "no key " + std::string(key) : key + (" = " + shown(*found)),
-               "a list " + std::string(key));
+        reject_message(where,
+                       found == object.end() ? "no key " + std::string(key) : key + (" = " + shown(*found)),
+                       "a list " + std::string(key));
     }
     for (const json& entry : *found) {
         if (!entry.is_object()) {
-            reject(where + ", " + key, shown(entry), "a JSON object");
+            reject_message(where + ", " + key, shown(entry), "a JSON object");
         }
     }
     return *found;
@@ -83,7 +78,7 @@ Parameters parameters_of(const json& object, const std::string& where) {
         return parameters;
     }
     if (!found->is_object()) {
-        reject(where, "parameters = " + shown(*found), "a JSON object");
+        reject_message(where, "parameters = " + shown(*found), "a JSON object");
     }
     for (const auto& [name, value] : found->items()) {
         switch (value.type()) {
@@ -110,7 +105,7 @@ Parameters parameters_of(const json& object, const std::string& where) {
             parameters[name] = value.dump(-1, ' ', false, lenient); // over gRPC such values are JSON text
             break;
         default:
-            reject(where, "parameter " + name + " = " + shown(value), "a value");
+            reject_message(where, "parameter " + name + " = " + shown(value), "a value");
         }
     }
     return parameters;
@@ -135,8 +130,8 @@ std::vector<std::int64_t> shape_of(const json& tensor, const std::string& where)
         }
     }
     if (!is_shape) {
-        reject(where, found == tensor.end() ? "no key shape" : "shape = " + shown(*found),
-               "shape as a list of integers");
+        reject_message(where, found == tensor.end() ? "no key shape" : "shape = " + shown(*found),
+                       "shape as a list of integers");
     }
     return shape;
 }
@@ -150,11 +145,11 @@ public:
         const bool is_count = size.is_number_unsigned();
         const auto bytes = is_count ? size.get<std::uint64_t>() : 0;
         if (!is_count || bytes > m_body.binary.size() - m_begin) {
-            reject(m_where,
-                   tensor.name + ": " + size_key + " = " + shown(size) + ", and " +
-                       std::to_string(m_body.binary.size() - m_begin) + " bytes left behind the JSON",
-                   "the bytes of the tensor behind the JSON, and its length in the header " +
-                       std::string(json_length_header));
+            reject_message(m_where,
+                           tensor.name + ": " + size_key + " = " + shown(size) + ", and " +
+                               std::to_string(m_body.binary.size() - m_begin) + " bytes left behind the JSON",
+                           "the bytes of the tensor behind the JSON, and its length in the header " +
+                               std::string(json_length_header));
         }
         tensor.data = m_body.binary.data() + m_begin;
         tensor.bytes = bytes;
@@ -164,8 +159,9 @@ public:
 
     void end() const {
         if (m_begin != m_body.binary.size()) {
-            reject(m_where, std::to_string(m_body.binary.size() - m_begin) + " bytes behind the last tensor",
-                   "no bytes that belong to no tensor");
+            reject_message(m_where,
+                           std::to_string(m_body.binary.size() - m_begin) + " bytes behind the last tensor",
+                           "no bytes that belong to no tensor");
         }
     }
 
@@ -191,7 +187,7 @@ std::vector<Tensor> tensors_of(const json& list, const BodyView& body, const std
         } else if (data != entry.end() && data->is_array()) {
             read_data(*data, tensor, at);
         } else {
-            reject(at, "no data", "a list data, or the parameter " + std::string(size_key));
+            reject_message(at, "no data", "a list data, or the parameter " + std::string(size_key));
         }
         require_bytes_of_shape(tensor, at);
         tensors.push_back(std::move(tensor));

@@ -44,10 +44,14 @@ constexpr std::array<Container, 7> containers{{
     {".tbz2", ARCHIVE_FORMAT_TAR_USTAR, ARCHIVE_FILTER_BZIP2, "bzip2", "9"},
 }};
 
+/// Return the container whose ending the name has; containers.end() if there is none.
+auto find_container(const std::string& name) {
+    return std::find_if(containers.begin(), containers.end(),
+                        [&](const Container& known) { return name.ends_with(known.ending); });
+}
+
 const Container& container_of(const std::filesystem::path& path) {
-    const std::string name = path.filename().string();
-    const auto* found = std::find_if(containers.begin(), containers.end(),
-                                     [&](const Container& known) { return name.ends_with(known.ending); });
+    const auto* found = find_container(path.filename().string());
     if (found == containers.end()) {
         throw Error(ErrorKind::Configuration, {.what = "unknown ending of the output file",
                                                .where = path.string(),
@@ -89,6 +93,12 @@ void require_name(const std::string& name, const std::filesystem::path& path) {
 
 void require_known_ending(const std::filesystem::path& path) {
     container_of(path);
+}
+
+std::string archive_stem(const std::filesystem::path& path) {
+    std::string name = path.filename().string();
+    const auto* found = find_container(name);
+    return found == containers.end() ? name : name.substr(0, name.size() - found->ending.size());
 }
 
 ArchiveWriter::ArchiveWriter(const std::filesystem::path& path, std::optional<int> level)

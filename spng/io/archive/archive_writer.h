@@ -20,6 +20,9 @@ namespace spng {
 /// @throws Error(Configuration) unless its ending is one of ArchiveWriter
 void require_known_ending(const std::filesystem::path& path);
 
+/// Return the name of a file without its folder and the ending of an archive.
+std::string archive_stem(const std::filesystem::path& path);
+
 /// Writes arrays as .npy members of a .npz (or .zip), .tar, .tar.gz (.tgz) or .tar.bz2 (.tbz2), chosen by the
 /// file's ending. Equal arrays give equal bytes: the archive contains no time, user or machine. The file
 /// appears under its name at close() (see PartialFile, also for SIGXFSZ).

@@ -3,6 +3,7 @@
 
 #include "spng/core/error.h"
 #include "spng/kserve/datatypes.h"
+#include "spng/kserve/reject_message.h"
 
 #include <cstdint>
 #include <limits>
@@ -13,14 +14,6 @@ namespace spng::kserve {
 namespace {
 
 using Contents = inference::InferTensorContents;
-
-[[noreturn]] void reject(const std::string& where, std::string seen, std::string expected) {
-    throw Error(ErrorKind::Input, {.what = "this is not a message of the Open Inference Protocol (KServe v2)",
-                                   .where = where,
-                                   .seen = std::move(seen),
-                                   .expected = std::move(expected),
-                                   .hint = "docs/server.md has examples"});
-}
 
 template <class Map>
 Parameters parameters_of(const Map& map) {
@@ -73,7 +66,7 @@ void take_values(const Field& field, Tensor& tensor, const std::string& where) {
     for (const auto value : field) {
         if constexpr (std::is_integral_v<Value>) {
             if (!std::in_range<Value>(value)) {
-                reject(where, std::to_string(value), "a value of type " + tensor.datatype);
+                reject_message(where, std::to_string(value), "a value of type " + tensor.datatype);
             }
         }
         values->push_back(static_cast<Value>(value));
@@ -106,7 +99,7 @@ void take_contents(const Contents& contents, Tensor& tensor, const std::string& 
     } else if (type == "FP64") {
         take_values<double>(contents.fp64_contents(), tensor, where);
     } else {
-        reject(where, type, "INT8 to INT64, UINT8 to UINT64, FP32, FP64");
+        reject_message(where, type, "INT8 to INT64, UINT8 to UINT64, FP32, FP64");
     }
 }
 
@@ -114,9 +107,10 @@ void take_contents(const Contents& contents, Tensor& tensor, const std::string& 
 template <class Tensors, class Raw>
 std::vector<Tensor> take_tensors(Tensors& list, Raw& raw, const std::string& where) {
     if (!raw.empty() && raw.size() != list.size()) {
-        reject(where,
-               std::to_string(raw.size()) + " raw contents for " + std::to_string(list.size()) + " tensors",
-               "one for each tensor");
+        reject_message(where,
+                       std::to_string(raw.size()) + " raw contents for " + std::to_string(list.size()) +
+                           " tensors",
+                       "one for each tensor");
     }
     std::vector<Tensor> tensors;
     for (int i = 0; i < list.size(); ++i) {
