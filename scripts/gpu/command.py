@@ -87,6 +87,13 @@ def parse(words: list[str]) -> argparse.Namespace:
         action="store_true",
         help="the CUDA runtime is simulated: skip checks that need hardware, write no page",
     )
+    parser.add_argument(
+        "--only",
+        action="append",
+        default=[],
+        metavar="WORD",
+        help="run the checks with this word in their names; report adds them to those of an earlier run",
+    )
     parser.add_argument("--limit", type=float, default=540, help="seconds for the stage (default 540)")
     options = parser.parse_args(words)
     if options.events < 4:
@@ -114,7 +121,7 @@ def run_stage(options: argparse.Namespace, command: str) -> int:
             options.simulated,
             environment_for(program),
         )
-        stage = Stage(options.stage, setting, begin + options.limit)
+        stage = Stage(options.stage, setting, begin + options.limit, only=tuple(options.only))
         stage.results["machine"] = {**machine.machine_facts(), "gpus": machine.gpu_facts()}
         stage.results["program"] = machine.program_facts(program, setting.environment)
         STAGES[options.stage](stage)
@@ -122,7 +129,8 @@ def run_stage(options: argparse.Namespace, command: str) -> int:
         result = result_file.result_of(stage, command, started, time.monotonic() - begin)
         for path in result_file.write(result, stage.logs, options.out):
             say(f"Written: {path}")
-    write_page(options, {options.stage: result})
+    if not options.only:
+        write_page(options, {options.stage: result})
     status = exit_status(stage.outcomes)
     say(f"{options.stage}: {'failed' if status else 'ok'} after {time.monotonic() - begin:.0f} s")
     return status

@@ -18,10 +18,10 @@ from torch import nn
 from torch.nn import functional
 from torch.nn.utils.fusion import fuse_conv_bn_eval
 
-from scripts.dnnroi.network import DNNROINet, Separable
+from scripts.dnnroi.network import INPUTS, DNNROINet, Separable
 from scripts.gpu.device_time import seconds_of_call
 
-SHAPE = (2, 3, 800, 1500)  # view, feature, channel, sample
+SHAPE = (2, len(INPUTS), 800, 1500)  # view, feature, channel, sample
 # Channels, height and width of the depthwise convolutions, and size of their kernels.
 DEPTHWISE = ((32, 400, 375, (3, 5)), (64, 200, 188, (5, 5)), (96, 100, 47, (5, 5)))
 LAYOUTS = {"contiguous": torch.contiguous_format, "channels last": torch.channels_last}

@@ -28,6 +28,7 @@ def result_of(stage: Stage, command: str, time: str, seconds: float) -> Result:
         "time": time,
         "seconds": round(seconds, 1),
         "simulated": stage.setting.is_simulated,
+        "only": list(stage.only),
         "checks": [asdict(outcome) for outcome in stage.outcomes],
         **stage.results,
     }
@@ -45,31 +46,53 @@ def write(result: Result, logs: Path, folder: Path) -> list[Path]:
 
 
 def read_all(folders: list[Path]) -> dict[str, Result]:
-    """Return stage -> result from folders and files, in the order of STAGES; of two results of a stage, the later one.
+    """Return stage -> result from folders and files, in the order of STAGES; of two results of a stage, the later one, whose
+    checks complete the earlier one if --only chose them.
 
     @throws ValueError if there is none, or a file is no result.
     """
     files = [file for folder in folders for file in files_in(folder)]
     found: dict[str, Result] = {}
-    for file in files:
-        try:
-            result = json.loads(file.read_text(encoding="utf-8"))
-        except (OSError, json.JSONDecodeError) as problem:
-            raise ValueError(f"{file} is no result: {problem}") from problem
-        if (
-            not isinstance(result, dict)
-            or result.get("schema") != SCHEMA
-            or result.get("stage") not in STAGES
-        ):
-            raise ValueError(f"{file} is no result of scripts/gpu_check (schema {SCHEMA})")
-        known = found.get(result["stage"])
-        if known is None or known["time"] < result["time"]:
-            found[result["stage"]] = result
+    for result in sorted(map(read, files), key=lambda result: result["time"]):
+        stage = result["stage"]
+        found[stage] = completed(found[stage], result) if result.get("only") and stage in found else result
     if not found:
         raise ValueError(
             f"no result in {', '.join(map(str, folders))}: looked for {', '.join(STAGES)} (.json)"
         )
     return {stage: found[stage] for stage in STAGES if stage in found}
+
+
+def read(file: Path) -> Result:
+    """Return a result. Raise ValueError if the file is none."""
+    try:
+        result = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, json.JSONDecodeError) as problem:
+        raise ValueError(f"{file} is no result: {problem}") from problem
+    if not isinstance(result, dict) or result.get("schema") != SCHEMA or result.get("stage") not in STAGES:
+        raise ValueError(f"{file} is no result of scripts/gpu_check (schema {SCHEMA})")
+    return result
+
+
+def completed(result: Result, again: Result) -> Result:
+    """Return a result with checks that ran again, later: entries of the same name are replaced, others are appended."""
+    lists = {key: value for key, value in again.items() if isinstance(value, list) and key != "only"}
+    command = f"{result['command']}; {result['seconds']:.0f} s. Later, at {again['time']}: {again['command']}"
+    merged = {key: replaced(result.get(key, []), value) for key, value in lists.items()}
+    return {**result, **merged, "command": command, "seconds": again["seconds"]}
+
+
+def replaced(entries: list[Result], later: list[Result]) -> list[Result]:
+    """Return the entries, with those of each job or check of `later` in the place of the earlier ones."""
+
+    def name(entry: Result) -> str:
+        return entry.get("name") or entry.get("job") or ""
+
+    before, again = [name(entry) for entry in entries], {name(entry) for entry in later}
+    kept = [entry for entry in entries if name(entry) not in again]
+    return sorted(
+        [*kept, *later], key=lambda entry: before.index(name(entry)) if name(entry) in before else len(before)
+    )
 
 
 def files_in(path: Path) -> list[Path]:

@@ -27,6 +27,7 @@ class Stage:
 
     end       time at which the stage ends [s, monotonic clock]
     results   content of the result file besides the checks, by name
+    only      run the checks whose names contain one of these words; all if there is none
     """
 
     name: str
@@ -34,6 +35,7 @@ class Stage:
     end: float
     outcomes: list[Outcome] = field(default_factory=list)
     results: dict[str, Any] = field(default_factory=dict)
+    only: tuple[str, ...] = ()
 
     @property
     def logs(self) -> Path:
@@ -49,8 +51,11 @@ class Stage:
     def check(self, name: str, work: Callable[[], str]) -> bool:
         """Run a check; `work` returns its figures in one line, or raises Failed or Skipped. Return whether it passed.
 
-        Errors of all other kinds fail the check as well, so that one mistake does not cost the stage.
+        Errors of all other kinds fail the check as well, so that one mistake does not cost the stage. A check that is not
+        asked for has no outcome.
         """
+        if self.only and not any(word in name for word in self.only):
+            return False
         begin = time.monotonic()
         try:
             if self.left_s() < SHORTEST_S:

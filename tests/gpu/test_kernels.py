@@ -25,6 +25,7 @@ pytestmark = pytest.mark.skipif(
 )
 
 OPERATORS = (
+    "select_rows",
     "waveform_spectrum",
     "deconvolve",
     "apply_time_filter",
@@ -101,6 +102,15 @@ for name in {OPERATORS}:
     has, computed = torch._C._dispatch_has_kernel_for_dispatch_key, torch._C._dispatch_has_computed_kernel_for_dispatch_key
     assert has("spng::" + name, "CUDA") and computed("spng::" + name, "CPU"), name
 """)
+
+
+def test_the_program_for_compute_sanitizer_calls_every_operator() -> None:
+    words = [sys.executable, "-m", "scripts.gpu.probe_operators", "--device", "cpu", *map(str, LIBRARIES)]
+    done = subprocess.run(words, cwd=wire_cell.ROOT, capture_output=True, text=True, check=False)
+    if "No module named 'torch'" in done.stderr:
+        pytest.skip("no torch in Python")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split(": ")[1].split() == sorted(OPERATORS)
 
 
 @needs_device
@@ -184,6 +194,11 @@ for ticks in (1, 64, 1025, 6000, 6001):
         spng.gather_rows([rows[:3], rows[3:]], origins, extents, tiles, 0, values)
         return words, extents, tiles, values
     origins = torch.tensor([[1, 1], [-1, -1], [0, 2], [0, 0], [1, 0], [0, 1]], dtype=torch.int32)
+    rows, offsets = torch.tensor([3, -1, 0, 1, 4]), torch.tensor([0, 0, 0, 1, 2, 3])
+    bad = torch.tensor([[0, ticks], [ticks // 3, ticks // 2 + 1], [ticks // 2, ticks]])
+    adc = torch.randint(-60, 61, (5, ticks), dtype=torch.int16)
+    same(spng.select_rows, adc, rows, offsets, bad, -60, 60, 1e6)
+    same(spng.select_rows, adc.float(), rows, offsets, bad, None, None, 59.5)
     for kind, tolerance in ((torch.float32, 2e-3), (torch.float64, 1e-10)):
         waves = (torch.randn(5, ticks, dtype=torch.float64) * 1000).to(kind)
         same(linear, waves, regions, tolerance=tolerance)

@@ -167,6 +167,36 @@ def test_later_result_of_a_stage_is_used(tmp_path: Path) -> None:
         assert result_file.read_all(folders)["smoke"]["time"] == "2026-11-23T10:00:00Z"
 
 
+def test_checks_that_ran_again_complete_the_earlier_result(tmp_path: Path) -> None:
+    """With --only: checks and entries of the same name are replaced in their place, others stay."""
+
+    def check(name: str, note: str) -> dict[str, Any]:
+        return {"name": name, "status": "ok", "seconds": 1.0, "note": note}
+
+    names = ("before", "again", "after")
+    tools = [{"name": name, "summaries": [f"first {name}"], "kernels": {}} for name in names]
+    first = result("sanitize", checks=[check(name, "first") for name in names], sanitizer=tools)
+    later = result("sanitize", time="2026-11-23T11:00:00Z", command="gpu_check --only again", only=["again"])
+    later |= {
+        "checks": [check("again", "second")],
+        "sanitizer": [{**tools[1], "summaries": ["second again"]}],
+    }
+    folders = [write(tmp_path / "later", later), write(tmp_path / "first", first)]
+    assert report(*folders, "--page", tmp_path / "x.md").returncode == 0
+    text = (tmp_path / "x.md").read_text()
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in text.splitlines() if line[:1] == "|"]
+    assert [row[2] for row in rows if row[0] in names and row[1] == "ok"] == ["first", "second", "first"]
+    assert [row[1] for row in rows if row[0] in names and row[1] != "ok"] == [
+        "first before",
+        "second again",
+        "first after",
+    ]
+    assert (
+        "scripts/gpu_check sanitize; 12 s. Later, at 2026-11-23T11:00:00Z: gpu_check --only again; 12 s"
+        in text
+    )
+
+
 @pytest.mark.parametrize("content", ["", "{}", '{"schema": "spng-gpu-check-1", "stage": "other"}', "[1]"])
 def test_other_files_are_rejected(tmp_path: Path, content: str) -> None:
     (tmp_path / "smoke.json").write_text(content)
