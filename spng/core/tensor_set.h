@@ -10,7 +10,6 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -29,6 +28,8 @@ struct ReadoutWindow {
     bool operator==(const ReadoutWindow&) const = default;
 };
 
+class LateValues;
+
 /// Findings about the input that come back from a device together with the result of the event.
 class InputFindings {
 public:
@@ -38,13 +39,6 @@ public:
     /// complete (AsynchronousOutput).
     /// @throws Error(Input) if the event is to be rejected (wire-cell --strict)
     virtual ChannelMasks masks() const = 0;
-
-    /// Add notes to the event. Thread-safe. Call before the event's copies are complete.
-    /// @param notes  called by notes()
-    virtual void add_notes(std::function<Notes()> notes) const = 0;
-
-    /// Return the added notes. Thread-safe. Call only after the event's copies to the host are complete.
-    virtual Notes notes() const = 0;
 };
 
 /// Properties of the event as a whole. Travels with every set that is derived from the event.
@@ -58,6 +52,8 @@ struct EventInfo {
     ChannelMasks masks;      ///< of the input, and those found while checking it
     /// Masks that are still to be added to `masks`; null if there are none.
     std::shared_ptr<const InputFindings> findings;
+    /// Values of nodes on a device for the host; null if the event is on the CPU.
+    std::shared_ptr<LateValues> late_values;
     std::optional<ReadoutWindow> window; ///< empty if the event is a whole readout
 };
 

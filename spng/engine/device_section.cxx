@@ -168,10 +168,13 @@ std::unique_ptr<DeviceSection::Capture> DeviceSection::capture(const Ports& inpu
     // The graph may keep the work, so it refers to nothing of this call.
     const auto outputs = std::make_shared<Ports>();
     const auto findings = std::make_shared<std::vector<at::Tensor>>();
+    const auto late_values = std::make_shared<std::map<std::string, LateValues::Entry>>();
     {
         const CapturingThread capturing;
-        made->graph->capture([call, outputs, findings, &edges = m_made] {
+        made->graph->capture([call, outputs, findings, late_values, &edges = m_made,
+                              &late = *made->inputs.ports().front()->event().late_values] {
             Work work = call();
+            const auto entries = late.entries();
             Ports sets;
             for (const std::size_t edge : edges) {
                 sets.push_back(std::move(work.on_edge[edge]));
@@ -182,14 +185,19 @@ std::unique_ptr<DeviceSection::Capture> DeviceSection::capture(const Ports& inpu
                     tensors.push_back(found);
                 }
             }
+            for (const auto& [node, entry] : entries) {
+                tensors.push_back(entry.values);
+            }
             if (outputs->empty()) {
                 *outputs = std::move(sets);
+                *late_values = entries;
                 *findings = std::move(work.findings);
             }
             return tensors;
         });
     }
     made->findings = *findings;
+    made->late_values = *late_values;
     made->outputs.emplace(made->inputs.ports(), *outputs, m_is_lent);
     if (!made->outputs->rejection().empty()) {
         throw UnusableOutputs(made->outputs->rejection());
@@ -308,8 +316,8 @@ DeviceSection::Capture* DeviceSection::take(const std::string& key, const Ports&
     // Held during a capture, so that there is one at a time.
     const std::lock_guard lock(m_mutex);
     Shape& shape = shape_of(key);
-    const bool is_watched = !instrument::Unmeasured::is_on() && shape.events++ % watch_period == 0;
-    if (!shape.was_called || (is_watched && m_requests >= m_pause_ends)) {
+    const bool is_sampled = !instrument::Unmeasured::is_on() && shape.events++ % sample_period == 0;
+    if (!shape.was_called || (is_sampled && m_requests >= m_pause_ends)) {
         return nullptr;
     }
     if (m_requests >= shape.retry_at) {
@@ -410,6 +418,11 @@ Ports DeviceSection::replay(Capture& capture, const Ports& inputs) {
         std::vector<TensorSetPtr> on_edge(m_graph->edges().size());
         for (std::size_t i = 0; i < made.size(); ++i) {
             on_edge[m_made[i]] = made[i];
+        }
+        if (const auto& late = inputs.front()->event().late_values) {
+            for (const auto& [node, entry] : capture.late_values) {
+                late->add(node, entry.values, entry.read);
+            }
         }
         Ports outputs = finish_event(inputs, capture.findings, std::move(on_edge));
         note_use();

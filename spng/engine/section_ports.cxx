@@ -2,6 +2,7 @@
 #include "spng/engine/section_ports.h"
 
 #include "spng/device/host_copy.h"
+#include "spng/device/late_values.h"
 #include "spng/nodes/roi/compacted_rows.h"
 
 #include <ATen/ops/clone.h>
@@ -228,10 +229,11 @@ Ports replaced(const Ports& sets, OnDevice by, const std::shared_ptr<const Event
     return made;
 }
 
-/// The event without its findings, which keep samples.
-std::shared_ptr<const EventInfo> without_findings(const EventInfo& event) {
+/// The event without its findings, which keep samples, and with late values of its own.
+std::shared_ptr<const EventInfo> captured(const EventInfo& event) {
     auto info = std::make_shared<EventInfo>(event);
     info->findings.reset();
+    info->late_values = std::make_shared<LateValues>();
     return info;
 }
 
@@ -295,7 +297,7 @@ Ports uploaded(const Ports& sets, c10::Device device) {
 
 StaticInputs::StaticInputs(const Ports& inputs, c10::Device device)
     // These sets live as long as the capture.
-    : m_ports(replaced(inputs, OnDevice(device, true), without_findings(inputs.front()->event()))),
+    : m_ports(replaced(inputs, OnDevice(device, true), captured(inputs.front()->event()))),
       m_tensors(tensors_of(m_ports)) {
     m_loaded.resize(m_tensors.size(), decltype(m_loaded)::value_type(at::Tensor().getIntrusivePtr()));
 }

@@ -77,7 +77,7 @@ TEST_F(NoiseWatchTest, NotesTheRatioOfAnEventAndTheRange) {
     const double nan = std::numeric_limits<double>::quiet_NaN();
     const std::vector<NoiseWatch::View> views{{"U", 0}, {"V", 1}};
     const auto note_of = [&](double u, double v) {
-        return m_watch.notes(m_watch.observe(at::tensor({u, v}, at::kDouble), views), views);
+        return m_watch.observe(at::tensor({u, v}, at::kDouble), views);
     };
     EXPECT_EQ(note_of(1.004, 2.5), (Notes{{"network_noise", "U 1.00, V 2.50 times the noise of the training; "
                                                             "tried: 0.50 to 2.00 times"}}));

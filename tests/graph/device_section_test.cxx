@@ -58,6 +58,11 @@ class SectionWork : public NodeWith<NoConfig> {
         waveform.name = "doubled";
         waveform.data = at::where(waveform.channels->good.unsqueeze(-1), waveform.data.mul(2), 0);
         waveform.summary = waveform.data.amax(-1);
+        if (const auto& late = inputs[0]->event().late_values) {
+            late->add(name().text(), waveform.data.max(), [](const at::Tensor& value) {
+                return Notes{{"largest", std::to_string(value.item<int>())}};
+            });
+        }
         waveform.axes[2].start = inputs[0]->event().start;
         NamedTensor coarse = waveform;
         coarse.name = "coarse";
@@ -302,7 +307,7 @@ TEST_F(Section, ReplaysGiveTheSameForEveryEvent) {
     EXPECT_EQ(test::StandInGraph::captures(), 1);
 }
 
-TEST_F(Section, OneEventInAPeriodGoesNodeByNodeForChecksOnTheHost) {
+TEST_F(Section, OneEventInAPeriodGoesNodeByNodeForTimesOfNodes) {
     build();
     enclose();
     const auto& work = dynamic_cast<SectionWork&>(*m_components.environment().find("TestSectionWork"));
@@ -311,15 +316,31 @@ TEST_F(Section, OneEventInAPeriodGoesNodeByNodeForChecksOnTheHost) {
         run(events_of({8, 8}));
     }
     EXPECT_EQ(test::StandInGraph::captures(), 1);
-    const auto period = static_cast<int>(DeviceSection::watch_period);
-    for (const int watched : {1, 2, 3}) {
+    const auto period = static_cast<int>(DeviceSection::sample_period);
+    for (const int sampled : {1, 2, 3}) {
         run(events_of({8}));
-        EXPECT_EQ(work.calls, watched);
+        EXPECT_EQ(work.calls, sampled);
         run(events_of(std::vector<std::int64_t>(static_cast<std::size_t>(period - 1), 8)));
-        EXPECT_EQ(work.calls, watched);
-        EXPECT_EQ(test::StandInGraph::replays(), 1 + watched * (period - 1));
+        EXPECT_EQ(work.calls, sampled);
+        EXPECT_EQ(test::StandInGraph::replays(), 1 + sampled * (period - 1));
     }
     EXPECT_EQ(test::StandInGraph::captures(), 1);
+}
+
+TEST_F(Section, TheHostSeesTheValuesOfEveryEvent) {
+    build();
+    enclose();
+    const auto note_of = [this](int index) {
+        TensorSetPtr input = event(index, 8);
+        auto info = std::make_shared<EventInfo>(input->event());
+        info->late_values = std::make_shared<LateValues>();
+        run({std::make_shared<const TensorSet>(info, input->tensors())});
+        return info->late_values->notes();
+    };
+    for (const int index : {0, 1, 2, 3}) { // the first goes node by node, the second is captured
+        EXPECT_EQ(note_of(index), (Notes{{"largest", std::to_string(2 * (1000 * index + 31))}}));
+    }
+    EXPECT_EQ(test::StandInGraph::replays(), 3);
 }
 
 TEST_F(Section, ResultsOfEarlierEventsStay) {

@@ -66,20 +66,6 @@ void LateFindings::set_flags(at::Tensor flags) const {
     m_flags = std::move(flags);
 }
 
-void LateFindings::add_notes(std::function<Notes()> notes) const {
-    const std::lock_guard lock(m_mutex);
-    m_notes.push_back(std::move(notes));
-}
-
-Notes LateFindings::notes() const {
-    const std::lock_guard lock(m_mutex);
-    Notes all;
-    for (const auto& notes : m_notes) {
-        merge_notes(all, notes());
-    }
-    return all;
-}
-
 ChannelMasks LateFindings::masks() const {
     const std::lock_guard lock(m_mutex);
     if (!m_masks) {

@@ -10,7 +10,6 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -50,9 +49,6 @@ public:
     /// @throws Error(Input), named as one of the node, with --strict
     ChannelMasks masks() const override;
 
-    void add_notes(std::function<Notes()> notes) const override;
-    Notes notes() const override;
-
 private:
     ChannelMasks find() const;
 
@@ -60,7 +56,6 @@ private:
     mutable Input m_input;
     mutable at::Tensor m_flags;
     mutable std::optional<ChannelMasks> m_masks;
-    mutable std::vector<std::function<Notes()>> m_notes;
 };
 
 /// View the rows of a group as (view, channel, ...).

@@ -6,6 +6,7 @@
 #include "spng/core/notes.h"
 #include "spng/core/tensor_checks.h"
 #include "spng/device/context.h"
+#include "spng/device/late_values.h"
 #include "spng/graph/memory_rule.h"
 #include "spng/instrument/meter/unmeasured.h"
 #include "spng/nodes/coincidence/mask_tensor.h"
@@ -74,7 +75,7 @@ void DNNROI::prepare_node(Environment& environment) {
 
 void DNNROI::begin_run(Environment&) {
     if (const auto& noise = m_service->metadata().noise) {
-        m_watch = std::make_shared<NoiseWatch>(name().text(), m_service->notes().at("model"),
+        m_watch = std::make_unique<NoiseWatch>(name().text(), m_service->notes().at("model"),
                                                m_service->features().front(), *noise);
     }
 }
@@ -159,20 +160,20 @@ at::Tensor DNNROI::divisor_for(const std::vector<const NamedTensor*>& images, co
     const InputNoise noise =
         input_noise(joined(rms), joined(good), training_noise(images), config().hot_channel);
     const at::Tensor& first = rms.front();
-    // Warm-up calls and captures of a device graph are not events.
-    if (!instrument::Unmeasured::is_on()) {
-        const auto& channels = *images.front()->channels;
-        std::vector<NoiseWatch::View> views;
-        for (std::size_t i = 0; i < channels.planes.size(); ++i) {
-            views.push_back({channels.views.at(i), channels.planes[i]});
-        }
-        const at::Tensor ratio = m_watch->observe(noise.ratio.narrow(0, 0, first.size(0)), views);
-        if (noise.ratio.is_cpu()) {
-            merge_notes(notes, m_watch->notes(ratio, views));
-        } else if (event.findings) {
-            event.findings->add_notes(
-                [watch = m_watch, ratio, views = std::move(views)] { return watch->notes(ratio, views); });
-        }
+    const auto& channels = *images.front()->channels;
+    std::vector<NoiseWatch::View> views;
+    for (std::size_t i = 0; i < channels.planes.size(); ++i) {
+        views.push_back({channels.views.at(i), channels.planes[i]});
+    }
+    const at::Tensor ratio = noise.ratio.narrow(0, 0, first.size(0));
+    if (event.late_values) {
+        // A CUDA graph may keep this for events of later runs, which have another watch.
+        event.late_values->add(name().text(), ratio,
+                               [this, views = std::move(views)](const at::Tensor& values) {
+                                   return m_watch->observe(values, views);
+                               });
+    } else if (ratio.is_cpu() && !instrument::Unmeasured::is_on()) { // a warm-up is no event
+        merge_notes(notes, m_watch->observe(ratio, views));
     }
     return noise.divisor.view({static_cast<std::int64_t>(images.size()), first.size(0), first.size(1)});
 }

@@ -96,7 +96,7 @@ private:
     std::vector<std::string> m_warnings;
     double m_mask_threshold = 0.5;
     TensorsByLength m_training_noise; ///< by number of views
-    std::shared_ptr<NoiseWatch> m_watch;
+    std::unique_ptr<NoiseWatch> m_watch;
 };
 
 } // namespace spng

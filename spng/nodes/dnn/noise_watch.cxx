@@ -3,9 +3,6 @@
 
 #include "spng/core/log/log.h"
 #include "spng/core/unit_text.h"
-#include "spng/device/host_copy.h"
-
-#include <c10/core/impl/VirtualGuardImpl.h>
 
 #include <cmath>
 #include <utility>
@@ -25,26 +22,14 @@ NoiseWatch::NoiseWatch(std::string logger, std::string model, std::string image,
     : m_logger(std::move(logger)), m_model(std::move(model)), m_image(std::move(image)),
       m_training(std::move(training)) {}
 
-at::Tensor NoiseWatch::observe(const at::Tensor& ratio, std::vector<View> views) {
-    Pending pending{begin_copy_to_host(ratio), std::move(views), std::nullopt};
-    if (!ratio.is_cpu()) {
-        const c10::impl::VirtualGuardImpl guard(ratio.device().type());
-        pending.copied.emplace(ratio.device().type());
-        pending.copied->record(guard.getStream(ratio.device()));
-    }
-    at::Tensor copy = pending.ratio;
-    const std::lock_guard lock(m_mutex);
-    m_pending.push_back(std::move(pending));
-    evaluate_copied();
-    return copy;
-}
-
-Notes NoiseWatch::notes(const at::Tensor& ratio, const std::vector<View>& views) const {
+Notes NoiseWatch::observe(const at::Tensor& ratio, const std::vector<View>& views) {
     std::string text;
+    const std::lock_guard lock(m_mutex);
     for (std::size_t i = 0; i < views.size(); ++i) {
         const double own = value_at(ratio, static_cast<std::int64_t>(i));
         if (!std::isnan(own)) {
             text += (text.empty() ? "" : ", ") + views[i].name + " " + format_fixed(own, 2);
+            add(views[i], own);
         }
     }
     if (text.empty()) {
@@ -57,45 +42,30 @@ std::string NoiseWatch::tried() const {
     return "tried: " + format_fixed(m_training.low, 2) + " to " + format_fixed(m_training.high, 2) + " times";
 }
 
-void NoiseWatch::evaluate_copied() {
-    while (!m_pending.empty() && (!m_pending.front().copied || m_pending.front().copied->query())) {
-        evaluate(m_pending.front());
-        m_pending.pop_front();
+void NoiseWatch::add(const View& view, double ratio) {
+    const instrument::NetworkNoise own{.node = m_logger,
+                                       .view = view.name,
+                                       .lowest = ratio,
+                                       .highest = ratio,
+                                       .min_tried = m_training.low,
+                                       .max_tried = m_training.high,
+                                       .events = 1};
+    const auto [found, is_first] = m_noise.try_emplace(view.name, own);
+    const bool was_warned = !is_first && !found->second.fits();
+    if (!is_first) {
+        found->second.join(own);
     }
-}
-
-void NoiseWatch::evaluate(const Pending& pending) {
-    for (std::size_t i = 0; i < pending.views.size(); ++i) {
-        const View& view = pending.views[i];
-        const double ratio = value_at(pending.ratio, static_cast<std::int64_t>(i));
-        if (std::isnan(ratio)) {
-            continue;
-        }
-        const instrument::NetworkNoise own{.node = m_logger,
-                                           .view = view.name,
-                                           .lowest = ratio,
-                                           .highest = ratio,
-                                           .min_tried = m_training.low,
-                                           .max_tried = m_training.high,
-                                           .events = 1};
-        const auto [found, is_first] = m_noise.try_emplace(view.name, own);
-        const bool was_warned = !is_first && !found->second.fits();
-        if (!is_first) {
-            found->second.join(own);
-        }
-        if (!own.fits() && !was_warned) {
-            const double training = m_training.planes.at(m_image).at(view.plane);
-            log::warn(m_logger, "view " + view.name + ": the noise is " + format_fixed(ratio * training, 0) +
-                                    " electrons, " + format_fixed(ratio, 2) + " times the " +
-                                    format_fixed(training, 0) + " electrons of the training of " + m_model +
-                                    "; " + tried() + ". Compare its ROIs with those of -A model=none");
-        }
+    if (!own.fits() && !was_warned) {
+        const double training = m_training.planes.at(m_image).at(view.plane);
+        log::warn(m_logger, "view " + view.name + ": the noise is " + format_fixed(ratio * training, 0) +
+                                " electrons, " + format_fixed(ratio, 2) + " times the " +
+                                format_fixed(training, 0) + " electrons of the training of " + m_model +
+                                "; " + tried() + ". Compare its ROIs with those of -A model=none");
     }
 }
 
 void NoiseWatch::report() {
     const std::lock_guard lock(m_mutex);
-    evaluate_copied();
     for (const auto& [name, noise] : m_noise) {
         log::info(m_logger, [&] {
             return "view " + name + ": noise " + format_fixed(noise.lowest, 2) + " to " +

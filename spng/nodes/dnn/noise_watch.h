@@ -7,22 +7,15 @@
 #include "spng/nodes/dnn/model.h"
 
 #include <ATen/core/Tensor.h>
-#include <c10/core/Event.h>
 
-#include <cstdint>
-#include <deque>
 #include <map>
 #include <mutex>
-#include <optional>
 #include <string>
 #include <vector>
 
 namespace spng {
 
 /// Warn once per view if the noise is outside the range in which the network was tried. Thread-safe.
-///
-/// The host does not wait for a device. The ratio is copied to the host after the event's other work, and a
-/// later call evaluates it when the copy is complete, at the latest report().
 class NoiseWatch {
 public:
     struct View {
@@ -36,29 +29,19 @@ public:
     NoiseWatch(std::string logger, std::string model, std::string image, TrainingNoise training);
 
     /// Add the noise of an event.
-    /// @param ratio  (view), see InputNoise::ratio; NaN is skipped
+    /// @param ratio  (view) float32 or float64 on the host, see InputNoise::ratio; NaN is skipped
     /// @param views  one per element of `ratio`
-    /// @return the ratio on the host; the copy from a device may still be running
-    at::Tensor observe(const at::Tensor& ratio, std::vector<View> views);
-
-    /// Return the note "network_noise" about one event, without views whose ratio is NaN; no note if there is no other.
-    /// @param ratio  on the host, complete
-    Notes notes(const at::Tensor& ratio, const std::vector<View>& views) const;
+    /// @return the note "network_noise" about the event, without views whose ratio is NaN; no note if there is no other
+    Notes observe(const at::Tensor& ratio, const std::vector<View>& views);
 
     /// Log the lowest and highest ratio of each view at level info. Call after the last event.
     void report();
 
-    /// Return the extremes of each view, in order of their names, from the copies that are complete.
+    /// Return the extremes of each view, in order of their names.
     std::vector<instrument::NetworkNoise> network_noise() const;
 
 private:
-    struct Pending {
-        at::Tensor ratio; ///< on the host
-        std::vector<View> views;
-        std::optional<c10::Event> copied; ///< empty: no copy was needed
-    };
-    void evaluate_copied();
-    void evaluate(const Pending& pending);
+    void add(const View& view, double ratio);
     /// Return the range in which the network was tried, for a message.
     std::string tried() const;
 
@@ -67,7 +50,6 @@ private:
     std::string m_image;
     TrainingNoise m_training;
     mutable std::mutex m_mutex;
-    std::deque<Pending> m_pending;
     std::map<std::string, instrument::NetworkNoise> m_noise; ///< by view
 };
 

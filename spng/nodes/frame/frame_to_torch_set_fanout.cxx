@@ -8,6 +8,7 @@
 #include "spng/device/context.h"
 #include "spng/device/event_stream.h"
 #include "spng/device/host_copy.h"
+#include "spng/device/late_values.h"
 #include "spng/device/memory/page_locked.h"
 #include "spng/graph/memory_rule.h"
 #include "spng/nodes/channels/event_times.h"
@@ -352,6 +353,7 @@ Ports FrameToTorchSetFanout::process(const Ports& inputs) {
     const Rows rows = rows_for(frame.channels->ids);
     auto event = std::make_shared<EventInfo>(inputs[0]->event());
     event->ticks = frame.data.size(1);
+    event->late_values = context().device().is_cpu() ? nullptr : std::make_shared<LateValues>();
     for (const int channel : m_bad_channels) {
         const ChannelRange whole{channel, 0, event->ticks};
         auto& mask = event->masks["bad"];

@@ -7,6 +7,7 @@
 #include "spng/detector/view_groups.h"
 #include "spng/device/context.h"
 #include "spng/device/host_copy.h"
+#include "spng/device/late_values.h"
 #include "spng/graph/memory_rule.h"
 #include "spng/nodes/channels/channel_ranges.h"
 #include "spng/nodes/channels/fault_copies.h"
@@ -293,6 +294,9 @@ TensorSetPtr TorchTensorSetToFrameFanin::frame(const std::vector<std::string>& t
 
 Ports TorchTensorSetToFrameFanin::process(const Ports& inputs) {
     NVTX_SCOPED_RANGE("TorchTensorSetToFrameFanin::pack");
+    if (const auto& late = inputs[0]->event().late_values) {
+        late->begin_copies();
+    }
     std::vector<std::string> tags = config().tags;
     if (inputs[0]->event().window) {
         tags.insert(tags.end(), config().window_tags.begin(), config().window_tags.end());
@@ -307,7 +311,7 @@ Ports TorchTensorSetToFrameFanin::process(const Ports& inputs) {
 TensorSetPtr TorchTensorSetToFrameFanin::arrived(const TensorSetPtr& output, std::size_t) const {
     const auto* arriving = std::get_deleter<Arriving>(output);
     auto event = output->event_ptr();
-    if (arriving == nullptr && !event->findings) {
+    if (arriving == nullptr && !event->findings && !event->late_values) {
         return output;
     }
     NVTX_SCOPED_RANGE("TorchTensorSetToFrameFanin::arrived");
@@ -338,10 +342,15 @@ TensorSetPtr TorchTensorSetToFrameFanin::arrived(const TensorSetPtr& output, std
                 own->masks[mask].push_back(range);
             }
         }
-        merge_notes(tensors.front().notes, event->findings->notes());
         own->findings = nullptr;
         event = event_for(rows, own);
         add_notes(tensors, *event);
+    }
+    if (event->late_values) {
+        merge_notes(tensors.front().notes, event->late_values->notes());
+        auto own = std::make_shared<EventInfo>(*event);
+        own->late_values = nullptr;
+        event = std::move(own);
     }
     if (arriving != nullptr) {
         event = with_faults(event, arriving->faults, rows.channels);

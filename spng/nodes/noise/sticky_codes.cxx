@@ -5,7 +5,7 @@
 #include "spng/core/row_chunks.h"
 #include "spng/core/tensor_checks.h"
 #include "spng/device/context.h"
-#include "spng/device/host_copy.h"
+#include "spng/device/late_values.h"
 #include "spng/graph/memory_rule.h"
 #include "spng/instrument/meter/unmeasured.h"
 
@@ -229,18 +229,16 @@ Ports StickyCodes::process(const Ports& inputs) {
     RepairedSamples repaired = repair_sticky_codes(tensor.data.to(device), tensor.channels->good, config(),
                                                    /*picks_rows=*/device.is_cpu());
     tensor.data = std::move(repaired.waveforms);
-    // Warm-up calls and captures of a device graph are not events.
-    if (!instrument::Unmeasured::is_on()) {
+    const auto counts = [&repaired, ticks = tensor.data.size(-1)] {
         const at::Tensor& samples = repaired.counts;
-        const at::Tensor counts = begin_copy_to_host(at::stack(
-            {(samples > 0).sum(-1), samples.sum(-1), (samples * 2 > tensor.data.size(-1)).sum(-1)}));
-        const auto note = [counts, views = tensor.channels->views] { return note_of(counts, views); };
-        const auto& findings = inputs[0]->event().findings;
-        if (device.is_cpu()) {
-            merge_notes(tensor.notes, note());
-        } else if (findings) {
-            findings->add_notes(note);
-        }
+        return at::stack({(samples > 0).sum(-1), samples.sum(-1), (samples * 2 > ticks).sum(-1)});
+    };
+    if (const auto& late = inputs[0]->event().late_values) {
+        late->add(name().text(), counts(), [views = tensor.channels->views](const at::Tensor& values) {
+            return note_of(values, views);
+        });
+    } else if (device.is_cpu() && !instrument::Unmeasured::is_on()) { // a warm-up is no event
+        merge_notes(tensor.notes, note_of(counts(), tensor.channels->views));
     }
     return {std::make_shared<const TensorSet>(inputs[0]->event_ptr(), std::vector{std::move(tensor)})};
 }
