@@ -37,6 +37,14 @@ std::string trimmed(const std::string& line) {
     return begin == std::string::npos ? "" : line.substr(begin, line.find_last_not_of(" \t\r") - begin + 1);
 }
 
+[[noreturn]] void reject_list(const std::string& name, const std::string& why) {
+    throw Error(ErrorKind::Input,
+                {.what = "cannot read the list of files",
+                 .where = "--files " + name,
+                 .seen = why,
+                 .expected = "a text file with one path per line, or - for standard input"});
+}
+
 } // namespace
 
 FileList::FileList(const std::string& file) : m_name(file == "-" ? "standard input" : file) {
@@ -46,11 +54,7 @@ FileList::FileList(const std::string& file) : m_name(file == "-" ? "standard inp
         if (m_descriptor >= 0) {
             ::close(m_descriptor);
         }
-        throw Error(ErrorKind::Input,
-                    {.what = "cannot read the list of files",
-                     .where = "--files " + m_name,
-                     .seen = why,
-                     .expected = "a text file with one path per line, or - for standard input"});
+        reject_list(m_name, why);
     }
     if (file != "-") {
         const fs::path folder = fs::path(file).parent_path();
@@ -98,8 +102,12 @@ std::optional<std::string> FileList::next_line(const std::atomic<int>& stop_sign
         const auto count = ::read(m_descriptor, bytes.data(), bytes.size());
         if (count > 0) {
             m_read.append(bytes.data(), static_cast<std::size_t>(count));
-        } else if (count == 0 || (errno != EINTR && errno != EAGAIN)) {
+        } else if (count == 0) {
             m_at_end = true;
+        } else if (errno != EINTR && errno != EAGAIN) {
+            m_at_end = true;
+            m_read.clear();
+            reject_list(m_name, std::strerror(errno));
         }
     }
     return std::nullopt;

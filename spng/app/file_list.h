@@ -27,7 +27,8 @@ public:
 
     /// Wait for the next line.
     /// @return its values; nothing at the end of the list, or if a signal came
-    /// @throws Error(Input) for a line of another form; the next call reads the next line
+    /// @throws Error(Input) for a line of another form; the next call reads the next line. Also if the list cannot be read
+    /// on, which ends it
     std::optional<PlaceholderValues> next(const std::atomic<int>& stop_signal);
 
     /// Number of runs; empty if the list is not a regular file.

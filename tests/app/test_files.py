@@ -264,6 +264,12 @@ class TestFailures:
         done = wire_cell.run(COPY, "--files", "-", folder=tmp_path, input="x" * (3 << 20))
         assert statuses(done) == [1] and "a line of the list of files is too long" in done.stderr
 
+    def test_a_list_that_cannot_be_read_on(self, tmp_path: Path) -> None:
+        """A read of this file ends with EIO, as one of a disk that fails."""
+        done = wire_cell.run(COPY, "--files", "/proc/self/mem", folder=tmp_path)
+        assert statuses(done) == [1] and "cannot read the list of files" in done.stderr
+        assert "Input/output error" in done.stderr
+
 
 class TestSignals:
     """A signal ends the program between lines and within a run."""

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "spng/serve/http_checks.h"
+
+#include "spng/core/error.h"
+#include "spng/core/parse_value.h"
+#include "spng/kserve/http_stream.h"
+
+namespace spng {
+namespace {
+
+namespace http = boost::beast::http;
+
+HttpReply too_large(std::uint64_t bytes, std::size_t limit) {
+    return error_reply(413,
+                       Error(ErrorKind::Input, {.what = "the request is too large",
+                                                .where = "request",
+                                                .seen = std::to_string(bytes) + " bytes",
+                                                .expected = "at most " + std::to_string(limit) + " bytes",
+                                                .hint = "wire-cell --serve-max-bytes BYTES raises the limit"})
+                           .what());
+}
+
+} // namespace
+
+BodyLength length_of(const http::request_parser<http::empty_body>& parser, std::size_t limit) {
+    const auto& header = parser.get();
+    const auto text = [&](auto field) { return std::string(header[field]); };
+    const std::string encoding = text(http::field::content_encoding);
+    if (!encoding.empty() && encoding != "identity") {
+        return {.rejection =
+                    bad_request(415, "Content-Encoding: " + encoding, "a body that is not compressed")};
+    }
+    if (parser.chunked()) {
+        return {.rejection = bad_request(411, "a body in chunks", "a Content-Length")};
+    }
+    const std::uint64_t bytes = parser.content_length().value_or(0);
+    if (bytes > limit) {
+        return {.rejection = too_large(bytes, limit)};
+    }
+    const std::string given = text(kserve::json_length_header);
+    const auto json_bytes = given.empty() ? bytes : parse_value<std::uint64_t>(given);
+    if (!json_bytes || *json_bytes > bytes) {
+        return {.rejection = bad_request(400,
+                                         std::string(kserve::json_length_header) + ": " + given +
+                                             " in a body of " + std::to_string(bytes) + " bytes",
+                                         "the length of the JSON, at most that of the body")};
+    }
+    if (*json_bytes > kserve::max_json_bytes) {
+        return {.rejection = too_large(*json_bytes, kserve::max_json_bytes)};
+    }
+    return {bytes, static_cast<std::size_t>(*json_bytes)};
+}
+
+HttpReply bad_request(unsigned status, const std::string& seen, const std::string& expected) {
+    return error_reply(
+        status, Error(ErrorKind::Input, {.what = "this is not a request of the Open Inference Protocol "
+                                                 "(KServe v2) over HTTP",
+                                         .where = "request",
+                                         .seen = seen,
+                                         .expected = expected,
+                                         .hint = "docs/server.md has examples"})
+                    .what());
+}
+
+HttpReply overloaded(const std::string& seen, const std::string& expected) {
+    return error_reply(503, Error(ErrorKind::Device, {.what = "the server is busy",
+                                                      .where = "request",
+                                                      .seen = seen,
+                                                      .expected = expected,
+                                                      .hint = "send it again later"})
+                                .what());
+}
+
+} // namespace spng

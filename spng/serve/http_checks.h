@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// What the server rejects of an HTTP request before it reads the body.
+
+#include "spng/serve/http_reply.h"
+
+#include <boost/beast/http/empty_body.hpp>
+#include <boost/beast/http/parser.hpp>
+
+#include <cstddef>
+#include <optional>
+#include <string>
+
+namespace spng {
+
+/// The length of a request's body, or the reply that rejects it.
+struct BodyLength {
+    std::size_t bytes = 0, json_bytes = 0;
+    std::optional<HttpReply> rejection{};
+};
+
+/// Return the length of the body that follows a header.
+/// @param limit  [bytes] of the body
+BodyLength length_of(const boost::beast::http::request_parser<boost::beast::http::empty_body>& parser,
+                     std::size_t limit);
+
+/// Return the reply to what is not a request of the protocol.
+HttpReply bad_request(unsigned status, const std::string& seen, const std::string& expected);
+
+/// Return the reply 503.
+HttpReply overloaded(const std::string& seen, const std::string& expected);
+
+} // namespace spng
