@@ -23,7 +23,7 @@ fi
 $python wcb setup "--$set_of_packages" --no-system
 tbb=
 if command -v dnf >/dev/null; then # its own oneTBB is too old
-    .venv/bin/python -m pip install --no-deps 'tbb==2023.2.0' 'tbb-devel==2023.2.0'
+    .venv/bin/python -m pip install --no-deps --require-hashes --requirement packaging/requirements-tbb.txt
     tbb=--with-tbb=$PWD/.venv
 fi
 # shellcheck disable=SC2086  # no word if it is empty
@@ -33,5 +33,6 @@ $python wcb bundle "$bundle" --no-build
 
 # The job of the demo; the virtual environment has LibTorch and the packages of the Python tools.
 PATH=$PWD/.venv/bin:$PATH
-SPNG_TORCH=$PWD/.venv "$bundle/bin/spng-demo" /tmp/spng-demo -A device=cpu
-rm -r /tmp/spng-demo
+demo=$(mktemp -d)
+SPNG_TORCH=$PWD/.venv "$bundle/bin/spng-demo" "$demo" -A device=cpu
+rm -r "$demo"

@@ -40,7 +40,7 @@ def find(cfg, prefix):
     if not version or not pkg_config(["--modversion", "protobuf"], search) or not protoc or not plugin:
         return (
             "absent, servers and clients of gRPC are left out (apt: libgrpc++-dev protobuf-compiler-grpc "
-            "protobuf-compiler; conda-forge: grpc-cpp)"
+            "protobuf-compiler pkg-config; conda-forge: libgrpc libprotobuf pkg-config)"
         )
     env.HAVE_GRPC = "yes"
     env.PROTOC, env.GRPC_CPP_PLUGIN = protoc, plugin

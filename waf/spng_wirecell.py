@@ -47,6 +47,7 @@ def configure(cfg):
             "--with-wirecell has no folder",
             "give the folder that ./wcb install of WCT filled: --with-wirecell=DIR",
         )
+    root = os.path.abspath(root)
     include, libraries = os.path.join(root, "include"), os.path.join(root, "lib")
     for file in (
         os.path.join(include, "WireCellUtil", "BuildConfig.h"),
@@ -76,7 +77,7 @@ def configure(cfg):
     env.LIB_WIRECELL = ["WireCellIface", "WireCellUtil", "jsoncpp", "spdlog", "fmt"]
     env.LIB_WIRECELL += ["backtrace"] if has_backtrace else []
     env.LIBPATH_WIRECELL = [libraries, *folders(getattr(cfg.options, "with_wirecell_lib", None))]
-    env.RPATH_WIRECELL = [os.path.abspath(libraries)]
+    env.RPATH_WIRECELL = [libraries]
     found = cfg.check_cxx(
         fragment=PROGRAM,
         use="FMT SPDLOG BOOST WIRECELL SYSTEM",
@@ -93,7 +94,7 @@ def configure(cfg):
             "            --with-wirecell-include=A,B --with-wirecell-lib=A,B",
         )
     env.HAVE_WIRECELL = 1
-    env.WIRECELL_FOLDER = os.path.abspath(root)
+    env.WIRECELL_FOLDER = root
     env.WIRECELL_TEXT = f"{version} ({root})"
 
 

@@ -32,7 +32,7 @@ std::int64_t end_of(const TraceView& trace) {
     return trace.first_tick + static_cast<std::int64_t>(trace.count);
 }
 
-std::string ticks_text(std::int64_t begin, std::int64_t end) {
+std::string describe_ticks(std::int64_t begin, std::int64_t end) {
     return std::to_string(begin) + " to " + std::to_string(end);
 }
 
@@ -46,8 +46,8 @@ void sort_by_time(Segments& segments) {
         if (end_of(before) > begin_of(after)) {
             reject("a channel is repeated",
                    "channel " + std::to_string(after.channel) + " twice, ticks " +
-                       ticks_text(begin_of(before), end_of(before)) + " and " +
-                       ticks_text(begin_of(after), end_of(after)),
+                       describe_ticks(begin_of(before), end_of(before)) + " and " +
+                       describe_ticks(begin_of(after), end_of(after)),
                    "traces of a channel that do not overlap", "choose the traces of one tag with key intag");
         }
     }
@@ -129,7 +129,7 @@ InputFrame dense_frame(const std::vector<TraceView>& traces) {
     frame.first_tick = static_cast<int>(begin);
     if (frame.ticks > max_samples / frame.channels) {
         reject("the shape of the samples is impossible",
-               std::to_string(frame.channels) + " channels, ticks " + ticks_text(begin, end),
+               std::to_string(frame.channels) + " channels, ticks " + describe_ticks(begin, end),
                "at most " + std::to_string(max_samples) + " samples");
     }
     for (Segments& segments : rows) {

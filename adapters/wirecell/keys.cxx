@@ -33,6 +33,9 @@ constexpr std::array<std::string_view, 8> debug_tags = {
     "decon_charge_tag",    "tight_lf_tag",        "loose_lf_tag",   "cleanup_roi_tag",
     "break_roi_loop1_tag", "break_roi_loop2_tag", "shrink_roi_tag", "extend_roi_tag"};
 
+/// Sample inside a coincidence of planes in OSP's traces, from which WCT's DNNROIFinding expects it (save_mproi()).
+constexpr float osp_roi_value = 4000;
+
 /// Keys of OSP with one value that means the same here.
 const std::vector<std::pair<std::string, json>>& fixed_keys() {
     static const std::vector<std::pair<std::string, json>> keys = {
@@ -109,7 +112,7 @@ void take_keys_of_osp(json& data, const std::string& where) {
 }
 
 /// Return the value of an argument of cfg/pipeline.jsonnet as text.
-std::string argument_text(const json& value, const std::string& where) {
+std::string to_string(const json& value, const std::string& where) {
     if (value.is_string()) {
         return value.get<std::string>();
     }
@@ -133,12 +136,26 @@ std::map<std::string, std::string> take_arguments(json& data, const std::string&
     if (found == data.end()) {
         return arguments;
     }
+    if (found->is_null()) { // the default
+        data.erase(found);
+        return arguments;
+    }
     const std::string location = where + ", key arguments";
     detail::require_object(location, *found);
     // These have a key of their own, or no meaning for frames in memory.
-    static const std::vector<std::string> others = {
-        "detname", "tpcid",  "model",  "device", "tags",
-        "intag",   "frames", "output", "input",  "results_on_device"};
+    static const std::vector<std::string> others = {"detname",
+                                                    "tpcid",
+                                                    "model",
+                                                    "device",
+                                                    "tags",
+                                                    "intag",
+                                                    "frames",
+                                                    "output",
+                                                    "input",
+                                                    "window",
+                                                    "results_on_device",
+                                                    "series",
+                                                    "nevents"};
     for (const auto& [name, value] : found->items()) {
         if (std::find(others.begin(), others.end(), name) != others.end()) {
             reject({.what = "an argument that the node sets itself",
@@ -150,7 +167,15 @@ std::map<std::string, std::string> take_arguments(json& data, const std::string&
                                 ? "give it as key " + name + " of the node"
                                 : ""});
         }
-        arguments.emplace(name, argument_text(value, location + "." + name));
+        arguments.emplace(name, to_string(value, location + "." + name));
+    }
+    if (const auto engine = arguments.find("engine");
+        engine != arguments.end() && engine->second != "Pgrapher") {
+        reject({.what = "the node cannot use this engine",
+                .where = location,
+                .seen = "engine " + engine->second,
+                .expected = "Pgrapher",
+                .hint = "TbbFlow would wait for threads of WCT's own TbbFlow, which wait for this node"});
     }
     data.erase(found);
     return arguments;
@@ -176,7 +201,7 @@ void make_arrays(json& data) {
 /// Return the products and their trace tags, in the order of the keys.
 std::vector<TraceTag> trace_tags(const SigProcConfig& config, const std::string& where) {
     std::vector<TraceTag> tags;
-    const auto add = [&](std::string product, std::string tag, const char* key) {
+    const auto add = [&](std::string product, std::string tag, const char* key, float scale = 1) {
         const auto same =
             std::find_if(tags.begin(), tags.end(), [&](const TraceTag& other) { return other.tag == tag; });
         if (same != tags.end()) {
@@ -186,7 +211,7 @@ std::vector<TraceTag> trace_tags(const SigProcConfig& config, const std::string&
                     .expected = "different trace tags",
                     .hint = "write product:tag in key tags"});
         }
-        tags.push_back({std::move(product), std::move(tag)});
+        tags.push_back({std::move(product), std::move(tag), scale});
     };
     if (!config.gauss_tag.empty()) {
         add("signal", config.gauss_tag, "gauss_tag");
@@ -203,7 +228,7 @@ std::vector<TraceTag> trace_tags(const SigProcConfig& config, const std::string&
                         .seen = "\"\"",
                         .expected = "a tag, or use_multi_plane_protection: false"});
             }
-            add(product, tag, key);
+            add(product, tag, key, osp_roi_value);
         }
     }
     for (const std::string& text : config.tags) {
@@ -232,7 +257,7 @@ std::vector<TraceTag> trace_tags(const SigProcConfig& config, const std::string&
 
 json default_keys() {
     json keys = to_json(SigProcConfig{});
-    keys["arguments"] = json::object();
+    keys["arguments"] = nullptr; // WCT would keep an object in place of a value of another type
     return keys;
 }
 

@@ -68,6 +68,7 @@ struct SigProcConfig {
 struct TraceTag {
     std::string product; ///< "signal", "wiener", "roi", ...
     std::string tag;     ///< "gauss0"
+    float scale = 1;     ///< of the samples
 };
 
 /// The configuration of a node.

@@ -22,7 +22,8 @@ private:
 
 ResultFrame::ResultFrame(const WireCell::IFrame& input, ResultTraces result, const std::string& frame_tag,
                          WireCell::Waveform::ChannelMaskMap masks)
-    : m_ident(input.ident()), m_time(input.time()), m_tick(input.tick()), m_masks(std::move(masks)) {
+    : m_ident(input.ident()), m_time(result.traces.empty() ? input.time() : result.start_ns),
+      m_tick(result.traces.empty() ? input.tick() : result.tick_ns), m_masks(std::move(masks)) {
     if (!frame_tag.empty()) {
         m_frame_tags.push_back(frame_tag);
     }

@@ -14,7 +14,7 @@ namespace spng::wirecell {
 
 class ResultFrame : public WireCell::IFrame {
 public:
-    /// Make a frame with the ident and the times of the input.
+    /// Make a frame with the ident of the input, and the times of the result, or of the input if the result has no traces.
     /// @param frame_tag  may be empty
     ResultFrame(const WireCell::IFrame& input, ResultTraces result, const std::string& frame_tag,
                 WireCell::Waveform::ChannelMaskMap masks);

@@ -18,33 +18,45 @@ std::vector<float> samples_of(const OutputTraces& from, std::int64_t begin, std:
 }
 
 /// Append the traces of a product, and return their indices and summary.
-ResultTag append(const OutputTraces& from, bool keeps_negative, std::vector<ResultTrace>& to) {
+ResultTag append(const OutputTraces& from, bool keeps_negative, float scale, std::vector<ResultTrace>& to) {
     ResultTag tag;
-    const auto add = [&](std::int64_t row, std::int64_t first_tick, std::int64_t begin, std::int64_t end) {
+    const auto add = [&](std::int64_t row, std::int64_t first_tick, std::vector<float> samples) {
         const auto index = static_cast<std::size_t>(row);
-        ResultTrace trace{from.channel_ids[index], static_cast<int>(from.first_tick + first_tick),
-                          samples_of(from, begin, end)};
-        if (!keeps_negative) {
-            for (float& sample : trace.samples) {
-                sample = sample > 0 ? sample : 0;
-            }
-        }
         tag.traces.push_back(to.size());
-        to.push_back(std::move(trace));
+        to.push_back(
+            {from.channel_ids[index], static_cast<int>(from.first_tick + first_tick), std::move(samples)});
         if (!from.summary.empty()) {
             tag.summary.push_back(from.summary[index]);
         }
+    };
+    const auto samples = [&](std::int64_t begin, std::int64_t end) {
+        auto values = samples_of(from, begin, end);
+        for (float& value : values) {
+            value = keeps_negative || value > 0 ? scale * value : 0;
+        }
+        return values;
     };
     if (from.is_sparse) {
         std::int64_t begin = 0;
         for (std::int64_t run = 0; run < from.run_count; ++run) {
             const auto& [row, first, last] = from.runs[run];
-            add(row, first, begin, begin + (last - first));
+            const auto values = samples(begin, begin + (last - first));
             begin += last - first;
+            if (keeps_negative) {
+                add(row, first, values);
+                continue;
+            }
+            // As OSP: what is 0 after the negative samples became 0 is in no run.
+            const auto is_zero = [](float value) { return value == 0; };
+            for (auto at = std::find_if_not(values.begin(), values.end(), is_zero); at != values.end();) {
+                const auto end = std::find_if(at, values.end(), is_zero);
+                add(row, first + (at - values.begin()), {at, end});
+                at = std::find_if_not(end, values.end(), is_zero);
+            }
         }
     } else {
         for (std::int64_t row = 0; row < from.channels; ++row) {
-            add(row, 0, row * from.ticks, (row + 1) * from.ticks);
+            add(row, 0, samples(row * from.ticks, (row + 1) * from.ticks));
         }
     }
     return tag;
@@ -54,11 +66,12 @@ ResultTag append(const OutputTraces& from, bool keeps_negative, std::vector<Resu
 
 ResultTraces result_traces(const OutputFrame& result, const SigProcKeys& keys) {
     ResultTraces out;
-    std::vector<std::string> done; // the product of each tag
     for (const TraceTag& wanted : keys.tags) {
-        const auto same = std::find(done.begin(), done.end(), wanted.product);
-        if (same != done.end()) {
-            out.tags.push_back(out.tags[static_cast<std::size_t>(same - done.begin())]);
+        const auto same = std::find_if(keys.tags.begin(), keys.tags.end(), [&](const TraceTag& other) {
+            return other.product == wanted.product && other.scale == wanted.scale;
+        });
+        if (const auto index = static_cast<std::size_t>(same - keys.tags.begin()); index < out.tags.size()) {
+            out.tags.push_back(out.tags[index]);
         } else {
             const auto found =
                 std::find_if(result.traces.begin(), result.traces.end(),
@@ -68,10 +81,12 @@ ResultTraces result_traces(const OutputFrame& result, const SigProcKeys& keys) {
                             {.what = "the result lacks a product", .seen = wanted.product});
             }
             const bool is_charge = wanted.product == "signal" || wanted.product == "wiener";
-            out.tags.push_back(append(*found, !is_charge || keys.save_negative_charge, out.traces));
+            out.tags.push_back(
+                append(*found, !is_charge || keys.save_negative_charge, wanted.scale, out.traces));
+            out.start_ns = found->start_ns;
+            out.tick_ns = found->tick_ns;
         }
         out.tags.back().tag = wanted.tag;
-        done.push_back(wanted.product);
     }
     return out;
 }

@@ -14,8 +14,8 @@ namespace spng::wirecell {
 /// Consecutive samples of a channel.
 struct ResultTrace {
     int channel = 0;
-    int first_tick = 0; ///< WCT's tbin
-    std::vector<float> samples;
+    int first_tick = 0;         ///< WCT's tbin
+    std::vector<float> samples; ///< not empty
 };
 
 /// The traces of one tag.
@@ -26,12 +26,14 @@ struct ResultTag {
 };
 
 struct ResultTraces {
+    double start_ns = 0; ///< time of tick 0
+    double tick_ns = 0;
     std::vector<ResultTrace> traces;
     std::vector<ResultTag> tags; ///< in the order of SigProcKeys::tags
 };
 
 /// Copy the samples of a result into traces: one for each channel, or one for each run if they are sparse. Tags of the same
-/// product share traces.
+/// product and scale share traces.
 /// @throws Error(Internal) if the result lacks a product
 ResultTraces result_traces(const OutputFrame& result, const SigProcKeys& keys);
 

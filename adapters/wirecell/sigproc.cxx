@@ -11,6 +11,7 @@
 #include "WireCellUtil/NamedFactory.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <functional>
 #include <iterator>
 #include <mutex>
@@ -110,12 +111,19 @@ void forward_log() {
         names[level]);
 }
 
-/// @throws Error(Configuration) if the anode of WCT has other channels than that of the detector
+/// @throws Error(Configuration) if the anode of WCT has other channels than that of the detector; of several, the one with
+/// its ident
 void require_same_channels(const WireCell::IAnodePlane& anode, const std::string& name,
                            const Pipeline& pipeline, const std::string& detector) {
     std::vector<int> expected, seen = anode.channels();
-    for (const PlaneChannels& plane : pipeline.planes()) {
-        expected.insert(expected.end(), plane.channel_ids.begin(), plane.channel_ids.end());
+    const auto& planes = pipeline.planes();
+    const bool are_several = std::any_of(planes.begin(), planes.end(), [&](const PlaneChannels& plane) {
+        return plane.anode != planes.front().anode;
+    });
+    for (const PlaneChannels& plane : planes) {
+        if (!are_several || plane.anode == anode.ident()) {
+            expected.insert(expected.end(), plane.channel_ids.begin(), plane.channel_ids.end());
+        }
     }
     for (auto* channels : {&expected, &seen}) {
         std::sort(channels->begin(), channels->end());
@@ -173,23 +181,30 @@ std::vector<TraceView> traces_of(const WireCell::IFrame& frame, std::string tag)
     return views;
 }
 
-void append_masks(const MaskMap& from, ChannelMasks& to) {
+/// WCT counts the ticks of masks from the time of the frame, as those of traces; this project from the first sample.
+void append_masks(const MaskMap& from, InputFrame& to) {
     for (const auto& [name, channels] : from) {
-        auto& ranges = to[name];
+        auto& ranges = to.masks[name];
         for (const auto& [channel, bins] : channels) {
             for (const auto& [begin, end] : bins) {
-                ranges.push_back({channel, begin, end});
+                const ChannelRange range{channel, std::max<std::int64_t>(begin - to.first_tick, 0),
+                                         std::min<std::int64_t>(end - to.first_tick, to.ticks)};
+                if (range.begin < range.end || begin > end) { // the pipeline rejects the latter
+                    ranges.push_back(range);
+                }
             }
         }
     }
 }
 
 /// Masks without ranges are left out: FrameFileSink would write arrays without elements, which FrameFileSource rejects.
-MaskMap mask_map(const ChannelMasks& masks) {
+/// @param first_tick  of the samples
+MaskMap mask_map(const ChannelMasks& masks, int first_tick) {
     MaskMap map;
     for (const auto& [name, ranges] : masks) {
         for (const ChannelRange& range : ranges) {
-            map[name][range.channel].emplace_back(static_cast<int>(range.begin), static_cast<int>(range.end));
+            map[name][range.channel].emplace_back(static_cast<int>(range.begin + first_tick),
+                                                  static_cast<int>(range.end + first_tick));
         }
     }
     return map;
@@ -221,7 +236,15 @@ void SigProc::make_pipeline(const WireCell::Configuration& config) {
     m_keys = keys_of(nlohmann::json::parse(text.str()), location());
     std::shared_ptr<WireCell::IAnodePlane> anode;
     if (!m_keys.anode.empty()) {
-        anode = WireCell::Factory::find_tn<WireCell::IAnodePlane>(m_keys.anode);
+        anode = WireCell::Factory::find_maybe_tn<WireCell::IAnodePlane>(m_keys.anode);
+        if (!anode) {
+            throw Error(ErrorKind::Configuration,
+                        {.what = "the job has no such anode",
+                         .where = "key anode",
+                         .seen = m_keys.anode,
+                         .expected = "type:name of an AnodePlane that is configured before this node",
+                         .hint = "name it in the uses of the node"});
+        }
         if (!m_keys.has_tpcid) {
             m_keys.pipeline.anodes = {anode->ident()};
         }
@@ -256,10 +279,10 @@ std::shared_ptr<const WireCell::IFrame> SigProc::process(const WireCell::IFrame&
     frame.ident = in.ident();
     frame.start_ns = in.time(); // a nanosecond is the unit of time of both
     frame.tick_ns = in.tick();
-    append_masks(in.masks(), frame.masks);
+    append_masks(in.masks(), frame);
     const OutputFrame result = m_pipeline->process(std::move(frame));
     return std::make_shared<ResultFrame>(in, result_traces(result, m_keys), m_keys.frame_tag,
-                                         mask_map(result.masks));
+                                         mask_map(result.masks, result.traces.at(0).first_tick));
 }
 
 bool SigProc::operator()(const input_pointer& in, output_pointer& out) {

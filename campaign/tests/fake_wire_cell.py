@@ -166,6 +166,10 @@ def main() -> None:
         except FileEndsError:
             pass
         answer(0)
+    if "--record" in words and "FAKE_NO_PROFILE" not in os.environ:
+        time.sleep(0.2)  # the real program completes a profile at its end
+        with open(words[words.index("--record") + 1], "w") as file:
+            file.write("profile")
 
 
 def with_values(text: str, values: dict) -> str:
@@ -187,9 +191,6 @@ def process(values: dict, words: list, arguments: dict) -> None:
         if line and not line.startswith("#"):
             obey(line, source, target, content)
     write(target, output_of(content))
-    if "--record" in words:
-        with open(words[words.index("--record") + 1], "w") as file:
-            file.write("profile")
     nodes = [
         {"name": name, "cpu_ns": sum(walls), "per_call": [{"wall_ns": wall} for wall in walls]}
         for name, walls in NODES.items()

@@ -16,7 +16,7 @@ import socket
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -33,6 +33,7 @@ LONGEST_BLOCK = 8000  # characters of the program's messages that are kept
 FULL_DISK = re.compile(r"No space left on device|Disk quota exceeded")
 NOT_STARTED = re.compile(r"error while loading shared libraries|cannot open shared object file")
 MISSING = (errno.ENOENT, errno.ENOTDIR, errno.EACCES, errno.EPERM, errno.ESTALE)
+PROFILE = "profile.sqlite"  # in the folder of an attempt
 FORMATS = (".npz", ".tar", ".tar.gz", ".tar.bz2")  # of outputs, by their endings
 USAGE_ERROR = (
     2  # exit status of the program for a wrong configuration, which another attempt would not change
@@ -114,17 +115,13 @@ def make_output(task: Task, shared: Path, work: Path, host: str, worker: str) ->
     with ThreadPoolExecutor(1) as pool:
         before = look_at_input(task)
         checksum = pool.submit(read_input, task)  # while the program reads it too
-        run_program(task, work, out, host)
-    source = before | checksum.result()
-    seconds, stop = time.monotonic() - begin, datetime.now(UTC)
-    if not is_unchanged(task, source):
-        raise AttemptFailed(
-            Fault.FILE,
-            str(CampaignError("the input changed while it was read", task.input, hint="it is retried")),
-        )
-    events = check_output(out / task.name)
-    measured = timing.read(work / "timing.json")
-    check_commit(task, measured.get("commit", task.commit), host)
+        with run_program(task, work, out, host):
+            source = before | checksum.result()
+            seconds, stop = time.monotonic() - begin, datetime.now(UTC)
+            check_unchanged(task, source)
+            events = check_output(out / task.name)
+            measured = timing.read(work / "timing.json")
+            check_commit(task, measured.get("commit", task.commit), host)
     products = collect_products(task, shared, work)
     record = {
         "schema": SCHEMA,
@@ -195,12 +192,15 @@ def input_failures(task: Task) -> Iterator[None]:
         ) from None
 
 
-def is_unchanged(task: Task, source: dict) -> bool:
-    """Tell whether size and time of the input are the same as before the run."""
-    try:
-        return identity(Path(task.input)).items() <= source.items()
-    except OSError:
-        return False
+def check_unchanged(task: Task, source: dict) -> None:
+    """Check that size and time of the input are the same as before the run."""
+    with suppress(OSError):
+        if identity(Path(task.input)).items() <= source.items():
+            return
+    raise AttemptFailed(
+        Fault.FILE,
+        str(CampaignError("the input changed while it was read", task.input, hint="it is retried")),
+    )
 
 
 def ending(name: str) -> str:
@@ -217,29 +217,47 @@ def command(task: Task, work: Path) -> list[str]:
     for name, value in (task.arguments | {"output": output}).items():
         words += ["-A", f"{name}={value}"]
     words += ["--files", "-", "--timing", "{work}/timing.json"]
-    return words + (["--record", str(work / "profile.sqlite")] if task.record_profile else [])
+    return words + (["--record", str(work / PROFILE)] if task.record_profile else [])
 
 
-def run_program(task: Task, work: Path, out: Path, host: str) -> None:
-    """Process the file. Raise AttemptFailed with the program's error block if that fails."""
+@contextmanager
+def run_program(task: Task, work: Path, out: Path, host: str) -> Iterator[None]:
+    """Process the file. Keep the program for other files only if the caller's block, which checks the result, raises nothing.
+
+    Raise AttemptFailed with the program's error block if the program fails.
+    """
     name = task.name.removesuffix(ending(task.name))
     file = {"input": task.input, "folder": str(out), "name": name, "work": str(work)}
-    try:
-        # A profile is that of a whole program, so a program that records processes one file.
-        answer = warm.run(command(task, work), file, task.timeout, stays=not task.record_profile)
-    except FileNotFoundError as error:  # also: the interpreter of a script, the loader of a binary
-        raise AttemptFailed(
-            Fault.WORKER,
-            str(CampaignError("cannot start the program", f"worker {host}, {task.program}", str(error))),
-        ) from None
+    # A profile is that of a whole program, so a program that records processes one file.
+    stays = not task.record_profile and not os.environ.get("SPNG_RECORD")
+    with ExitStack() as stack:
+        try:
+            state = os.stat(task.program)
+            # A worker may outlive a campaign, and the files of the command may change.
+            version = (task.settings, task.commit, state.st_ino, state.st_mtime_ns)
+            answer = stack.enter_context(warm.run(command(task, work), file, task.timeout, stays, version))
+        except FileNotFoundError as error:  # also: the interpreter of a script, the loader of a binary
+            raise AttemptFailed(
+                Fault.WORKER,
+                str(CampaignError("cannot start the program", f"worker {host}, {task.program}", str(error))),
+            ) from None
+        check_answer(task, answer, work, host)
+        yield
+
+
+def check_answer(task: Task, answer: warm.Answer, work: Path, host: str) -> None:
+    """Check that the program succeeded and wrote the requested profile. Raise AttemptFailed with its error block otherwise."""
     status = answer.status
-    if status == 0 and not answer.timed_out:
+    has_profile = not task.record_profile or (work / PROFILE).exists()
+    if status == 0 and has_profile:
         return
     said = error_block(answer.said)
     if answer.timed_out:
         what, fault = f"the program did not end in {task.timeout:g} s and was stopped", Fault.FILE
     elif FULL_DISK.search(said) or NOT_STARTED.search(said) or status in SHELL_CANNOT:
         what, fault = f"the program cannot run on {host} (exit status {status})", Fault.WORKER
+    elif status == 0:
+        what, fault = "the program wrote no profile", Fault.FILE
     elif status < 0:
         what, fault = f"signal {-status} ended the program", Fault.FILE
         said = said or "nothing; signal 9 often means that the machine ran out of memory"
@@ -293,8 +311,8 @@ def collect_products(task: Task, shared: Path, work: Path) -> list[dict]:
         if path.is_file() and not path.name.startswith(".")
     ]
     found.sort(key=lambda item: item[1] != task.name)
-    if task.record_profile and (work / "profile.sqlite").exists():
-        found.append((work / "profile.sqlite", f"{PROFILES}/{task.name}.sqlite"))
+    if task.record_profile:
+        found.append((work / PROFILE, f"{PROFILES}/{task.name}.sqlite"))
     products = []
     for path, final in found:
         if work != shared:

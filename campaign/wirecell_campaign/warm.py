@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Programs that stay loaded between files: wire-cell --files - reads a line for each file and answers with a line.
 
-A program that fails, or is told to record, processes no other file. An idle program ends after a while, and with its worker.
+A program processes no other file after a failure, a rejected result or a recording. An idle program ends after a while, with its
+worker, and when the next file needs another program.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ import subprocess
 import tempfile
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from .process import GRACE, die_with_parent, end_group
@@ -32,9 +35,11 @@ class Answer:
 class Program:
     """A running program. One thread at a time may use it."""
 
-    def __init__(self, command: list[str]) -> None:
+    def __init__(self, command: list[str], version: tuple[object, ...]) -> None:
         """Start the program. Raise OSError if it cannot be started."""
         self.command = command
+        self.version = version
+        self.is_ended = False
         self._messages = tempfile.TemporaryFile()  # noqa: SIM115  closed with the object
         self._lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
         self._process: subprocess.Popen | None = None
@@ -73,20 +78,22 @@ class Program:
         self._lines.put(None)
         process.wait()
 
-    def run(self, arguments: dict[str, str], limit: float | None) -> Answer | None:
+    def run(self, arguments: dict[str, str], limit: float | None, stays: bool) -> Answer | None:
         """Process one file. Return None if the program had ended after an earlier file.
 
-        limit: seconds after which the program is ended.
+        limit: seconds after which the program is ended. stays: keep it running; otherwise wait for its end, at which it
+        completes its recording, and return its exit status.
         """
         process = self._process
         assert process and process.stdin
+        deadline = None if limit is None else time.monotonic() + limit
         # Messages of a new program before its first file belong to that file.
         before = self._messages.seek(0, 2) if self._is_used else 0
         try:
             process.stdin.write(json.dumps(arguments) + "\n")
             process.stdin.flush()
         except BrokenPipeError:
-            return None if self._is_used else Answer(process.wait(), self._said(before))
+            return None if self._is_used else self._end(before, deadline)
         try:
             line = self._lines.get(timeout=limit)
         except queue.Empty:
@@ -95,11 +102,29 @@ class Program:
         except BaseException:
             end_group(process)
             raise
-        if line is None:
-            return Answer(process.wait(), self._said(before))
+        try:
+            answer = json.loads(line or "")
+            status = answer["status"]
+        except (ValueError, KeyError):  # no line, or half a line of a program that died
+            return self._end(before, deadline)
+        if status == 0 and not stays:
+            return self._end(before, deadline)
         self._is_used = True
-        answer = json.loads(line)
-        return Answer(answer["status"], answer.get("error") or self._said(before))
+        return Answer(status, answer.get("error") or self._said(before))
+
+    def _end(self, start: int, deadline: float | None) -> Answer:
+        """End the list and wait for the end of the program; end it by signals at the deadline."""
+        process = self._process
+        assert process and process.stdin
+        self.is_ended = True
+        with contextlib.suppress(OSError):
+            process.stdin.close()
+        try:
+            status = process.wait(None if deadline is None else max(0.0, deadline - time.monotonic()))
+        except subprocess.TimeoutExpired:
+            end_group(process)
+            return Answer(-1, self._said(start), timed_out=True)
+        return Answer(status, self._said(start))
 
     def _said(self, start: int) -> str:
         self._messages.seek(start)
@@ -107,61 +132,66 @@ class Program:
 
     def close(self) -> None:
         """End the program: by the end of its list, then by signals."""
-        process = self._process
-        assert process and process.stdin
-        with contextlib.suppress(OSError):
-            process.stdin.close()
-        try:
-            process.wait(GRACE)
-        except subprocess.TimeoutExpired:
-            end_group(process)
+        self._end(0, time.monotonic() + GRACE)
         self._messages.close()
 
 
 _lock = threading.Lock()
-_idle: dict[Program, float] = {}  # and the time since when
+_idle: dict[Program, threading.Timer] = {}  # and the timer that ends it
 
 
-def run(command: list[str], arguments: dict[str, str], limit: float | None, stays: bool) -> Answer:
-    """Process one file by an idle program with this command, else by a new one.
+@contextmanager
+def run(
+    command: list[str],
+    arguments: dict[str, str],
+    limit: float | None,
+    stays: bool,
+    version: tuple[object, ...] = (),
+) -> Iterator[Answer]:
+    """Process one file by an idle program with this command and version, else by a new one.
 
-    stays: keep the program for other files if it succeeds. Raise OSError if a program cannot be started.
+    stays: keep the program for other files if it succeeds and the caller's block, which checks the result, raises nothing.
+    version: of the files behind the command; loaded programs of another version are ended. Raise OSError if a program cannot
+    be started.
     """
     while True:
-        program = _take(command) or Program(command)
-        answer = program.run(arguments, limit)
-        if answer and answer.status == 0 and stays:
-            _keep(program)
-        else:
-            program.close()
-        if answer:
-            return answer
+        program = _take(command, version) or Program(command, version)
+        is_kept = False
+        try:
+            answer = program.run(arguments, limit, stays)
+            if answer:
+                yield answer
+                is_kept = answer.status == 0 and not program.is_ended
+                return
+        finally:
+            if is_kept:
+                _keep(program)
+            else:
+                program.close()
 
 
-def _take(command: list[str]) -> Program | None:
-    """Return an idle program with this command; end those with other commands."""
+def _take(command: list[str], version: tuple[object, ...]) -> Program | None:
+    """Return an idle program with this command and version; end those with others."""
     with _lock:
-        found = next((program for program in _idle if program.command == command), None)
-        others = [program for program in _idle if program.command != command]
-        for program in [*others, *([found] if found else [])]:
-            del _idle[program]
+        fitting = [program for program in _idle if (program.command, program.version) == (command, version)]
+        others = [program for program in _idle if program not in fitting]
+        for program in [*others, *fitting[:1]]:
+            _idle.pop(program).cancel()
     for program in others:
         program.close()
-    return found
+    return fitting[0] if fitting else None
 
 
 def _keep(program: Program) -> None:
-    with _lock:
-        _idle[program] = time.monotonic()
-    timer = threading.Timer(IDLE, _end_idle)
+    timer = threading.Timer(IDLE, _end_idle, [program])
     timer.daemon = True
+    with _lock:
+        _idle[program] = timer
     timer.start()
 
 
-def _end_idle() -> None:
+def _end_idle(program: Program) -> None:
     with _lock:
-        ended = [program for program, since in _idle.items() if time.monotonic() - since >= IDLE]
-        for program in ended:
-            del _idle[program]
-    for program in ended:
+        is_idle = _idle.pop(program, None)
+    if is_idle:
         program.close()

@@ -9,7 +9,8 @@ ln -sf libjsonnet.so.0 "$PREFIX/lib/libjsonnet.so"
 install -m 644 jsonnet/include/libjsonnet.h jsonnet/include/libjsonnet_fmt.h "$PREFIX/include/"
 
 sed -n '/^waflib==/,/[^\\]$/p' requirements-hashes.txt >waflib.txt
-"$PYTHON" -m pip install --no-deps --require-hashes --target waf --requirement waflib.txt
+# rattler-build sets PIP_NO_INDEX.
+env -u PIP_NO_INDEX "$PYTHON" -m pip install --no-deps --require-hashes --target waf --requirement waflib.txt
 PYTHONPATH=$PWD/waf
 export PYTHONPATH
 parts=
@@ -17,6 +18,6 @@ for part in libtorch fmt spdlog jsonnet libarchive zlib boost tbb nlohmann-json 
     parts="$parts --with-$part=$PREFIX"
 done
 # shellcheck disable=SC2086  # one word for each part
-"$PYTHON" wcb configure --no-venv --prefix="$PREFIX" --with-nvtx="$PREFIX" $parts
+"$PYTHON" wcb configure --no-venv --prefix="$PREFIX" --with-nvtx="$PREFIX/targets/x86_64-linux" $parts
 "$PYTHON" wcb build --no-venv --notests
 "$PYTHON" wcb install --no-venv --notests

@@ -125,6 +125,8 @@ def run_stage(options: argparse.Namespace, command: str) -> int:
         stage.results["machine"] = {**machine.machine_facts(), "gpus": machine.gpu_facts()}
         stage.results["program"] = machine.program_facts(program, setting.environment)
         STAGES[options.stage](stage)
+        if not stage.outcomes:
+            raise ValueError(f"no check of stage {stage.name} has {' or '.join(options.only)} in its name")
         say(f"\n{stage.table().text()}\n")
         result = result_file.result_of(stage, command, started, time.monotonic() - begin)
         for path in result_file.write(result, stage.logs, options.out):

@@ -18,8 +18,8 @@ def run_tests(stage: Stage, name: str, words: list[str], limit_s: float) -> str:
     command = [sys.executable, "-m", "pytest", "-q", "--no-header", "--tb=short", "--durations=8", "-rfs"]
     done = stage.run(name, [*command, *words], limit_s)
     if done.is_late or done.status:
-        failed = re.findall(r"^(?:FAILED|ERROR) (.+)$", done.text, re.MULTILINE)
-        raise Failed("; ".join(failed)[:400] or done.failure())
+        failed = re.findall(r"^(?:FAILED|ERROR) (\S+)", done.text, re.MULTILINE)
+        raise Failed("; ".join(failed) or done.failure())
     summary = done.last_lines(1)
     if "passed" not in summary:
         raise Skipped(summary)

@@ -15,6 +15,7 @@ from wirecell_profile.output_file import output_file
 from .stage import Stage
 
 SCHEMA = "spng-gpu-check-1"
+AGAIN = "-again"  # in names of results of --only, which complete those of the whole stage
 STAGES = ("smoke", "modes", "sanitize", "speed")
 Result = dict[str, Any]
 
@@ -37,7 +38,8 @@ def result_of(stage: Stage, command: str, time: str, seconds: float) -> Result:
 def write(result: Result, logs: Path, folder: Path) -> list[Path]:
     """Write the result and the archive of the logs into `folder`; return their paths. Raise OSError on failure."""
     folder.mkdir(parents=True, exist_ok=True)
-    paths = [folder / f"{result['stage']}.json", folder / f"{result['stage']}.tgz"]
+    name = result["stage"] + (AGAIN if result["only"] else "")
+    paths = [folder / f"{name}.json", folder / f"{name}.tgz"]
     with output_file(paths[0]) as partial:
         partial.write_text(json_text(result), encoding="utf-8")
     with output_file(paths[1]) as partial, tarfile.open(partial, "w:gz") as archive:
@@ -77,13 +79,14 @@ def read(file: Path) -> Result:
 def completed(result: Result, again: Result) -> Result:
     """Return a result with checks that ran again, later: entries of the same name are replaced, others are appended."""
     lists = {key: value for key, value in again.items() if isinstance(value, list) and key != "only"}
-    command = f"{result['command']}; {result['seconds']:.0f} s. Later, at {again['time']}: {again['command']}"
+    later = f"at {again['time']} with commit {again['program'].get('commit', 'unknown')}: {again['command']}"
+    command = f"{result['command']}; {result['seconds']:.0f} s. Later, {later}"
     merged = {key: replaced(result.get(key, []), value) for key, value in lists.items()}
     return {**result, **merged, "command": command, "seconds": again["seconds"]}
 
 
 def replaced(entries: list[Result], later: list[Result]) -> list[Result]:
-    """Return the entries, with those of each job or check of `later` in the place of the earlier ones."""
+    """Return the entries, with those of a job or check of `later` instead of the earlier ones."""
 
     def name(entry: Result) -> str:
         return entry.get("name") or entry.get("job") or ""
@@ -99,4 +102,4 @@ def files_in(path: Path) -> list[Path]:
     """Return the result files of a folder; a file as it is."""
     if not path.is_dir():
         return [path]
-    return [file for stage in STAGES if (file := path / f"{stage}.json").exists()]
+    return [file for stage in STAGES for end in ("", AGAIN) if (file := path / f"{stage}{end}.json").exists()]

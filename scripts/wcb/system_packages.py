@@ -36,6 +36,11 @@ class Package:
         """Tell whether only some tests need the package; they skip without it."""
         return self.purpose.startswith("optional: ")
 
+    @property
+    def needed(self) -> bool:
+        """Tell whether there is no build without the package."""
+        return not self.optional and not self.purpose.startswith("wanted: ")
+
     def present(self) -> bool:
         """Tell whether its sign is in the system or in an active conda environment."""
         kind, name = self.sign.split(":", 1)
@@ -75,14 +80,13 @@ def rights() -> list[str] | None:
 
 
 def ensure(for_tests: bool = False) -> None:
-    """Install missing packages, or end with a list of them (status 2). Missing optional packages are never an error.
+    """Install missing packages, or end with a list of those that a build needs (status 2). Others are never an error.
 
     @param for_tests  install the optional packages too, which only tests need
     """
-    wanted = [package for package in read_list() if for_tests or not package.optional]
-    absent = [package for package in wanted if not package.present()]
-    missing = [package for package in absent if not package.optional]
-    optional = [package for package in absent if package.optional]
+    listed = [package for package in read_list() if for_tests or not package.optional]
+    absent = [package for package in listed if not package.present()]
+    missing = [package for package in absent if package.needed]
     if not absent:
         say("System packages: all present.")
         return
@@ -101,7 +105,9 @@ def ensure(for_tests: bool = False) -> None:
         still = [package for package in missing if not package.present()]
         if still:
             fail(report(still, "still missing after apt-get"), 1)
-    for package in optional:
+    for package in absent:
+        if package.needed:
+            continue
         if prefix is None or install(prefix, [package]) or not package.present():
             say(f"System packages: {package.apt} is missing and was not installed ({package.purpose}).")
 
@@ -160,5 +166,5 @@ def report(missing: list[Package], reason: str) -> str:
 
 if (
     __name__ == "__main__"
-):  # python3 -m scripts.wcb.system_packages el9: the names of all packages that are not optional
-    print(*names(sys.argv[1], [package for package in read_list() if not package.optional]))
+):  # python3 -m scripts.wcb.system_packages el9: the names of all packages that a build needs
+    print(*names(sys.argv[1], [package for package in read_list() if package.needed]))

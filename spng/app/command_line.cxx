@@ -216,17 +216,9 @@ Action choose_action(const po::variables_map& values) {
 }
 
 /// Return the list of --files.
-/// @throws Error(Usage) with an option that is about a single run
 std::string file_list(const po::variables_map& values, Action action) {
     if (values.count("files") == 0) {
         return "";
-    }
-    for (const char* const option :
-         {"trace-states", "memory-snapshot", "torch-profiler", "profile-control"}) {
-        if (values.count(option) > 0) {
-            usage_error("an option about one run beside a list of files",
-                        std::string("--") + option + " and --files", "one of them");
-        }
     }
     const std::string list = text(values, "files");
     if (list.empty() || (action != Action::run && action != Action::check)) {
@@ -234,6 +226,21 @@ std::string file_list(const po::variables_map& values, Action action) {
                     "the name of a list, or -, for a run or --check");
     }
     return list;
+}
+
+/// @throws Error(Usage) for a list of files with an option that is about a single run, or its variable
+void require_no_option_of_one_run(const CommandLine& line) {
+    const std::pair<bool, const char*> options[] = {
+        {!line.states_file.empty(), "--trace-states (SPNG_TRACE_STATES)"},
+        {!line.memory_snapshot_file.empty(), "--memory-snapshot (SPNG_MEMORY_SNAPSHOT)"},
+        {!line.torch_profiler.empty(), "--torch-profiler (SPNG_TORCH_PROFILER)"},
+        {line.control.has_value(), "--profile-control (SPNG_PROFILE_CONTROL)"}};
+    for (const auto& [is_given, option] : options) {
+        if (!line.file_list.empty() && is_given) {
+            usage_error("an option about one run beside a list of files",
+                        std::string(option) + " and --files", "one of them");
+        }
+    }
 }
 
 /// Return the options of a server; nothing without --serve.
@@ -302,6 +309,7 @@ CommandLine parse_command_line(int argc, const char* const* argv) {
     line.nvtx_level = text(values, "nvtx-level");
     line.torch_profiler = torch_profiler_folder(values);
     line.control = control_address(values);
+    require_no_option_of_one_run(line);
     line.serve = served(values);
     line.recording = recording_request(values);
     line.recording.is_closed = line.control.has_value();

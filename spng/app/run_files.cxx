@@ -19,6 +19,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
 namespace spng::app {
 namespace {
@@ -80,8 +81,9 @@ private:
     void run(const PlaceholderValues& values, Answer& answer) {
         m_line.timing_file = with_values(m_timing_file, values);
         if (m_is_prepared) {
-            m_session->restart(values);
+            m_session->change_files(values);
             require_own_files();
+            m_session->restart();
         } else if (!load(values)) {
             answer.status = 128 + stop_signal();
             return;
@@ -108,18 +110,17 @@ private:
 
     /// @return false if a signal came while the job waited for memory
     bool load(const PlaceholderValues& values) {
-        // A session that could not be prepared, for example because of its input, holds the memory of the next one.
-        const auto reserved = m_session ? std::optional(m_session->reservations()) : std::nullopt;
         m_session.emplace(JobRequest{m_line.configuration, arguments_of_list(m_line), m_line.app, values});
         require_own_files();
         log::open_held_files();
         RunOptions options = run_options(m_line);
         options.counts = &m_progress.counts();
-        if (reserved) {
-            m_session->reserve_again(std::move(options), *reserved);
+        if (m_reserved) { // by a session that could not be prepared, for example because of its input
+            m_session->reserve_again(std::move(options), *m_reserved);
         } else if (!m_session->reserve(std::move(options))) {
             return false;
         }
+        m_reserved = m_session->reservations();
         m_session->prepare();
         m_is_prepared = true;
         m_session->describe(m_recording);
@@ -131,7 +132,11 @@ private:
     void require_own_files() {
         require_separate_files(m_line, m_session->configuration(), m_session->job(), m_recording);
         std::set<std::filesystem::path> files;
-        for (const UsedFile& file : m_session->job().used_files()) {
+        std::vector<UsedFile> used = m_session->job().used_files();
+        if (!m_line.timing_file.empty() && m_line.timing_file != "-") {
+            used.push_back({"--timing", m_line.timing_file, true});
+        }
+        for (const UsedFile& file : used) {
             const auto path = std::filesystem::weakly_canonical(std::filesystem::absolute(file.path));
             if (!file.is_written || !files.insert(path).second || !m_written.contains(path)) {
                 continue;
@@ -151,6 +156,7 @@ private:
     instrument::Recording& m_recording;
     Progress& m_progress;
     std::optional<JobSession> m_session;
+    std::optional<nlohmann::json> m_reserved; ///< the memory reservations of the process
     bool m_is_prepared = false;
     std::set<std::filesystem::path> m_written; ///< by all runs
 };
@@ -190,6 +196,7 @@ int run_files(const CommandLine& line, instrument::Recording& recording) {
         }
     }
     progress.finish();
+    log::give_up_held_files(); // if no job was loaded
     if (const std::string file = recording.finish(); !file.empty()) {
         print_message("profile recorded in " + file + "\n");
     }

@@ -47,6 +47,7 @@ void require_separate_files(const CommandLine& line, const Configuration& config
     if (line.action == Action::draw) {
         add_output("--dot", line.dot_file);
     }
+    require_separate(files);
     const auto logs = log::held_files();
     for (const auto& file : std::set<std::string>(logs.begin(), logs.end())) { // levels may share a file
         add_output("-l", file);

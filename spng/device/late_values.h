@@ -8,43 +8,61 @@
 
 #include <functional>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace spng {
 
-/// The values of one event. Nodes add them while they queue the event's work; the node that packs its frames queues
-/// their copies to the host and reads them when these are complete. Thread-safe.
-///
-/// The values that a CUDA graph writes are added again for each event with which it is launched (DeviceSection), so that
-/// the host sees every event, although a launch runs no code of the nodes.
-class LateValues {
+/// The values of one node for one event.
+class LateValue {
 public:
     /// Look at the values on the host and return notes for the event.
     using Reader = std::function<Notes(const at::Tensor& values)>;
-    struct Entry {
-        at::Tensor values;
-        Reader read;
-    };
 
+    /// @param channels  (view, channel) int32 on the host: the values are about these
+    LateValue(at::Tensor values, at::Tensor channels, Reader reader)
+        : m_values(std::move(values)), m_channels(std::move(channels)), m_reader(std::move(reader)) {}
+
+    const at::Tensor& values() const { return m_values; }
+    const at::Tensor& channels() const { return m_channels; }
+    const Reader& reader() const { return m_reader; }
+
+    /// Call the reader, the first time only. Thread-safe. Call only for values on the host that are complete.
+    const Notes& notes();
+
+private:
+    at::Tensor m_values;
+    at::Tensor m_channels;
+    Reader m_reader;
+    std::mutex m_mutex;
+    std::optional<Notes> m_notes;
+};
+
+/// The values of one event. Thread-safe.
+///
+/// Nodes add them when they queue their work. Copies to the host are queued right behind it, but not in a capture: the values
+/// that a CUDA graph writes are added again for each event with which it is launched (DeviceSection). So the host sees every
+/// event, although a launch runs no code of the nodes. The node that packs the event's frames reads the values that were added
+/// before its call, once the frames have arrived.
+class LateValues {
+public:
     /// Add the values of a node, in place of those of an earlier call of the node for this event.
-    void add(const std::string& node, at::Tensor values, Reader read);
+    /// @param channels  see LateValue
+    void add(const std::string& node, const at::Tensor& values, at::Tensor channels,
+             LateValue::Reader reader);
 
-    /// Return all values by node.
-    std::map<std::string, Entry> entries() const;
-
-    /// Replace the values by copies on the host, which are complete when the stream has reached this point.
-    void begin_copies();
-
-    /// Call each reader once, in the order of the nodes' names, and return the notes of all; later calls return the same
-    /// notes. Call only after the copies are complete.
-    Notes notes();
+    /// Return what was added so far, in the order of the first channels.
+    std::vector<std::shared_ptr<LateValue>> all() const;
+    /// Return the nodes with what they added.
+    std::map<std::string, std::shared_ptr<LateValue>> by_node() const;
 
 private:
     mutable std::mutex m_mutex;
-    std::map<std::string, Entry> m_entries;
-    std::optional<Notes> m_notes;
+    std::map<std::string, std::shared_ptr<LateValue>> m_values;
 };
 
 } // namespace spng

@@ -168,13 +168,13 @@ std::unique_ptr<DeviceSection::Capture> DeviceSection::capture(const Ports& inpu
     // The graph may keep the work, so it refers to nothing of this call.
     const auto outputs = std::make_shared<Ports>();
     const auto findings = std::make_shared<std::vector<at::Tensor>>();
-    const auto late_values = std::make_shared<std::map<std::string, LateValues::Entry>>();
+    const auto late_values = std::make_shared<std::map<std::string, std::shared_ptr<LateValue>>>();
     {
         const CapturingThread capturing;
         made->graph->capture([call, outputs, findings, late_values, &edges = m_made,
                               &late = *made->inputs.ports().front()->event().late_values] {
             Work work = call();
-            const auto entries = late.entries();
+            const auto values = late.by_node();
             Ports sets;
             for (const std::size_t edge : edges) {
                 sets.push_back(std::move(work.on_edge[edge]));
@@ -185,12 +185,12 @@ std::unique_ptr<DeviceSection::Capture> DeviceSection::capture(const Ports& inpu
                     tensors.push_back(found);
                 }
             }
-            for (const auto& [node, entry] : entries) {
-                tensors.push_back(entry.values);
+            for (const auto& [node, value] : values) {
+                tensors.push_back(value->values());
             }
             if (outputs->empty()) {
                 *outputs = std::move(sets);
-                *late_values = entries;
+                *late_values = values;
                 *findings = std::move(work.findings);
             }
             return tensors;
@@ -316,8 +316,7 @@ DeviceSection::Capture* DeviceSection::take(const std::string& key, const Ports&
     // Held during a capture, so that there is one at a time.
     const std::lock_guard lock(m_mutex);
     Shape& shape = shape_of(key);
-    const bool is_sampled = !instrument::Unmeasured::is_on() && shape.events++ % sample_period == 0;
-    if (!shape.was_called || (is_sampled && m_requests >= m_pause_ends)) {
+    if (!shape.was_called) {
         return nullptr;
     }
     if (m_requests >= shape.retry_at) {
@@ -420,8 +419,8 @@ Ports DeviceSection::replay(Capture& capture, const Ports& inputs) {
             on_edge[m_made[i]] = made[i];
         }
         if (const auto& late = inputs.front()->event().late_values) {
-            for (const auto& [node, entry] : capture.late_values) {
-                late->add(node, entry.values, entry.read);
+            for (const auto& [node, value] : capture.late_values) {
+                late->add(node, value->values(), value->channels(), value->reader());
             }
         }
         Ports outputs = finish_event(inputs, capture.findings, std::move(on_edge));

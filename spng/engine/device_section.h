@@ -31,8 +31,7 @@ namespace spng {
 /// new shape, after a rejected capture, and where the memory for a capture is missing, and logs each reason. It
 /// tries a rejected capture again later: after `first_pause` events, then after twice as many, and so on.
 ///
-/// A launch runs no host code of the nodes; what the host must see of each event is in its LateValues. One event in
-/// `sample_period` goes node by node, so that reports have times of the nodes, except soon after a shortage of memory.
+/// A launch runs no host code of the nodes; what the host must see of each event is in its LateValues.
 ///
 /// Each capture has the memory of an event. If memory runs out, in a capture or for an event, the section drops
 /// the capture that was used longest ago and tries again, until none is left.
@@ -48,8 +47,6 @@ public:
     static constexpr std::uint64_t first_pause = 32;
     /// Maximum number of events before a capture is tried again that was rejected or found no memory.
     static constexpr std::uint64_t max_pause = 1024;
-    /// The first of so many events of a shape goes node by node, also after a warm-up.
-    static constexpr std::uint64_t sample_period = 64;
 
     /// Set the nodes of the section. Call before prepare().
     /// @param slots  maximum number of captures for each shape. The host uses a capture for one event at a time;
@@ -90,8 +87,8 @@ private:
     struct Capture {
         Capture(const Ports& ports, c10::Device device) : inputs(ports, device) {}
         StaticInputs inputs;
-        std::vector<at::Tensor> findings;                     ///< by start
-        std::map<std::string, LateValues::Entry> late_values; ///< by node
+        std::vector<at::Tensor> findings;                              ///< by start
+        std::map<std::string, std::shared_ptr<LateValue>> late_values; ///< by node
         std::unique_ptr<DeviceGraph> graph;
         std::optional<OutputTemplate> outputs;
         std::optional<c10::Event> last_use; ///< after the latest replay; none on the CPU
@@ -101,7 +98,6 @@ private:
     struct Shape {
         std::uint64_t last_use = 0;   ///< value of m_requests at the last use
         std::uint64_t use_before = 0; ///< value of m_requests at the use before that
-        std::uint64_t events = 0;     ///< without calls of the warm-up
         /// The nodes were called one by one, so that their tables for this shape exist.
         bool was_called = false;
         std::size_t slots = 0;      ///< maximum number of captures, lowered when the device rejects one

@@ -80,13 +80,15 @@ public:
     /// Run to the end of the stream. Sinks finalize completed events also after a failure.
     /// @throws the Error of the first event (in input order) that failed, unless failed events are skipped
     RunSummary run(const RunOptions& options);
-    /// Make a job that has run ready for other files: configure and open the files of the nodes anew, and let all nodes
-    /// forget the events of the last run. Everything else stays warm: services, networks, devices.
+    /// Configure the nodes of a job that has run for other files, and open none.
     /// @param components  as for the construction; may differ from those of the last run in the data of nodes that read or
     ///                    write files
-    /// @throws Error(Configuration) naming the first component that may not differ; Error of the files. The job can restart
-    ///         again after every error
-    void restart(const nlohmann::json& components);
+    /// @throws Error(Configuration) naming the first component that may not differ. Call it again with other components
+    void change_files(const nlohmann::json& components);
+    /// Make the job ready to run on these files: open them, and let all nodes forget the events of the last run. Everything
+    /// else stays warm: services, networks, devices.
+    /// @throws Error of the files. The job can then change_files() again
+    void restart();
     /// Return the share of the input that is done, 0 to 1; empty if it is not known. Thread-safe during run().
     std::optional<double> share_done() const;
 
@@ -148,7 +150,6 @@ private:
     /// Threads inside one operation.
     int operation_threads(const RunOptions& options) const;
     /// Configure the nodes whose files differ from those of the last run.
-    void change_files(const nlohmann::json& components);
     /// Finish all nodes, then throw the first error.
     void finish_nodes();
 

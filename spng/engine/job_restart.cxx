@@ -32,7 +32,7 @@ std::vector<std::string> changed_keys(const nlohmann::json& before, const nlohma
 
 } // namespace
 
-void Job::change_files(const nlohmann::json& components) {
+void Job::change_files(const nlohmann::json& components) try {
     if (!components.is_array() || components.size() != m_components.size()) {
         reject_change(m_source, components.is_array()
                                     ? std::to_string(components.size()) + " components instead of " +
@@ -59,11 +59,13 @@ void Job::change_files(const nlohmann::json& components) {
         component->configure(*entry.data);
         m_components[i] = components[i];
     }
+} catch (Error& error) {
+    name_source(error, m_source);
+    throw;
 }
 
-void Job::restart(const nlohmann::json& components) {
+void Job::restart() {
     try {
-        change_files(components);
         check_outputs();
         std::set<const Node*> restarted; // replicas share nodes
         for (std::size_t replica = 0; replica < m_graphs.size(); ++replica) {

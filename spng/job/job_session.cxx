@@ -86,13 +86,17 @@ RunSummary JobSession::run(const std::function<RunSummary(Job&, const RunOptions
     return summary;
 }
 
-void JobSession::restart(PlaceholderValues values) {
+void JobSession::change_files(PlaceholderValues values) {
     m_origin = instrument::begin_report();
     m_begin = m_end = 0;
     m_completed_events = 0;
     m_request.values = std::move(values);
+    job().change_files(with_values(configuration().components, m_request.values));
+}
+
+void JobSession::restart() {
     const instrument::StartUpPhase phase("restart nodes");
-    job().restart(with_values(configuration().components, m_request.values));
+    job().restart();
 }
 
 nlohmann::json JobSession::given_arguments() const {

@@ -16,7 +16,7 @@
 namespace spng {
 
 /// Loaded at construction; then reserve(), prepare() and run() once each, in this order, on one thread. After that any
-/// number of runs on other files: restart(), then run().
+/// number of runs on other files: change_files(), restart(), then run().
 class JobSession {
 public:
     /// @throws as load_job()
@@ -45,10 +45,12 @@ public:
     /// @param call  calls job.run(options), for example inside a range
     RunSummary run(const std::function<RunSummary(Job& job, const RunOptions& options)>& call);
 
-    /// Make the job ready for a run with other values of the placeholders, which may be in names of files and nowhere else.
-    /// The report of that run begins here.
-    /// @throws as Job::restart(); the session can restart again
-    void restart(PlaceholderValues values);
+    /// Begin a run with other values of the placeholders, which may be in names of files and nowhere else, and its report.
+    /// @throws as Job::change_files(); call it again for the next run
+    void change_files(PlaceholderValues values);
+    /// Make the job ready for that run.
+    /// @throws as Job::restart(); the next run begins with change_files()
+    void restart();
 
     /// Make the report of the run, also while it runs. Thread-safe after prepare().
     /// @param with_provenance  add checksums of the configuration and of data files

@@ -100,6 +100,13 @@ void check(const InputFrame& frame) {
     }
     for (const auto& [name, ranges] : frame.masks) {
         for (const ChannelRange& range : ranges) {
+            constexpr std::int64_t last = std::numeric_limits<std::int32_t>::max();
+            if (range.begin < -last || range.end > last) {
+                reject("a channel mask has impossible ticks",
+                       "mask '" + name + "', channel " + std::to_string(range.channel) + ", ticks " +
+                           std::to_string(range.begin) + " to " + std::to_string(range.end),
+                       "ticks of the readout");
+            }
             if (range.end < range.begin) {
                 reject("a channel mask ends before it begins",
                        "mask '" + name + "', channel " + std::to_string(range.channel) + ", ticks " +

@@ -42,7 +42,7 @@ class Site:
 @pytest.fixture(scope="module", name="site")
 def fixture_site(tmp_path_factory: pytest.TempPathFactory) -> Site:
     folder = tmp_path_factory.mktemp("art")
-    prefix = installed.prefix(folder / "prefix")
+    prefix = installed.prefix()
     stand_ins = installed.ROOT / "tests" / "adapters" / "art" / "stand_ins.h"
     for header in re.findall(r'^#include "(.+)"$', EXAMPLE.read_text(encoding="utf-8"), re.MULTILINE):
         path = folder / "include" / header

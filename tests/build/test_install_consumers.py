@@ -14,13 +14,13 @@ from pathlib import Path
 import pytest
 from wirecell_campaign import program as campaign_program
 
-from scripts.wcb.checkout import ROOT, build_folder
+from scripts.wcb.checkout import ROOT
 
 sys.path.insert(0, str(ROOT / "waf"))
 import spng_example_node  # noqa: E402  (a tool of waf)
 
 from tests.build.bundle_support import TICKS, fingerprint, rejection, write_input  # noqa: E402
-from tests.support import wire_cell  # noqa: E402
+from tests.support import installed, wire_cell  # noqa: E402
 
 PLUGIN = ROOT / "docs" / "examples" / "plugin"
 VERSION = (ROOT / "spng" / "VERSION").read_text(encoding="utf-8").strip()
@@ -37,12 +37,7 @@ target_link_libraries(consumer PRIVATE WireCellSpng::WireCellSpng)
 @pytest.fixture(scope="module")
 def prefix(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An installed tree under another name than that of its installation."""
-    if build_folder() is None or not (build_folder() / "bin" / "wire-cell").exists():
-        pytest.skip("wire-cell is not built")
-    folder = tmp_path_factory.mktemp("consumers")
-    command = [str(ROOT / "wcb"), "install", f"--prefix={folder / 'first'}", "--notests"]
-    subprocess.run(command, check=True, capture_output=True)
-    return (folder / "first").rename(folder / "moved")
+    return installed.copy(tmp_path_factory.mktemp("consumers") / "moved")
 
 
 def flags(prefix: Path, *words: str) -> list[str]:

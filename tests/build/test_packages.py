@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import ast
+import fnmatch
 import os
 import re
 import subprocess
@@ -23,6 +24,7 @@ import spng_options  # noqa: E402
 PACKAGING = ROOT / "packaging"
 RECIPE = (PACKAGING / "conda" / "recipe.yaml").read_text(encoding="utf-8")
 SPACK = PACKAGING / "spack" / "spack_repo" / "spng"
+TBB = PACKAGING / "requirements-tbb.txt"
 VERSION = (ROOT / "spng" / "VERSION").read_text(encoding="utf-8").strip()
 TORCH = next(item for item in virtual_environment.read_requirements() if item.name == "torch").version
 PROGRAM_PARTS = [part for part in spng_dependencies.PARTS if part.name not in ("gtest", "benchmark")]
@@ -31,9 +33,8 @@ echo "$(basename "$0") $*" >>"$LOG"
 case "$*" in
 *scripts.wcb.system_packages*) exec "$PYTHON" "$@" ;;
 "wcb bundle"*) mkdir -p "$3/bin" && cp "$0" "$3/bin/spng-demo" ;;
-*spng-demo*) ;;
 esac
-[ "$(basename "$0")" != spng-demo ] || mkdir -p "$1"
+[ "$(basename "$0")" != spng-demo ] || mkdir "$1/output"
 """
 
 
@@ -56,44 +57,48 @@ def test_steps_of_an_image(system: str, tmp_path: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(STAND_IN)
         (folder / name).chmod(0o755)
-    for name in ("sh", "basename", "cp", "mkdir", "rm"):
+    for name in ("sh", "basename", "cp", "mkdir", "mktemp", "rm"):
         (tools / name).symlink_to(f"/bin/{name}")
     (checkout / "scripts").symlink_to(ROOT / "scripts")
-    script = (
-        (PACKAGING / "image-build.sh")
-        .read_text(encoding="utf-8")
-        .replace("/tmp/spng-demo", f"{tmp_path}/demo")
-    )
-    bundle = tmp_path / "bundle"
+    bundle, temporary = tmp_path / "bundle", tmp_path / "temporary"
+    temporary.mkdir()
     subprocess.run(
-        ["/bin/sh", "-c", script, "image-build.sh", "slim", bundle],
+        [PACKAGING / "image-build.sh", "slim", bundle],
         cwd=checkout,
-        env={"PATH": str(tools), "LOG": str(log), "PYTHON": sys.executable},
+        env={"PATH": str(tools), "LOG": str(log), "PYTHON": sys.executable, "TMPDIR": str(temporary)},
         check=True,
     )
-    names = system_packages.names(system, [item for item in system_packages.read_list() if not item.optional])
+    names = system_packages.names(system, [item for item in system_packages.read_list() if item.needed])
     lines = [line for line in log.read_text().splitlines() if "system_packages" not in line]
     install = [line for line in lines if " install " in line and line.endswith(" ".join(names))]
     assert len(install) == 1
     steps = [line.replace(str(checkout), "CHECKOUT") for line in lines[lines.index(install[0]) + 1 :]]
-    steps = [line for line in steps if not line.startswith("python -m pip")]
-    parts = " --with-tbb=CHECKOUT/.venv" if system == "el9" else ""
+    steps = [re.sub(rf"{temporary}/\S+", "TEMPORARY", line) for line in steps]
+    tbb = f"python -m pip install --no-deps --require-hashes --requirement {TBB.relative_to(ROOT)}"
+    has_no_tbb = "libtbb-dev" not in names
     assert steps == [
         f"{python} wcb setup --slim --no-system",
-        f"{python} wcb configure --with-nvtx{parts}",
+        *([tbb] if has_no_tbb else []),
+        f"{python} wcb configure --with-nvtx{' --with-tbb=CHECKOUT/.venv' if has_no_tbb else ''}",
         f"{python} wcb build --notests",
         f"{python} wcb bundle {bundle} --no-build",
-        f"spng-demo {tmp_path}/demo -A device=cpu",
+        "spng-demo TEMPORARY -A device=cpu",
     ]
-    from_pip = any("pip install" in line and "tbb-devel==" in line for line in lines)
-    assert from_pip == ("libtbb-dev" not in names) and not (tmp_path / "demo").exists()
+    assert not list(temporary.iterdir())
+
+
+def test_packages_of_pip_have_hashes() -> None:
+    lines = TBB.read_text(encoding="utf-8").replace("\\\n", "").splitlines()
+    packages = [line.split() for line in lines if not line.startswith("#")]
+    assert [words[0].split("==")[0] for words in packages] == ["tbb", "tbb-devel"]
+    assert all(re.fullmatch(r"--hash=sha256:[0-9a-f]{64}", word) for words in packages for word in words[1:])
+    assert all(len(words) > 1 for words in packages)
 
 
 def test_every_need_has_a_package_of_enterprise_linux() -> None:
     """In one line with Debian's; oneTBB, which it lacks, comes from pip."""
-    needed = [item for item in system_packages.read_list() if not item.optional]
-    grpc = ["libgrpc++-dev", "protobuf-compiler", "protobuf-compiler-grpc"]  # optional in a build
-    assert [item.apt for item in needed if item.el9 == "-"] == ["libtbb-dev", *grpc]
+    needed = [item for item in system_packages.read_list() if item.needed]
+    assert [item.apt for item in needed if item.el9 == "-"] == ["libtbb-dev"]
     python = {item.el9 for item in needed if item.apt in ("python3-venv", "python3-dev")}
     scripts = "".join(path.read_text(encoding="utf-8") for path in PACKAGING.glob("*.sh"))
     (version,) = set(re.findall(r"python3\.\d+", scripts))
@@ -113,9 +118,19 @@ def test_images_take_files_that_exist() -> None:
         assert re.search(r"BASE=almalinux:9\b", text) and re.search(r"SET=slim\b", text)
     assert all((PACKAGING / name).exists() for name in ("image-build.sh", "image-runtime.sh"))
     ignored = (PACKAGING / "Dockerfile.dockerignore").read_text(encoding="utf-8").split()
-    assert {".venv", "build*", "out"} <= set(ignored) and not any(
-        (ROOT / name).exists() for name in ignored if name not in (".venv", ".wcb", "out")
-    )
+    assert {".venv", "build*", "out"} <= set(ignored)
+    tracked = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    tops = {line.split("/")[0] for line in tracked.splitlines()}
+    assert "spng" in tops
+    assert not [name for name in tops if any(fnmatch.fnmatch(name, pattern) for pattern in ignored)]
+
+
+def test_no_file_of_an_apptainer_image_is_below_tmp() -> None:
+    """Apptainer binds the host's /tmp over that of the image while %post runs."""
+    definition = (PACKAGING / "apptainer.def").read_text(encoding="utf-8")
+    files = re.findall(r"^%files.*\n((?: .*\n)+)", definition, re.MULTILINE)
+    targets = [line.split()[-1] for block in files for line in block.splitlines()]
+    assert targets and not [target for target in targets if Path(target).is_relative_to("/tmp")]
 
 
 def test_conda_recipe_has_every_part() -> None:
@@ -127,6 +142,8 @@ def test_conda_recipe_has_every_part() -> None:
     script = (PACKAGING / "conda" / "build.sh").read_text(encoding="utf-8")
     given = set(re.search(r"for part in (.+); do", script)[1].split())
     assert given <= {*spng_options.PARTS, "boost"} and {part.name for part in PROGRAM_PARTS} <= given
+    assert 'skip: target_platform != "linux-64"' in RECIPE and "targets/x86_64-linux" in script
+    assert re.search("env -u PIP_NO_INDEX .* -m pip install --no-deps --require-hashes", script)
     (release,) = set(re.findall(r"jsonnet/archive/refs/tags/v([\d.]+)\.tar\.gz", RECIPE))
     assert set(re.findall(r"libjsonnet\.so\.(\d+\.[\d.]+\d)", script)) == {release}
 

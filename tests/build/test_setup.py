@@ -173,6 +173,29 @@ def test_an_optional_package_is_done_without(monkeypatch, capsys):
     assert "never is missing and was not installed (optional: a test)" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("rights", [None, []], ids=["without-root", "unknown-to-apt"])
+def test_a_wanted_package_is_done_without(rights, monkeypatch, capsys):
+    """./wcb setup installs it where it can, and its absence is no error."""
+    wanted = system_packages.Package("never", "-", "-", "command:never-there", "wanted: a part")
+    installed = []
+    monkeypatch.setattr(system_packages, "read_list", lambda: [wanted])
+    monkeypatch.setattr(system_packages.shutil, "which", lambda name: name if name == "apt-get" else None)
+    monkeypatch.setattr(system_packages, "rights", lambda: rights)
+    monkeypatch.setattr(
+        system_packages, "install", lambda prefix, packages: installed.extend(packages) or "failed"
+    )
+    system_packages.ensure()
+    assert installed == ([] if rights is None else [wanted])
+    assert "never is missing and was not installed (wanted: a part)" in capsys.readouterr().out
+
+
+def test_a_build_does_without_grpc():
+    """docs/server.md calls it optional."""
+    packages = {package.apt: package for package in system_packages.read_list()}
+    assert not packages["libgrpc++-dev"].needed and not packages["libgrpc++-dev"].optional
+    assert packages["libtbb-dev"].needed
+
+
 def test_package_list_is_well_formed():
     packages = system_packages.read_list()
     assert {"g++", "libspdlog-dev", "libarchive-dev", "libtbb-dev"} <= {package.apt for package in packages}

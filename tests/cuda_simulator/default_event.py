@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from scripts.bench.frames import copies_of_frame
 from tests.cuda_simulator.simulator_log import Record, SimulatorLog
 from tests.support import cuda_simulator, wire_cell
 
@@ -125,4 +126,4 @@ def run(folder: Path, frames: Path, *, cuda_graph: str) -> EventCost:
 
 def write_frames(folder: Path) -> Path:
     """Write the events of a run, not compressed."""
-    return wire_cell.copies_of_frame(wire_cell.ADC, EVENTS, folder)
+    return copies_of_frame(wire_cell.ADC, EVENTS, folder)

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from scripts.bench import frame_files
+from scripts.bench.frames import copies_of_frame
 from scripts.gpu.machine import processor, program_facts
 from scripts.gpu.timing_figures import times_by_event
 from scripts.output import Table, write
@@ -202,7 +203,7 @@ def counts_of(text: str) -> list[str]:
 
 def measured_host_ms(folder: Path, cuda_graph: str) -> float:
     """Return the time of the host for the fastest event."""
-    frames = wire_cell.copies_of_frame(wire_cell.ADC, EVENTS_TIMED, folder)
+    frames = copies_of_frame(wire_cell.ADC, EVENTS_TIMED, folder)
     arguments = {"input": frames, "output": "signal.tar", "events_in_flight": 1, "cuda_graph": cuda_graph}
     timing = folder / "timing.json"
     run = cuda_simulator.job(folder, [], arguments, "--timing", timing, emulate=0, bare=1)

@@ -188,6 +188,13 @@ def test_noise_of_the_network_is_noted(site: Site, frames: wire_cell.Arrays, gra
         assert len(values) == 4 and values == pytest.approx(others, abs=0.011)
 
 
+@pytest.mark.parametrize("graph", ["off", "on"])
+def test_a_network_that_no_frame_needs(site: Site, frames: wire_cell.Arrays, graph: str) -> None:
+    """It runs beside the packing of the frame, whose notes do not wait for its noise."""
+    cpu, cuda, _ = on_both(site.folder, site.flags, frames, model=NETWORK, cuda_graph=graph, tags="gauss")
+    assert_equal(cuda, cpu)
+
+
 def test_graphs_are_replayed(site: Site) -> None:
     """One graph is captured in the first event; each later event is one launch of it."""
     events = 4

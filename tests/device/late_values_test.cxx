@@ -7,32 +7,38 @@
 namespace spng {
 namespace {
 
-LateValues::Reader reader(const std::string& key, int& calls) {
-    return [key, &calls](const at::Tensor& values) {
-        ++calls;
-        return Notes{{key, std::to_string(values.item<int>())}};
-    };
+class LateValuesOfAnEvent : public testing::Test {
+protected:
+    void add(const std::string& node, int value, int first_channel) {
+        m_late.add(node, at::tensor(value),
+                   at::tensor({first_channel, first_channel + 1}, at::kInt).view({1, 2}),
+                   [this](const at::Tensor& values) {
+                       ++m_calls;
+                       return Notes{{"value", std::to_string(values.item<int>())}};
+                   });
+    }
+    LateValues m_late;
+    int m_calls = 0;
+};
+
+TEST_F(LateValuesOfAnEvent, ComeInTheOrderOfChannelsAndAreReadOnce) {
+    add("anode10", 1, 20);
+    add("anode2", 2, 0);
+    const auto all = m_late.all();
+    ASSERT_EQ(all.size(), 2U);
+    EXPECT_EQ(all[0]->notes(), (Notes{{"value", "2"}}));
+    EXPECT_EQ(all[1]->notes(), (Notes{{"value", "1"}}));
+    EXPECT_EQ(all[0]->notes(), (Notes{{"value", "2"}}));
+    EXPECT_EQ(m_calls, 2);
 }
 
-TEST(LateValues, AreReadOnceAndNotesOfAllNodesJoin) {
-    LateValues late;
-    int calls = 0;
-    late.add("b", at::tensor(2), reader("noise", calls));
-    late.add("a", at::tensor(1), reader("noise", calls));
-    late.begin_copies();
-    EXPECT_EQ(late.notes(), (Notes{{"noise", "1\n2"}})); // in the order of names, not of calls
-    EXPECT_EQ(late.notes(), (Notes{{"noise", "1\n2"}}));
-    EXPECT_EQ(calls, 2);
-}
-
-TEST(LateValues, OfARepeatedCallReplaceTheEarlierOnes) {
-    LateValues late;
-    int calls = 0;
-    late.add("a", at::tensor(1), reader("noise", calls));
-    late.add("a", at::tensor(3), reader("noise", calls));
-    EXPECT_EQ(late.entries().size(), 1u);
-    EXPECT_EQ(late.notes(), (Notes{{"noise", "3"}}));
-    EXPECT_EQ(calls, 1);
+TEST_F(LateValuesOfAnEvent, OfARepeatedCallReplaceTheEarlierOnes) {
+    add("a", 1, 0);
+    const auto before = m_late.all();
+    add("a", 3, 0);
+    ASSERT_EQ(m_late.all().size(), 1U);
+    EXPECT_EQ(m_late.all()[0]->notes(), (Notes{{"value", "3"}}));
+    EXPECT_EQ(before[0]->notes(), (Notes{{"value", "1"}}));
 }
 
 } // namespace

@@ -71,6 +71,14 @@ TEST(ModelRunner, ChunksGiveTheSameResult) {
     }
 }
 
+TEST(ModelRunner, AWholeInputIsNoLongerThanATile) {
+    const auto cut = runner(three_taps, {.sizes = {1, 1, 2, 64}, .multiple = 4, .halo = 1, .chunk_ticks = 8});
+    EXPECT_EQ(cut.forward_as_is(counting({1, 1, 2, 8 + 2 + 4})).size(3), 14);
+    EXPECT_THROW(cut.forward_as_is(counting({1, 1, 2, 16})), ModelOutOfMemory);
+    const auto whole = runner(three_taps, {.sizes = {1, 1, 2, 64}, .multiple = 4});
+    EXPECT_EQ(whole.forward_as_is(counting({1, 1, 2, 640})).size(3), 640);
+}
+
 TEST(ModelRunner, AShortHaloChangesTheResult) {
     const auto features = counting({1, 1, 1, 16}).add_(1);
     const auto cut = runner(three_taps, {.sizes = {1, 1, 1, 16}, .multiple = 4, .halo = 0, .chunk_ticks = 8});

@@ -59,9 +59,10 @@ class SectionWork : public NodeWith<NoConfig> {
         waveform.data = at::where(waveform.channels->good.unsqueeze(-1), waveform.data.mul(2), 0);
         waveform.summary = waveform.data.amax(-1);
         if (const auto& late = inputs[0]->event().late_values) {
-            late->add(name().text(), waveform.data.max(), [](const at::Tensor& value) {
-                return Notes{{"largest", std::to_string(value.item<int>())}};
-            });
+            late->add(name().text(), waveform.data.max(), waveform.channels->ids,
+                      [](const at::Tensor& value) {
+                          return Notes{{"largest", std::to_string(value.item<int>())}};
+                      });
         }
         waveform.axes[2].start = inputs[0]->event().start;
         NamedTensor coarse = waveform;
@@ -307,26 +308,6 @@ TEST_F(Section, ReplaysGiveTheSameForEveryEvent) {
     EXPECT_EQ(test::StandInGraph::captures(), 1);
 }
 
-TEST_F(Section, OneEventInAPeriodGoesNodeByNodeForTimesOfNodes) {
-    build();
-    enclose();
-    const auto& work = dynamic_cast<SectionWork&>(*m_components.environment().find("TestSectionWork"));
-    {
-        const instrument::Unmeasured warm_up;
-        run(events_of({8, 8}));
-    }
-    EXPECT_EQ(test::StandInGraph::captures(), 1);
-    const auto period = static_cast<int>(DeviceSection::sample_period);
-    for (const int sampled : {1, 2, 3}) {
-        run(events_of({8}));
-        EXPECT_EQ(work.calls, sampled);
-        run(events_of(std::vector<std::int64_t>(static_cast<std::size_t>(period - 1), 8)));
-        EXPECT_EQ(work.calls, sampled);
-        EXPECT_EQ(test::StandInGraph::replays(), 1 + sampled * (period - 1));
-    }
-    EXPECT_EQ(test::StandInGraph::captures(), 1);
-}
-
 TEST_F(Section, TheHostSeesTheValuesOfEveryEvent) {
     build();
     enclose();
@@ -335,7 +316,7 @@ TEST_F(Section, TheHostSeesTheValuesOfEveryEvent) {
         auto info = std::make_shared<EventInfo>(input->event());
         info->late_values = std::make_shared<LateValues>();
         run({std::make_shared<const TensorSet>(info, input->tensors())});
-        return info->late_values->notes();
+        return info->late_values->all().at(0)->notes();
     };
     for (const int index : {0, 1, 2, 3}) { // the first goes node by node, the second is captured
         EXPECT_EQ(note_of(index), (Notes{{"largest", std::to_string(2 * (1000 * index + 31))}}));

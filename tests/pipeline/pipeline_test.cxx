@@ -192,6 +192,9 @@ TEST_F(PipelineTest, RejectsFramesThatCannotBeRight) {
     frame.masks["bad"] = {{3, 10, 5}};
     EXPECT_EQ(error_of(frame).text().what, "a channel mask ends before it begins");
     frame = input();
+    frame.masks["saturated"] = {{3, std::numeric_limits<std::int64_t>::min(), 5}};
+    EXPECT_EQ(error_of(frame).text().what, "a channel mask has impossible ticks");
+    frame = input();
     frame.cuda_device = 99;
     EXPECT_EQ(error_of(frame).text().seen, "cuda:99");
 }

@@ -2,15 +2,19 @@
 // SPNGSigProc in jobs of the Wire-Cell Toolkit (WCT): docs/wirecell-plugin.md. Imports WCT's pgraph.jsonnet.
 local pg = import 'pgraph.jsonnet';
 
-// Keys of OmnibusSigProc that SPNGSigProc has too.
+// Keys of OmnibusSigProc that SPNGSigProc has too, and those of which it has one value: with another one, later nodes may
+// expect traces that it does not make, so that it must see and reject it.
 local shared = [
     'anode',
     'frame_tag',
     'gauss_tag',
     'mp2_roi_tag',
     'mp3_roi_tag',
+    'rawdecon_tag',
     'save_negative_charge',
     'sparse',
+    'use_roi_debug_mode',
+    'use_roi_refinement',
     'use_multi_plane_protection',
     'wiener_tag',
 ];

@@ -62,6 +62,7 @@ struct State {
     bool level_was_set = false;
     bool holds_files = false;
     bool is_silent = false; ///< without a sink
+    std::string stderr_prefix;
     Handler handler;
     Level handler_level = Level::off;
     Sink fallback{"stderr", nullptr, Level::warn};
@@ -234,12 +235,20 @@ void set_handler(Handler handler, Level level) {
 void set_stderr_prefix(const std::string& prefix) {
     State& s = state();
     const std::unique_lock lock(s.mutex);
+    s.stderr_prefix = prefix;
     for (Sink& sink : s.sinks) {
         if (sink.name == "stderr") {
             sink.sink->set_pattern(prefix + pattern);
         }
     }
     s.fallback.sink->set_pattern(prefix + pattern);
+}
+
+void write_stderr_prefix() {
+    State& s = state();
+    const std::unique_lock lock(s.mutex);
+    std::fwrite(s.stderr_prefix.data(), 1, s.stderr_prefix.size(), stderr);
+    std::fflush(stderr);
 }
 
 void silence_stderr() {

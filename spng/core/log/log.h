@@ -45,6 +45,9 @@ void set_handler(Handler handler, Level level);
 /// Begin each line on stderr with this text; "\r\033[K" clears a line that a display of progress rewrites.
 void set_stderr_prefix(const std::string& prefix);
 
+/// Write the prefix to stderr, before a text that is no log line.
+void write_stderr_prefix();
+
 /// Write nothing to stderr without a sink. For a library in a program of others.
 void silence_stderr();
 

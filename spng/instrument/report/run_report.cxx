@@ -96,14 +96,16 @@ std::int64_t NodeStatistics::median_wall() const {
 
 RunReport::RunReport(RunDescription description, const std::vector<NodeMeter*>& meters)
     : m_description(std::move(description)) {
+    const ReportOrigin& origin = m_description.origin;
     std::set<std::uint64_t> events;
     for (const auto& copies : by_name(meters)) {
         NodeStatistics node = statistics_of(copies);
         if (node.calls.empty()) {
             continue;
         }
-        for (const auto& call : node.calls) {
+        for (CallRecord& call : node.calls) {
             events.insert(call.event);
+            call.start -= origin.time;
         }
         const std::int64_t start = node.calls.front().start;
         m_startup = m_startup == not_measured ? start : std::min(m_startup, start);
@@ -113,10 +115,11 @@ RunReport::RunReport(RunDescription description, const std::vector<NodeMeter*>& 
         m_nodes.begin(), m_nodes.end(),
         [](const NodeStatistics& left, const NodeStatistics& right) { return left.wall > right.wall; });
     m_events = events.size();
+    for (StartUpRow& phase : m_description.start_up) {
+        phase.start -= origin.time;
+    }
     std::erase_if(m_description.start_up,
                   [this](const StartUpRow& phase) { return phase.start >= m_startup; });
-    const ReportOrigin& origin = m_description.origin;
-    m_startup -= m_startup == not_measured ? 0 : origin.time;
     m_process_peak = process_peak_bytes();
     for (const c10::Device& device : m_description.devices) {
         m_device_peak = std::max(m_device_peak, device_peak_bytes(device));

@@ -168,7 +168,7 @@ at::Tensor DNNROI::divisor_for(const std::vector<const NamedTensor*>& images, co
     const at::Tensor ratio = noise.ratio.narrow(0, 0, first.size(0));
     if (event.late_values) {
         // A CUDA graph may keep this for events of later runs, which have another watch.
-        event.late_values->add(name().text(), ratio,
+        event.late_values->add(name().text(), ratio, channels.ids,
                                [this, views = std::move(views)](const at::Tensor& values) {
                                    return m_watch->observe(values, views);
                                });

@@ -130,6 +130,11 @@ void ModelRunner::note_success(std::int64_t chunk, std::int64_t ticks) const {
 }
 
 at::Tensor ModelRunner::forward_as_is(const at::Tensor& input) const {
+    const std::int64_t ticks = input.size(m_options.transpose ? 2 : 3);
+    if (m_planned_chunk > 0 && ticks > m_planned_chunk + 2 * halo() + m_options.multiple) {
+        throw ModelOutOfMemory(std::to_string(ticks) + " ticks; chunk_ticks or memory_budget allows " +
+                               std::to_string(m_planned_chunk));
+    }
     const ForwardSlot slot(m_free);
     return m_model->forward(input.to(m_options.device));
 }

@@ -51,7 +51,7 @@ public:
     const Model& model() const { return *m_model; }
     /// Run the model once on the whole input, in the form that Model::forward() takes, within the limit on concurrent
     /// forwards.
-    /// @throws ModelOutOfMemory, and as Model::forward()
+    /// @throws ModelOutOfMemory, also for more ticks than a tile has; and as Model::forward()
     at::Tensor forward_as_is(const at::Tensor& input) const;
 
     /// Output ticks per forward; 0: all ticks.

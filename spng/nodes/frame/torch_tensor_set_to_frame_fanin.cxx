@@ -97,6 +97,7 @@ struct Arriving {
     std::shared_ptr<CompactFrame> frame; ///< null if no tag is compact
     std::vector<std::size_t> tensors;    ///< the indices of its tags in the set
     std::vector<FaultCopy> faults;
+    std::vector<std::shared_ptr<LateValue>> late_values; ///< about channels of the frame
     void operator()(const TensorSet* set) const { delete set; }
 };
 
@@ -144,16 +145,23 @@ void TorchTensorSetToFrameFanin::prepare_node(Environment& environment) {
     }
 }
 
+bool TorchTensorSetToFrameFanin::has_view(const Rows& rows, const at::Tensor& ids) {
+    // All channels of a view belong to one anode, so testing the first one is enough.
+    const at::Tensor first = ids.select(1, 0).contiguous();
+    const auto* channels = first.const_data_ptr<std::int32_t>();
+    return std::any_of(channels, channels + first.numel(),
+                       [&](int channel) { return contains(rows.channels, channel); });
+}
+
 void TorchTensorSetToFrameFanin::add_parts(const Rows& rows, const NamedTensor& tensor,
                                            std::vector<NamedTensor>& parts) const {
     if (!is_split()) {
         parts.push_back(tensor);
         return;
     }
-    // All channels of a view belong to one anode, so testing the first one is enough.
     for (std::int64_t view = 0; view < tensor.data.size(0); ++view) {
         const at::Tensor ids = tensor.channels->ids.narrow(0, view, 1);
-        if (contains(rows.channels, *ids.const_data_ptr<std::int32_t>())) {
+        if (has_view(rows, ids)) {
             NamedTensor part = tensor;
             part.data = tensor.data.narrow(0, view, 1);
             if (part.compacted) {
@@ -276,7 +284,12 @@ TensorSetPtr TorchTensorSetToFrameFanin::frame(const std::vector<std::string>& t
     if (!event->findings) {
         add_notes(tensors, *event);
     }
-    if (compact.empty() && faults.empty()) {
+    if (event->late_values) {
+        arriving.late_values = event->late_values->all();
+        std::erase_if(arriving.late_values,
+                      [&](const auto& value) { return !has_view(rows, value->channels()); });
+    }
+    if (compact.empty() && faults.empty() && arriving.late_values.empty()) {
         return std::make_shared<const TensorSet>(std::move(event), std::move(tensors));
     }
     arriving.faults = std::move(faults);
@@ -294,9 +307,6 @@ TensorSetPtr TorchTensorSetToFrameFanin::frame(const std::vector<std::string>& t
 
 Ports TorchTensorSetToFrameFanin::process(const Ports& inputs) {
     NVTX_SCOPED_RANGE("TorchTensorSetToFrameFanin::pack");
-    if (const auto& late = inputs[0]->event().late_values) {
-        late->begin_copies();
-    }
     std::vector<std::string> tags = config().tags;
     if (inputs[0]->event().window) {
         tags.insert(tags.end(), config().window_tags.begin(), config().window_tags.end());
@@ -311,7 +321,7 @@ Ports TorchTensorSetToFrameFanin::process(const Ports& inputs) {
 TensorSetPtr TorchTensorSetToFrameFanin::arrived(const TensorSetPtr& output, std::size_t) const {
     const auto* arriving = std::get_deleter<Arriving>(output);
     auto event = output->event_ptr();
-    if (arriving == nullptr && !event->findings && !event->late_values) {
+    if (arriving == nullptr && !event->findings) {
         return output;
     }
     NVTX_SCOPED_RANGE("TorchTensorSetToFrameFanin::arrived");
@@ -346,13 +356,10 @@ TensorSetPtr TorchTensorSetToFrameFanin::arrived(const TensorSetPtr& output, std
         event = event_for(rows, own);
         add_notes(tensors, *event);
     }
-    if (event->late_values) {
-        merge_notes(tensors.front().notes, event->late_values->notes());
-        auto own = std::make_shared<EventInfo>(*event);
-        own->late_values = nullptr;
-        event = std::move(own);
-    }
     if (arriving != nullptr) {
+        for (const auto& value : arriving->late_values) {
+            merge_notes(tensors.front().notes, value->notes());
+        }
         event = with_faults(event, arriving->faults, rows.channels);
     }
     return std::make_shared<const TensorSet>(std::move(event), std::move(tensors));

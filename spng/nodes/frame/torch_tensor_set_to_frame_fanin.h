@@ -89,6 +89,8 @@ private:
     /// Gather one value per channel; undefined without blocks.
     static at::Tensor summary_of(const std::vector<RowBlock>& blocks, const Rows& rows);
     bool is_split() const { return !config().anodes.empty(); }
+    /// Whether a view of these channels (view, channel) belongs to the frame.
+    static bool has_view(const Rows& rows, const at::Tensor& ids);
     /// Append the views of a tensor that belong to the frame.
     void add_parts(const Rows& rows, const NamedTensor& tensor, std::vector<NamedTensor>& parts) const;
     Gathered gather(const std::string& tag, const Ports& inputs, const Rows& rows) const;

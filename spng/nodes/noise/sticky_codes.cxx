@@ -234,9 +234,9 @@ Ports StickyCodes::process(const Ports& inputs) {
         return at::stack({(samples > 0).sum(-1), samples.sum(-1), (samples * 2 > ticks).sum(-1)});
     };
     if (const auto& late = inputs[0]->event().late_values) {
-        late->add(name().text(), counts(), [views = tensor.channels->views](const at::Tensor& values) {
-            return note_of(values, views);
-        });
+        late->add(
+            name().text(), counts(), tensor.channels->ids,
+            [views = tensor.channels->views](const at::Tensor& values) { return note_of(values, views); });
     } else if (device.is_cpu() && !instrument::Unmeasured::is_on()) { // a warm-up is no event
         merge_notes(tensor.notes, note_of(counts(), tensor.channels->views));
     }

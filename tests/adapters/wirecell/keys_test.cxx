@@ -75,6 +75,8 @@ TEST(WirecellKeys, TakesTheTagsOfOsp) {
     EXPECT_EQ(seen.frame_tag, "");
     EXPECT_EQ(tags_of(seen),
               (Tags{{"signal", "gauss0"}, {"wiener", "wiener0"}, {"mp3", "mp3_roi0"}, {"mp2", "mp2_roi0"}}));
+    EXPECT_EQ(seen.tags[0].scale, 1);
+    EXPECT_EQ(seen.tags[2].scale, 4000); // OSP's value in an ROI
     EXPECT_EQ(tags_of(keys(R"({"wiener_tag": ""})")), (Tags{{"signal", "gauss"}}));
     EXPECT_EQ(tags_of(keys(R"({"mp2_roi_tag": "x"})")), (Tags{{"signal", "gauss"}, {"wiener", "wiener"}}));
 }
@@ -115,6 +117,9 @@ TEST(WirecellKeys, RejectsWrongValues) {
     EXPECT_EQ(error_of(R"({"arguments": {"threads": [1]}})").text().where,
               "SPNGSigProc:sp, key arguments.threads");
     EXPECT_EQ(error_of(R"({"arguments": []})").text().expected, "object");
+    EXPECT_EQ(error_of(R"({"arguments": {"window": 24000}})").text().seen, "window");
+    EXPECT_EQ(error_of(R"({"arguments": {"engine": "TbbFlow"}})").text().expected, "Pgrapher");
+    EXPECT_NO_THROW(keys(R"({"arguments": {"engine": "Pgrapher"}})"));
     EXPECT_EQ(error_of(R"({"gauss_tag": "wiener"})").text().seen, "'wiener' for signal and wiener");
     EXPECT_EQ(error_of(R"({"gauss_tag": "", "wiener_tag": ""})").text().what,
               "the node has nothing to write");

@@ -25,6 +25,8 @@ protected:
         result.ticks = 4;
         result.channel_ids = {3, 8};
         result.first_tick = 100;
+        result.start_ns = 250;
+        result.tick_ns = 512;
         return result;
     }
     OutputFrame dense() const {
@@ -55,6 +57,8 @@ TEST_F(WirecellResultTraces, ADenseRowIsATrace) {
     EXPECT_EQ(result.traces[1].first_tick, 100);
     EXPECT_EQ(result.traces[1].samples, (Samples{0, 0, 1, 1}));
     EXPECT_EQ(result.traces[3].samples, (Samples{0, 0, -1, 5}));
+    EXPECT_EQ(result.start_ns, 250);
+    EXPECT_EQ(result.tick_ns, 512);
     ASSERT_EQ(result.tags.size(), 3U);
     EXPECT_EQ(result.tags[0].tag, "roi0");
     EXPECT_EQ(result.tags[0].traces, (std::vector<std::size_t>{0, 1}));
@@ -84,6 +88,28 @@ TEST_F(WirecellResultTraces, NegativeChargeIsRemovedOnRequest) {
     keys.tags = {{"signal", "gauss"}};
     keys.save_negative_charge = false;
     EXPECT_EQ(result_traces(dense(), keys).traces[1].samples, (Samples{0, 0, 0, 5}));
+}
+
+TEST_F(WirecellResultTraces, RunsEndWhereNegativeChargeWasRemoved) {
+    SigProcKeys keys;
+    keys.tags = {{"signal", "gauss"}};
+    keys.save_negative_charge = false;
+    const ResultTraces result = result_traces(sparse(), keys);
+    ASSERT_EQ(result.traces.size(), 2U);
+    EXPECT_EQ(result.traces[1].channel, 8);
+    EXPECT_EQ(result.traces[1].first_tick, 103);
+    EXPECT_EQ(result.traces[1].samples, Samples{5});
+    EXPECT_EQ(result.tags[0].summary, (std::vector<double>{0.5, 0.25}));
+}
+
+TEST_F(WirecellResultTraces, AScaledProductHasTracesOfItsOwn) {
+    SigProcKeys keys;
+    keys.tags = {{"roi", "mp3", 4000}, {"roi", "roi"}, {"roi", "mp2", 4000}};
+    const ResultTraces result = result_traces(dense(), keys);
+    ASSERT_EQ(result.traces.size(), 4U);
+    EXPECT_EQ(result.traces[1].samples, (Samples{0, 0, 4000, 4000}));
+    EXPECT_EQ(result.traces[3].samples, (Samples{0, 0, 1, 1}));
+    EXPECT_EQ(result.tags[2].traces, (std::vector<std::size_t>{0, 1}));
 }
 
 TEST_F(WirecellResultTraces, AMissingProductIsAnError) {

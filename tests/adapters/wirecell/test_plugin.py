@@ -254,12 +254,16 @@ local anode = { type: 'AnodePlane', name: 'apa2', data: { ident: 2 } };
 local osp = pg.pnode({
     type: 'OmnibusSigProc',
     name: 'sigproc2',
-    data: { anode: 'AnodePlane:apa2', ADC_mV: 1.5, gauss_tag: 'gauss2', wiener_tag: 'wiener2', sparse: true },
+    data: {
+        anode: 'AnodePlane:apa2', ADC_mV: 1.5, gauss_tag: 'gauss2', wiener_tag: 'wiener2', sparse: true,
+        use_roi_debug_mode: true,
+    },
 }, nin=1, nout=1, uses=[anode]);
 local node = spng.replace(osp, 'pdhd', { model: 'none' });
 assert node.iports[0].node == 'SPNGSigProc:sigproc2';
 assert node.uses[0] == anode;
-local data = node.uses[1].data;
+local data = node.uses[1].data { use_roi_debug_mode:: super.use_roi_debug_mode };
+assert data.use_roi_debug_mode : 'the node must see it, to reject it';
 assert data == {
     anode: 'AnodePlane:apa2', gauss_tag: 'gauss2', wiener_tag: 'wiener2', sparse: true, detname: 'pdhd', model: 'none',
 };

@@ -266,6 +266,34 @@ TEST_F(SigProcNode, KeepsTheOffsetOfTheSamples) {
     EXPECT_EQ(charge_of(*out, "gauss"), s_expected);
 }
 
+TEST_F(SigProcNode, CountsTheTicksOfMasksFromTheTimeOfTheFrame) {
+    auto from_0 = make_frame(), from_100 = make_frame(0, 100);
+    from_0->channel_masks["bad"][40] = {{1500, 2500}};
+    from_100->channel_masks["bad"][40] = {{1600, 2600}};
+    const auto expected = process(from_0), out = process(from_100);
+    EXPECT_EQ(out->masks().at("bad").at(40), (Waveform::BinRangeList{{1600, 2600}}));
+    EXPECT_EQ(charge_of(*out, "gauss"), charge_of(*expected, "gauss"));
+    EXPECT_NE(charge_of(*out, "gauss"), s_expected);
+}
+
+TEST_F(SigProcNode, GivesTheTimesOfResampledWaveforms) {
+    const Node node = make_node("resampled");
+    configure(
+        node,
+        R"({"detname": "pdhd-data", "model": "none", "device": "cpu", "arguments": {"threads": 2, "check_input": false}})");
+    auto in = make_frame(0, 100);
+    in->period = 512;
+    in->channel_masks["bad"][5] = {{100, 100 + tick_count}};
+    const auto out = process(in, node);
+    EXPECT_EQ(out->tick(), 500);
+    EXPECT_EQ(out->time(), 1000 + 100 * 512);
+    EXPECT_EQ(out->traces()->front()->tbin(), 0);
+    const auto ticks = static_cast<int>(out->traces()->front()->charge().size());
+    EXPECT_EQ(ticks, 6144);
+    EXPECT_EQ(out->masks().at("bad").at(5), (Waveform::BinRangeList{{0, ticks}}));
+    node.terminal->finalize();
+}
+
 TEST_F(SigProcNode, RejectsFramesAndLivesOn) {
     EXPECT_TRUE(contains(block(make_frame(2560)), "channels that do not belong to the anode"));
 
@@ -377,7 +405,14 @@ TEST_F(SigProcNode, TakesTheAnodeOfTheJob) {
     EXPECT_TRUE(contains(other, "the anode of the job is not that of the detector")) << other;
     EXPECT_TRUE(contains(other, "TestAnode:wrong: 2560 channels, 0 to 2559")) << other;
     EXPECT_TRUE(contains(other, "pdhd: 2560 channels, 2560 to 5119")) << other;
-    EXPECT_THROW(configure(node, R"({"anode": "TestAnode:absent"})"), FactoryException);
+    configure(node, R"({"anode": "TestAnode:right", "tpcid": [1, 2], "model": "none", "device": "cpu"})");
+    const std::string absent =
+        block_of<ValueError>([&] { configure(node, R"({"anode": "TestAnode:absent"})"); });
+    EXPECT_TRUE(contains(absent, "the job has no such anode")) << absent;
+    EXPECT_TRUE(contains(absent, "SPNGSigProc:anode, key anode")) << absent;
+    const std::string arguments =
+        block_of<ValueError>([&] { configure(node, R"({"arguments": "noise_filter=sticky"})"); });
+    EXPECT_TRUE(contains(arguments, "key arguments")) << arguments;
 }
 
 } // namespace
