@@ -42,14 +42,16 @@ std::string stem_of(const std::filesystem::path& file) {
 }
 
 /// Make a model of each network of the job that runs in this process.
-std::vector<std::unique_ptr<NetworkModel>> network_models(const Job& job, const std::string& chain) {
+std::vector<std::unique_ptr<NetworkModel>> network_models(const Job& job, const std::string& chain,
+                                                          std::size_t max_waiting) {
     std::vector<std::unique_ptr<NetworkModel>> models;
     std::set<std::string> names{chain};
     for (const auto& component : job.environment().components()) {
         const auto* const service = dynamic_cast<const TorchService*>(component.get());
         if (service != nullptr && !service->is_remote() &&
             names.insert(stem_of(service->config().model)).second) { // groups of views share a network
-            models.push_back(std::make_unique<NetworkModel>(stem_of(service->config().model), *service));
+            models.push_back(
+                std::make_unique<NetworkModel>(stem_of(service->config().model), *service, max_waiting));
         }
     }
     return models;
@@ -151,7 +153,7 @@ int serve(const CommandLine& line) {
     FrameJob frames(std::move(job), request.queue_size, line.graph_threads);
     ChainModel chain(name, frames);
     server.add(chain);
-    auto networks = network_models(frames.job().job(), name);
+    auto networks = network_models(frames.job().job(), name, request.queue_size);
     for (const auto& network : networks) {
         server.add(*network);
     }

@@ -5,6 +5,7 @@
 #include "spng/core/parse_value.h"
 #include "spng/kserve/grpc_plugin.h"
 #include "spng/kserve/http_stream.h"
+#include "spng/kserve/reject_message.h"
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/connect.hpp>
@@ -17,6 +18,7 @@
 
 #include <exception>
 #include <mutex>
+#include <poll.h>
 #include <type_traits>
 #include <utility>
 
@@ -26,15 +28,29 @@ namespace {
 constexpr double connect_seconds = 10;
 constexpr std::uint64_t max_response_bytes = std::uint64_t{4} << 30;
 constexpr std::uint32_t max_header_bytes = 16384;
-constexpr double forever = 1e8; // seconds, for requests without limit
+constexpr std::size_t max_sent_unasked = std::size_t{1} << 20; // bytes of a body
+constexpr std::chrono::seconds reply_timeout{1};               // for servers that do not know the question
+constexpr double forever = 1e8;                                // seconds, for requests without limit
 
 Clock::duration duration_of(double seconds) {
     return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
 }
 
+/// Return true for an error of the response; false for one of the connection, which may not happen again.
+bool is_of_response(const boost::system::error_code& failure) {
+    return failure.category() == make_error_code(http::error::end_of_stream).category() &&
+           failure != http::error::end_of_stream && failure != http::error::partial_message;
+}
+
+/// Block until there is something to read, at most for a time.
+bool is_readable(int socket, std::chrono::milliseconds time) {
+    pollfd watched{socket, POLLIN, 0};
+    return poll(&watched, 1, static_cast<int>(time.count())) > 0;
+}
+
 struct HttpResponse {
     unsigned status = 0;
-    BodyView body;
+    BodyView body = {};
     bool keeps_connection = false;
 };
 
@@ -63,6 +79,8 @@ public:
     }
 
 private:
+    using Parser = http::response_parser<http::empty_body>;
+
     asio::awaitable<HttpResponse> run(const std::vector<Endpoint>& endpoints,
                                       http::request<http::empty_body>& request, const Body& body,
                                       double seconds) {
@@ -75,25 +93,82 @@ private:
                 m_stream.socket().set_option(asio::ip::tcp::no_delay(true));
             }
         }
-        co_await write_message(m_stream, request, body, limits);
-        http::response_parser<http::empty_body> parser;
-        parser.header_limit(max_header_bytes);
-        parser.body_limit(max_response_bytes);
-        m_stream.expires_at(limits.end);
-        co_await http::async_read_header(m_stream, m_buffer, parser, asio::use_awaitable);
-        const auto length = parser.content_length();
-        const auto given = parser.get()[json_length_header];
-        const auto json_bytes = given.empty()
-                                    ? length.value_or(0)
-                                    : parse_value<std::uint64_t>({given.data(), given.size()}).value_or(0);
-        if (!length || json_bytes > *length) {
-            throw boost::system::system_error(make_error_code(http::error::bad_content_length));
+        co_await write_header(m_stream, request, limits);
+        std::optional<Parser> parser;
+        bool is_sent = false;
+        if (request.count(http::field::expect) == 0 || !is_answered(limits)) {
+            is_sent = co_await send(body, limits);
+        } else {
+            co_await read_header(parser, limits);
+            if (parser->get().result_int() / 100 == 1) {
+                is_sent = co_await send(body, limits);
+            }
         }
-        auto memory = std::make_shared<BodyMemory>(*length, json_bytes);
+        while (!parser || parser->get().result_int() / 100 == 1) {
+            co_await read_header(parser, limits);
+        }
+        HttpResponse response{parser->get().result_int()};
+        if (!parser->content_length() && response.status != 200) {
+            co_return response; // of a proxy, perhaps: the status tells enough
+        }
+        const auto memory = memory_of(*parser);
         co_await read_body(m_stream, m_buffer, *memory, limits);
         m_stream.expires_never();
-        HttpResponse response{parser.get().result_int(), BodyMemory::view(memory), parser.get().keep_alive()};
+        response.body = BodyMemory::view(memory);
+        response.keeps_connection = is_sent && parser->get().keep_alive();
         co_return response;
+    }
+
+    /// Wait for the reply to a header that asks whether the body may follow.
+    bool is_answered(const TransferLimits& limits) {
+        using Milliseconds = std::chrono::milliseconds;
+        const auto left = std::chrono::duration_cast<Milliseconds>(limits.end - Clock::now());
+        return is_readable(m_stream.socket().native_handle(),
+                           std::clamp<Milliseconds>(left, Milliseconds(0), reply_timeout));
+    }
+
+    /// Send the body.
+    /// @return false if the server has closed the connection, perhaps after a response
+    asio::awaitable<bool> send(const Body& body, const TransferLimits& limits) {
+        bool is_sent = true;
+        try {
+            co_await write_body(m_stream, body, limits);
+        } catch (const boost::system::system_error& failure) {
+            const auto code = failure.code();
+            if (code != asio::error::broken_pipe && code != asio::error::connection_reset) {
+                throw;
+            }
+            is_sent = false;
+        }
+        co_return is_sent;
+    }
+
+    asio::awaitable<void> read_header(std::optional<Parser>& parser, const TransferLimits& limits) {
+        parser.emplace();
+        parser->header_limit(max_header_bytes);
+        parser->body_limit(max_response_bytes);
+        m_stream.expires_at(limits.end);
+        co_await http::async_read_header(m_stream, m_buffer, *parser, asio::use_awaitable);
+    }
+
+    /// Return memory for the body that follows a header.
+    /// @throws Error(Input) if its length is not known
+    static std::shared_ptr<BodyMemory> memory_of(const Parser& parser) {
+        const auto length = parser.content_length();
+        if (!length) {
+            reject_message("response", parser.chunked() ? "a body in chunks" : "a body without length",
+                           "a Content-Length");
+        }
+        const auto given = parser.get()[json_length_header];
+        const std::string text(given.data(), given.size());
+        const auto json_bytes = text.empty() ? *length : parse_value<std::uint64_t>(text);
+        if (!json_bytes || *json_bytes > *length) {
+            reject_message("response",
+                           std::string(json_length_header) + ": " + text + " in a body of " +
+                               std::to_string(*length) + " bytes",
+                           "the length of the JSON, at most that of the body");
+        }
+        return std::make_shared<BodyMemory>(*length, *json_bytes);
     }
 
     asio::io_context m_context{1};
@@ -156,6 +231,10 @@ private:
         } catch (const Error& error) {
             return Failure{Status::failed, error.text().what + ": " + error.text().seen};
         } catch (const boost::system::system_error& failure) {
+            if (is_of_response(failure.code())) {
+                return Failure{Status::failed,
+                               "the response is not one of HTTP: " + failure.code().message()};
+            }
             const bool is_late = failure.code() == beast::error::timeout;
             return Failure{is_late ? Status::timeout : Status::unavailable,
                            is_late ? "no response in time" : failure.code().message()};
@@ -170,13 +249,25 @@ private:
             request.set(http::field::content_type, "application/octet-stream");
             request.set(json_length_header, std::to_string(body.json.size()));
             request.content_length(body.bytes());
+            if (body.bytes() > max_sent_unasked) {
+                request.set(http::field::expect, "100-continue");
+            }
         }
+        HttpResponse response = exchange(request, body, seconds);
+        if (response.status == 417 &&
+            request.erase(http::field::expect) > 0) { // a server that cannot be asked
+            response = exchange(request, body, seconds);
+        }
+        return response;
+    }
+
+    HttpResponse exchange(http::request<http::empty_body>& request, const Body& body, double seconds) {
         Connected connection = take();
         if (connection) {
             try {
                 return finish(std::move(connection), request, body, seconds);
             } catch (const boost::system::system_error& failure) {
-                if (failure.code() == beast::error::timeout) {
+                if (failure.code() == beast::error::timeout || is_of_response(failure.code())) {
                     throw;
                 } // the server has closed a connection that was not used for some time
             }

@@ -9,7 +9,9 @@
 
 namespace spng::kserve {
 
-/// Make a client. It connects at the first request, keeps its connections, and opens one for each concurrent request.
+/// Make a client. It connects at the first request, keeps its connections, and opens one for each concurrent
+/// request. It asks before it sends a large body (Expect: 100-continue), so that a busy server need not read
+/// it.
 std::unique_ptr<RemoteServer> make_http_client(const Address& address);
 
 /// Make a client for HTTP or gRPC.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Bodies on a stream of Beast: read into memory of our own, so that its size is checked before it is allocated and binary tensors
-// are aligned; written without copying tensors.
+// Bodies on a stream of Beast: read into memory of our own, so that its size is checked before it is
+// allocated and binary tensors are aligned; written without copying tensors.
 
 #include "spng/kserve/json_codec.h"
 
@@ -80,15 +80,19 @@ asio::awaitable<void> read_body(Stream& stream, beast::flat_buffer& buffer, Body
     }
 }
 
-/// Write a message without body of Beast, then the body.
-/// @param message  with the length of the body in its header
+/// Write the header of a message.
+/// @param message  with the length of the body that follows
 template <class Stream, bool is_request>
-asio::awaitable<void> write_message(Stream& stream, http::message<is_request, http::empty_body>& message,
-                                    const Body& body, TransferLimits limits) {
-    constexpr std::size_t piece_bytes = std::size_t{1} << 20;
+asio::awaitable<void> write_header(Stream& stream, http::message<is_request, http::empty_body>& message,
+                                   TransferLimits limits) {
     http::serializer<is_request, http::empty_body> serializer(message);
     stream.expires_at(limits.next());
     co_await http::async_write_header(stream, serializer, asio::use_awaitable);
+}
+
+template <class Stream>
+asio::awaitable<void> write_body(Stream& stream, const Body& body, TransferLimits limits) {
+    constexpr std::size_t piece_bytes = std::size_t{1} << 20;
     std::vector<asio::const_buffer> parts{asio::buffer(body.json)};
     for (const Tensor& tensor : body.binary) {
         parts.push_back(asio::buffer(tensor.data, tensor.bytes));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The JSON of the Open Inference Protocol over HTTP, with its extension for binary tensors: the body is JSON, then the bytes of
-// the tensors that have the parameter binary_data_size, in order.
+// The JSON of the Open Inference Protocol over HTTP, with its extension for binary tensors: the body is JSON,
+// then the bytes of the tensors that have the parameter binary_data_size, in order.
 
 #include "spng/kserve/protocol.h"
 
@@ -18,7 +18,9 @@ namespace spng::kserve {
 /// Name of the HTTP header with the length of the JSON, present if binary tensors follow.
 inline constexpr const char* json_length_header = "Inference-Header-Content-Length";
 
-/// Limit of the JSON of a body: a parsed value takes eight times its text. Larger tensors are sent in binary form.
+/// Limit of the JSON of a body. A parsed value takes up to 40 times its text (measured: digits 16, empty
+/// strings 26, empty objects 31), so a request can take 1.3 GB while it is parsed. Larger tensors are sent in
+/// binary form.
 inline constexpr std::size_t max_json_bytes = std::size_t{32} << 20;
 
 /// A body to send.
@@ -41,8 +43,8 @@ struct BodyView {
 /// @throws Error(Input) for anything but a request with all its bytes
 InferRequest parse_infer_request(const BodyView& body, const std::string& model);
 
-/// Encode a response. Outputs are binary where the request asks for it: by its parameter binary_data_output, or by the parameter
-/// binary_data of the output.
+/// Encode a response. Outputs are binary where the request asks for it: by its parameter binary_data_output,
+/// or by the parameter binary_data of the output.
 Body encode_response(InferResponse response, const InferRequest& request);
 
 /// Encode a request with binary tensors that asks for binary outputs. It points to the data of the request.

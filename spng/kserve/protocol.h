@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Requests and responses of the Open Inference Protocol (KServe v2), independent of their transport. Header-only and without
-// LibTorch: the plugin for gRPC, a library that must not see LibTorch's symbols, includes it too.
+// Requests and responses of the Open Inference Protocol (KServe v2), independent of their transport. Header-
+// only and without LibTorch: the plugin for gRPC, a library that must not see LibTorch's symbols, includes it
+// too.
 
 #include <cstddef>
 #include <cstdint>
@@ -43,6 +44,7 @@ struct InferRequest {
     Parameters parameters = {};
     std::vector<Tensor> inputs = {};
     std::vector<RequestedOutput> outputs = {}; ///< empty: the model's choice
+    std::shared_ptr<const void> owner = {};    ///< released with the request: its part of a memory budget
 };
 
 struct InferResponse {
@@ -110,6 +112,7 @@ public:
     /// Run a request.
     /// @param transport        "http" or "grpc", for metrics
     /// @param seconds_allowed  of the client; 0: no limit but that of the server
+    /// @throws std::exception  for lack of memory; `done` is not called then
     virtual void infer(InferRequest request, const char* transport, double seconds_allowed, Done done) = 0;
 };
 

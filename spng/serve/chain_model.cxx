@@ -38,7 +38,8 @@ ChainModel::ChainModel(std::string name, FrameJob& frames)
       m_description(describe_chain(name, static_cast<std::int64_t>(frames.expected().channels.size()),
                                    frames.tags())) {}
 
-void ChainModel::infer(std::shared_ptr<const kserve::InferRequest> request, Done done) {
+void ChainModel::infer(std::shared_ptr<const kserve::InferRequest> request,
+                       std::shared_ptr<const std::atomic<bool>>, Done done) {
     WantedOutputs wanted = wanted_outputs(*request, m_frames.tags());
     QueuedEvent event = event_of(input_frame(*request), m_frames.expected());
     const bool is_queued =

@@ -5,24 +5,32 @@
 #include "spng/core/parse_value.h"
 #include "spng/kserve/http_stream.h"
 
+#include <utility>
+
 namespace spng {
 namespace {
 
 namespace http = boost::beast::http;
 
-HttpReply too_large(std::uint64_t bytes, std::size_t limit) {
+HttpReply too_large(std::uint64_t bytes, std::size_t limit, std::string hint) {
     return error_reply(413,
                        Error(ErrorKind::Input, {.what = "the request is too large",
                                                 .where = "request",
                                                 .seen = std::to_string(bytes) + " bytes",
                                                 .expected = "at most " + std::to_string(limit) + " bytes",
-                                                .hint = "wire-cell --serve-max-bytes BYTES raises the limit"})
+                                                .hint = std::move(hint)})
                            .what());
+}
+
+bool has_tensors(const http::request_parser<http::empty_body>& parser) {
+    const auto target = parser.get().target();
+    return parser.get().method() == http::verb::post &&
+           parse_target({target.data(), target.size()}).kind == Target::Kind::infer;
 }
 
 } // namespace
 
-BodyLength length_of(const http::request_parser<http::empty_body>& parser, std::size_t limit) {
+BodyLength length_of(const http::request_parser<http::empty_body>& parser, std::size_t max_bytes) {
     const auto& header = parser.get();
     const auto text = [&](auto field) { return std::string(header[field]); };
     const std::string encoding = text(http::field::content_encoding);
@@ -34,8 +42,13 @@ BodyLength length_of(const http::request_parser<http::empty_body>& parser, std::
         return {.rejection = bad_request(411, "a body in chunks", "a Content-Length")};
     }
     const std::uint64_t bytes = parser.content_length().value_or(0);
-    if (bytes > limit) {
-        return {.rejection = too_large(bytes, limit)};
+    if (!has_tensors(parser) && bytes > max_ignored_bytes) {
+        return {.rejection =
+                    too_large(bytes, max_ignored_bytes, "only POST /v2/models/MODEL/infer has tensors")};
+    }
+    if (bytes > max_bytes) {
+        return {.rejection =
+                    too_large(bytes, max_bytes, "wire-cell --serve-max-bytes BYTES raises the limit")};
     }
     const std::string given = text(kserve::json_length_header);
     const auto json_bytes = given.empty() ? bytes : parse_value<std::uint64_t>(given);
@@ -46,7 +59,8 @@ BodyLength length_of(const http::request_parser<http::empty_body>& parser, std::
                                          "the length of the JSON, at most that of the body")};
     }
     if (*json_bytes > kserve::max_json_bytes) {
-        return {.rejection = too_large(*json_bytes, kserve::max_json_bytes)};
+        return {.rejection =
+                    too_large(*json_bytes, kserve::max_json_bytes, "send large tensors in binary form")};
     }
     return {bytes, static_cast<std::size_t>(*json_bytes)};
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What the server rejects of an HTTP request before it reads the body.
+// Checks of an HTTP request before its body is read.
 
 #include "spng/serve/http_reply.h"
 
@@ -13,6 +13,9 @@
 
 namespace spng {
 
+/// Limit of the body of a request without tensors, which is read and ignored.
+inline constexpr std::size_t max_ignored_bytes = std::size_t{1} << 16;
+
 /// The length of a request's body, or the reply that rejects it.
 struct BodyLength {
     std::size_t bytes = 0, json_bytes = 0;
@@ -20,11 +23,11 @@ struct BodyLength {
 };
 
 /// Return the length of the body that follows a header.
-/// @param limit  [bytes] of the body
+/// @param max_bytes  of a request with tensors
 BodyLength length_of(const boost::beast::http::request_parser<boost::beast::http::empty_body>& parser,
-                     std::size_t limit);
+                     std::size_t max_bytes);
 
-/// Return the reply to what is not a request of the protocol.
+/// Return the reply to a message that is not a request of the protocol.
 HttpReply bad_request(unsigned status, const std::string& seen, const std::string& expected);
 
 /// Return the reply 503.

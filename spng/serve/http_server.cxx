@@ -10,7 +10,6 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/strand.hpp>
 
-#include <chrono>
 #include <future>
 #include <list>
 #include <mutex>
@@ -116,8 +115,12 @@ private:
 
     void accepted(error_code failure, Socket socket) {
         if (!failure) {
-            begin(std::move(socket));
-            accept();
+            accept(); // first: a connection for which there is no memory must not be the last one
+            try {
+                begin(std::move(socket));
+            } catch (...) {
+                log::warn("server", current_error().text().what);
+            }
             return;
         }
         m_pause.expires_after(accept_pause);
@@ -133,7 +136,7 @@ private:
             error_code ignored;
             socket.set_option(asio::ip::tcp::no_delay(true), ignored);
         }
-        const int before = m_shared->count++;
+        const int before = m_shared->count;
         const auto session = std::make_shared<Session<Protocol>>(std::move(socket), m_shared);
         if (before >= m_shared->limits.max_connections + max_rejected) {
             return; // too many even to be told so

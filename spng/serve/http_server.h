@@ -3,6 +3,7 @@
 // The Open Inference Protocol over HTTP.
 
 #include "spng/kserve/address.h"
+#include "spng/kserve/budget.h"
 #include "spng/kserve/protocol.h"
 #include "spng/serve/io_threads.h"
 #include "spng/serve/serve_limits.h"
@@ -17,6 +18,7 @@ namespace spng {
 struct HttpServices {
     kserve::Handler& handler;
     std::function<std::string()> metrics; ///< the text of /metrics
+    kserve::Budget memory = {};           ///< [bytes] of the requests of all addresses
 };
 
 /// Open an address.

@@ -5,7 +5,6 @@
 #include "spng/core/log/log.h"
 #include "spng/device/memory/out_of_memory.h"
 #include "spng/kserve/http_stream.h"
-#include "spng/serve/body_budget.h"
 #include "spng/serve/http_checks.h"
 #include "spng/serve/http_reply.h"
 #include "spng/serve/http_server.h"
@@ -22,12 +21,12 @@
 
 #include <array>
 #include <atomic>
-#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <limits>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <optional>
 #include <utility>
 
@@ -40,10 +39,9 @@ using boost::system::error_code;
 using kserve::Clock;
 
 inline constexpr std::uint32_t max_header_bytes = 16384;
-inline constexpr std::size_t max_parameter_bytes = std::size_t{1}
-                                                   << 16; // of bodies that are read and ignored
-inline constexpr std::chrono::seconds linger{2};          // so that a client that still sends reads its error
-inline constexpr double forever = 1e8;                    // seconds
+// Time without a byte of the client, after an error, until the connection is closed.
+inline constexpr std::chrono::seconds linger{2};
+inline constexpr double forever = 1e8; // seconds
 
 inline Clock::duration duration_of(double seconds) {
     return std::chrono::duration_cast<Clock::duration>(
@@ -53,11 +51,10 @@ inline Clock::duration duration_of(double seconds) {
 /// State of an address that its connections share.
 struct Connections {
     Connections(const HttpServices& services, const ServeLimits& limits)
-        : services(services), limits(limits), budget(std::make_shared<BodyBudget>(2 * limits.max_bytes)) {}
+        : services(services), limits(limits) {}
 
     HttpServices services;
     ServeLimits limits;
-    std::shared_ptr<BodyBudget> budget;
     std::atomic<int> count{0};
     std::atomic<bool> is_stopping{false};
     std::mutex mutex;
@@ -72,7 +69,9 @@ public:
     using Socket = asio::basic_stream_socket<Protocol, Executor>;
 
     Session(Socket socket, std::shared_ptr<Connections> shared)
-        : m_stream(std::move(socket)), m_shared(std::move(shared)) {}
+        : m_stream(std::move(socket)), m_shared(std::move(shared)) {
+        ++m_shared->count;
+    }
     ~Session() {
         const std::lock_guard lock(m_shared->mutex);
         --m_shared->count;
@@ -145,10 +144,10 @@ private:
             co_return co_await reject_header(failure);
         }
         BodyLength length = length_of(parser, m_shared->limits.max_bytes);
-        std::shared_ptr<kserve::BodyMemory> memory;
+        RequestMemory memory;
         if (!length.rejection) {
-            memory = BodyBudget::take(m_shared->budget, length.bytes, length.json_bytes);
-            if (!memory) {
+            memory = memory_of(length);
+            if (!memory.body) {
                 length.rejection =
                     overloaded("no memory for a request of " + std::to_string(length.bytes) + " bytes",
                                "fewer large requests at once");
@@ -165,12 +164,31 @@ private:
         }
         const auto& limits = m_shared->limits;
         co_await kserve::read_body(
-            m_stream, m_buffer, *memory,
+            m_stream, m_buffer, *memory.body,
             {duration_of(limits.idle_seconds), Clock::now() + duration_of(limits.request_seconds)});
         const bool goes_on = parser.get().keep_alive() && !m_shared->is_stopping;
         const HttpReply reply = co_await respond(parser, std::move(memory));
         co_await write(reply, goes_on);
         co_return goes_on;
+    }
+
+    struct RequestMemory {
+        std::shared_ptr<kserve::BodyMemory> body{};
+        std::shared_ptr<const void> reservation{};
+    };
+
+    /// Return the memory of a request; without body if there is none.
+    RequestMemory memory_of(const BodyLength& length) const {
+        RequestMemory memory;
+        try {
+            memory.reservation =
+                m_shared->services.memory.reserve(length.bytes, 2 * m_shared->limits.max_bytes);
+            if (memory.reservation) {
+                memory.body = std::make_shared<kserve::BodyMemory>(length.bytes, length.json_bytes);
+            }
+        } catch (const std::bad_alloc&) { // as if the budget were used up
+        }
+        return memory;
     }
 
     asio::awaitable<bool> reject_header(error_code failure) {
@@ -188,7 +206,7 @@ private:
         co_return false;
     }
 
-    asio::awaitable<HttpReply> respond(const Parser& parser, std::shared_ptr<kserve::BodyMemory> memory) {
+    asio::awaitable<HttpReply> respond(const Parser& parser, RequestMemory memory) {
         const auto& request = parser.get();
         const Target target =
             parse_target(std::string_view(request.target().data(), request.target().size()));
@@ -205,17 +223,18 @@ private:
         co_return co_await infer(target, std::move(memory));
     }
 
-    asio::awaitable<HttpReply> infer(const Target& target, std::shared_ptr<kserve::BodyMemory> memory) {
+    asio::awaitable<HttpReply> infer(const Target& target, RequestMemory memory) {
         std::optional<HttpReply> rejection;
         kserve::InferRequest request, form; // the form of the response needs all but the tensors
         try {
-            request = kserve::parse_infer_request(kserve::BodyMemory::view(memory), target.model);
+            request = kserve::parse_infer_request(kserve::BodyMemory::view(memory.body), target.model);
             request.version = target.version;
+            request.owner = std::move(memory.reservation); // lists of JSON outlive the body
             form = {.model = request.model, .parameters = request.parameters, .outputs = request.outputs};
         } catch (...) {
             rejection = error_reply(failure_of(current_error()));
         }
-        memory.reset();
+        memory = {};
         if (rejection) {
             co_return std::move(*rejection);
         }
@@ -272,19 +291,25 @@ private:
             response.set(http::field::retry_after, "1");
         }
         const auto& limits = m_shared->limits;
-        co_await kserve::write_message(
-            m_stream, response, reply.body,
-            {duration_of(limits.idle_seconds), Clock::now() + duration_of(limits.request_seconds)});
+        const kserve::TransferLimits transfer{duration_of(limits.idle_seconds),
+                                              Clock::now() + duration_of(limits.request_seconds)};
+        co_await kserve::write_header(m_stream, response, transfer);
+        co_await kserve::write_body(m_stream, reply.body, transfer);
     }
 
-    /// Discard what the client still sends: a connection that is closed before would lose the reply.
+    /// Discard bytes that the client still sends: a connection that is closed earlier would lose the reply.
     asio::awaitable<void> end_gently() {
         error_code ignored;
         m_stream.socket().shutdown(Socket::shutdown_send, ignored);
+        const kserve::TransferLimits limits{linger,
+                                            Clock::now() + duration_of(m_shared->limits.request_seconds)};
         m_stream.expires_after(linger);
-        std::array<char, 1 << 14>
-            rest; // NOLINT(cppcoreguidelines-pro-type-member-init): written before it is read
+        // NOLINTNEXTLINE(cppcoreguidelines-pro-type-member-init): written before it is read
+        std::array<char, 1 << 14> rest;
         while (!ignored) {
+            if (!m_shared->is_stopping) {
+                m_stream.expires_at(limits.next());
+            }
             co_await m_stream.async_read_some(asio::buffer(rest),
                                               asio::redirect_error(asio::use_awaitable, ignored));
         }
@@ -292,7 +317,7 @@ private:
 
     beast::basic_stream<Protocol> m_stream;
     std::shared_ptr<Connections> m_shared;
-    beast::flat_buffer m_buffer{max_header_bytes + max_parameter_bytes};
+    beast::flat_buffer m_buffer{max_header_bytes + max_ignored_bytes};
     bool m_is_idle = false; ///< used on the strand alone
 };
 

@@ -79,7 +79,8 @@ std::string RequestMetrics::text(const std::vector<Gauge>& gauges) const {
         text += std::string(gauge.name) + " " + number(gauge.value) + "\n";
     }
     const std::lock_guard lock(m_mutex);
-    heading(text, "spng_requests_total", "counter", "Requests with a response, by result.");
+    heading(text, "spng_requests_total", "counter",
+            "Requests to the models with a result, by kind of result.");
     for (const auto& [key, count] : m_counts) {
         const auto& [model, transport, result] = key;
         text += "spng_requests_total{model=\"" + model + "\",transport=\"" + transport + "\",result=\"" +

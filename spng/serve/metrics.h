@@ -41,7 +41,7 @@ struct Gauge {
 /// Thread-safe.
 class RequestMetrics {
 public:
-    /// Count a request that has its response.
+    /// Count a request that has its result.
     /// @param status   null for a success
     /// @param seconds  from its arrival
     /// @param waited   [s]; negative: not measured

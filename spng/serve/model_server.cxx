@@ -102,9 +102,10 @@ void ModelServer::infer(kserve::InferRequest request, const char* transport, dou
     }
     const bool client_is_shorter =
         seconds_allowed > 0 && (m_request_seconds <= 0 || seconds_allowed < m_request_seconds);
-    set_timeout(call, client_is_shorter ? seconds_allowed : m_request_seconds);
     try {
+        set_timeout(call, client_is_shorter ? seconds_allowed : m_request_seconds);
         model->infer(std::make_shared<const kserve::InferRequest>(std::move(request)),
+                     std::shared_ptr<const std::atomic<bool>>(call, &call->is_done),
                      [this, call](ModelResult result) { finish(call, std::move(result)); });
     } catch (...) {
         finish(call, {failure_of(current_error())});

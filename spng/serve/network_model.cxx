@@ -71,7 +71,8 @@ kserve::InferResponse respond(const kserve::InferRequest& request, const TorchSe
 
 } // namespace
 
-NetworkModel::NetworkModel(std::string name, const TorchService& service) : m_service(service) {
+NetworkModel::NetworkModel(std::string name, const TorchService& service, std::size_t max_waiting)
+    : m_service(service), m_max_requests(thread_count(service) + max_waiting) {
     {
         const recorder::SignalsBlocked blocked; // the threads inherit the mask
         m_threads = std::make_unique<boost::asio::thread_pool>(thread_count(service));
@@ -89,27 +90,48 @@ NetworkModel::NetworkModel(std::string name, const TorchService& service) : m_se
 }
 
 NetworkModel::~NetworkModel() {
+    m_is_ending = true;
     m_threads->join();
 }
 
-void NetworkModel::infer(std::shared_ptr<const kserve::InferRequest> request, Done done) {
+kserve::Result<kserve::InferResponse> NetworkModel::run(const kserve::InferRequest& request) const {
+    try {
+        return respond(request, m_service);
+    } catch (const ModelOutOfMemory& failure) {
+        return kserve::Failure{
+            kserve::Status::too_large,
+            Error(ErrorKind::Device, {.what = "not enough memory for the network",
+                                      .where = "request to model " + request.model,
+                                      .seen = failure.what(),
+                                      .expected = "a smaller input",
+                                      .hint = "set chunk_ticks of the SPNGTorchService that asks"})
+                .what()};
+    } catch (...) {
+        return failure_of(current_error());
+    }
+}
+
+void NetworkModel::infer(std::shared_ptr<const kserve::InferRequest> request,
+                         std::shared_ptr<const std::atomic<bool>> is_answered, Done done) {
     features_of(*request);
-    boost::asio::post(*m_threads, [this, request = std::move(request), done = std::move(done)] {
-        ModelResult result{kserve::Failure{}};
-        try {
-            result.response = respond(*request, m_service);
-        } catch (const ModelOutOfMemory& failure) {
-            result.response = kserve::Failure{
-                kserve::Status::too_large,
-                Error(ErrorKind::Device, {.what = "not enough memory for the network",
-                                          .where = "request to model " + request->model,
-                                          .seen = failure.what(),
-                                          .expected = "a smaller input",
-                                          .hint = "set chunk_ticks of the SPNGTorchService that asks"})
-                    .what()};
-        } catch (...) {
-            result.response = failure_of(current_error());
-        }
+    const bool is_full = m_requests++ >= m_max_requests;
+    std::shared_ptr<void> slot(this, [this](void*) { --m_requests; });
+    if (is_full) {
+        const Error full(ErrorKind::Device,
+                         {.what = "the queue of the network is full",
+                          .where = "request to model " + request->model,
+                          .seen = std::to_string(m_max_requests) + " requests run or wait",
+                          .expected = "a free slot",
+                          .hint = "send it again later; wire-cell --serve-queue N makes room for more"});
+        done({kserve::Failure{kserve::Status::overloaded, full.what()}});
+        return;
+    }
+    boost::asio::post(*m_threads, [this, slot = std::move(slot), request = std::move(request),
+                                   is_answered = std::move(is_answered), done = std::move(done)]() mutable {
+        const bool is_skipped = *is_answered || m_is_ending;
+        ModelResult result{is_skipped ? kserve::Failure{kserve::Status::unavailable, "the server ends"}
+                                      : run(*request)};
+        slot.reset(); // before the client can send its next request
         done(std::move(result));
     });
 }

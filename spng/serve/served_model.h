@@ -5,6 +5,7 @@
 #include "spng/core/error.h"
 #include "spng/kserve/protocol.h"
 
+#include <atomic>
 #include <functional>
 #include <memory>
 
@@ -25,8 +26,11 @@ public:
     virtual ~ServedModel() = default;
     virtual const kserve::ModelDescription& description() const = 0;
     /// Queue a request and return. Thread-safe.
+    /// @param is_answered  true as soon as the client has a response, such as a timeout: a result is of no
+    ///                     use
     /// @throws Error for a request that can be rejected at once
-    virtual void infer(std::shared_ptr<const kserve::InferRequest> request, Done done) = 0;
+    virtual void infer(std::shared_ptr<const kserve::InferRequest> request,
+                       std::shared_ptr<const std::atomic<bool>> is_answered, Done done) = 0;
 };
 
 /// Return the failure with the block of an error: the client gets the text that wire-cell prints.

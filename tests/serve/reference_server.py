@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A server of a network by the standard library and torch, written independently of the program's, with faults on demand."""
+"""A server of a network by the standard library and torch, independent of ours, with faults on demand."""
 
 from __future__ import annotations
 
@@ -17,8 +17,9 @@ LENGTH = "Inference-Header-Content-Length"
 INPUT, OUTPUT = "INPUT__0", "OUTPUT__0"
 
 Forward = Callable[[np.ndarray], np.ndarray]
-# Returns None to reply as usual, or the status and body of another reply. The index counts the requests.
-Fault = Callable[[int], tuple[int, bytes, dict[str, str]] | None]
+Reply = tuple[int, bytes, dict[str, str]]  # status, body, headers
+# Returns None to reply as usual, or another reply. The index counts the requests.
+Fault = Callable[[int], Reply | None]
 
 
 def forward_of(file: Path) -> Forward:
@@ -51,6 +52,9 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         assert self.path == "/v2/models/net", self.path
+        if self.server.description is not None:
+            self.reply(*self.server.description)
+            return
         tensors = {"datatype": "FP32", "shape": [-1, -1, -1, -1]}
         model = {
             "name": "net",
@@ -79,7 +83,7 @@ class Handler(BaseHTTPRequestHandler):
         self.reply(*response(self.server.forward(features)))
 
 
-def response(result: np.ndarray, **changes: Any) -> tuple[int, bytes, dict[str, str]]:
+def response(result: np.ndarray, **changes: Any) -> Reply:
     """Return the reply with a tensor."""
     content = np.ascontiguousarray(result, "<f4").tobytes()
     tensor = {
@@ -96,9 +100,11 @@ def response(result: np.ndarray, **changes: Any) -> tuple[int, bytes, dict[str, 
 class ReferenceServer(ThreadingHTTPServer):
     daemon_threads = True
 
-    def __init__(self, forward: Forward, fault: Fault, more: dict[str, Any]) -> None:
+    def __init__(
+        self, forward: Forward, fault: Fault, description: Reply | None, more: dict[str, Any]
+    ) -> None:
         super().__init__(("127.0.0.1", 0), Handler)
-        self.forward, self.fault, self.more = forward, fault, more
+        self.forward, self.fault, self.description, self.more = forward, fault, description, more
         self.requests = 0
         self.lock = threading.Lock()
 
@@ -109,10 +115,15 @@ class ReferenceServer(ThreadingHTTPServer):
 
 @contextmanager
 def reference_server(
-    forward: Forward, fault: Fault = lambda _: None, **more: Any
+    forward: Forward, fault: Fault = lambda _: None, description: Reply | None = None, **more: Any
 ) -> Iterator[ReferenceServer]:
-    """Serve during a block."""
-    with ReferenceServer(forward, fault, more) as server:
+    """Serve during a block.
+
+    Args:
+        description: the reply to a request for the description of the model, instead of the usual one
+        more: keys of the description
+    """
+    with ReferenceServer(forward, fault, description, more) as server:
         thread = threading.Thread(target=server.serve_forever, daemon=True)
         thread.start()
         try:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import re
 import socket
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -78,8 +79,8 @@ def wrong_inputs(frame: Frame) -> dict[str, tuple[dict[str, np.ndarray], dict[st
 
 
 NAMES = (
-    "dtype;no frame;one axis;no ticks;other input;too few channels;ids do not fit;type of ids;repeated;foreign;"
-    "beyond float;parameter;ident;large ident;tick;negative tick;masks;ranges;backward"
+    "dtype;no frame;one axis;no ticks;other input;too few channels;ids do not fit;type of ids;repeated;"
+    "foreign;beyond float;parameter;ident;large ident;tick;negative tick;masks;ranges;backward"
 ).split(";")
 
 
@@ -216,10 +217,38 @@ def test_oversized_requests_are_rejected_before_they_are_read(server: Server) ->
     opened.close()
 
 
+def test_requests_without_tensors_have_small_bodies(server: Server) -> None:
+    for method, target in (
+        ("GET", "/v2"),
+        ("POST", "/v2/repository/index"),
+        ("POST", "/none"),
+        ("PUT", "/v2/models/chain/infer"),
+    ):
+        reply = protocol.ask(server.address, method, target, bytes(100_000))
+        assert reply.status == 413, target
+        assert_block(reply.error, "the request is too large")
+    assert protocol.ask(server.address, "POST", "/v2/repository/index", bytes(1000)).status == 200
+
+
+def connect(server: Server) -> socket.socket:
+    """Open TCP."""
+    host, port = server.addresses[1].removeprefix("http://").rsplit(":", 1)
+    return socket.create_connection((host, int(port)), timeout=protocol.TIMEOUT)
+
+
+def test_a_long_upload_that_is_rejected_gets_its_reply(server: Server) -> None:
+    """It takes longer than the server waits for the next byte."""
+    with connect(server) as opened:
+        opened.sendall(b"POST /v2/models/chain/infer HTTP/1.1\r\nHost: x\r\nContent-Length: 3000000\r\n\r\n")
+        for _ in range(6):
+            time.sleep(0.5)
+            opened.sendall(b"x" * 1000)
+        assert opened.recv(65536).startswith(b"HTTP/1.1 413 ")
+
+
 def raw(server: Server, text: bytes) -> bytes:
     """Send bytes over TCP and return all that comes back."""
-    host, port = server.addresses[1].removeprefix("http://").rsplit(":", 1)
-    with socket.create_connection((host, int(port)), timeout=protocol.TIMEOUT) as opened:
+    with connect(server) as opened:
         opened.sendall(text)
         opened.shutdown(socket.SHUT_WR)
         answer = b""

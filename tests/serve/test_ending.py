@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Limits, signals and sockets of a server. Its network is on a server of the test, which holds requests for as long as a test
-needs: no test depends on times.
+"""Limits, signals and sockets of a server. Its network is on a server of the test, which holds requests
+for as long as a test needs: no test depends on times.
 """
 
 from __future__ import annotations
@@ -136,6 +136,26 @@ def test_a_full_queue_rejects(held: Make) -> None:
     rejected = next(reply.result() for reply in replies if reply.result().status == 503)
     assert "the queue of the server is full" in rejected.error
     assert rejected.headers["Retry-After"] == "1"
+
+
+def test_frames_that_wait_keep_their_part_of_the_memory(held: Make, frame: Frame) -> None:
+    """Also if the body was JSON, which is not needed any more."""
+    body, headers = protocol.encode(frame.inputs(), ["signal"], binary=False)
+    each = held("--serve-max-bytes", str(len(body)))
+
+    def send() -> Future[Reply]:
+        target = "/v2/models/chain/infer"
+        return each.threads.submit(protocol.ask, each.server.address, "POST", target, body, headers)
+
+    def metrics() -> str:
+        return protocol.ask(each.server.address, "GET", "/metrics").json
+
+    replies = [send(), send()]
+    until(lambda: "spng_requests_in_flight 2\n" in metrics())
+    rejected = send().result()
+    assert rejected.status == 503 and "no memory for a request" in rejected.error
+    each.release()
+    assert [reply.result().status for reply in replies] == [200, 200]
 
 
 def test_a_request_has_a_time_limit(held: Make) -> None:

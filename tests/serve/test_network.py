@@ -153,6 +153,13 @@ def test_a_server_without_an_answer(site: Site) -> None:
     assert "the model server does not respond" in block
 
 
+@pytest.mark.usefixtures("frame")
+def test_the_time_of_a_description_is_not_that_of_a_request(site: Site) -> None:
+    with reference_server.reference_server(zeros, description=(504, b"{}", {})) as other:
+        block = rejected(site, model_server=other.address, remote_model="net", network_timeout="0")
+    assert "a response within 30 s" in block and "network_timeout" not in block
+
+
 def test_a_failure_fails_the_event_and_not_the_job(site: Site, forward: Forward, frame: Frame) -> None:
     """Of three events the last one has no result."""
     arrays: wire_cell.Arrays = {}

@@ -6,6 +6,7 @@
 #include "profiling/recorder/signals_blocked.h"
 #include "spng/core/error.h"
 #include "spng/core/printable.h"
+#include "spng/kserve/budget.h"
 #include "spng/kserve/grpc/messages.h"
 
 #include "inference.grpc.pb.h"
@@ -14,8 +15,9 @@
 #include <grpcpp/resource_quota.h>
 
 #include <algorithm>
-#include <atomic>
+#include <cstdint>
 #include <limits>
+#include <memory>
 #include <sys/stat.h>
 #include <utility>
 
@@ -84,9 +86,21 @@ double seconds_left(const grpc::CallbackServerContext& context) {
     return std::max(left.count(), 0.001);
 }
 
+/// A call that has no status yet.
+struct Call {
+    grpc::ServerUnaryReactor* reactor;
+    std::shared_ptr<const void> slot, memory;
+
+    void finish(const grpc::Status& status) {
+        slot.reset(); // before the client can send its next request
+        memory.reset();
+        reactor->Finish(status);
+    }
+};
+
 class Service final : public inference::GRPCInferenceService::CallbackService {
 public:
-    Service(Handler& handler, int max_requests) : m_handler(handler), m_free(max_requests) {}
+    Service(Handler& handler, const GrpcLimits& limits) : m_handler(handler), m_limits(limits) {}
 
     grpc::ServerUnaryReactor* ServerLive(grpc::CallbackServerContext* context,
                                          const inference::ServerLiveRequest*,
@@ -136,35 +150,44 @@ public:
     grpc::ServerUnaryReactor* ModelInfer(grpc::CallbackServerContext* context,
                                          const inference::ModelInferRequest* message,
                                          inference::ModelInferResponse* response) override {
-        if (m_free.fetch_sub(1) <= 0) {
-            ++m_free;
-            const Error busy(ErrorKind::Device, {.what = "the server is busy",
-                                                 .where = "request to model " + message->model_name(),
-                                                 .seen = "the largest count of requests at a time",
-                                                 .expected = "fewer requests",
-                                                 .hint = "send it again later"});
-            return finished(context, status_of({Status::overloaded, busy.what()}));
+        auto slot = m_slots.reserve(1, static_cast<std::size_t>(m_limits.max_requests));
+        if (!slot) {
+            return finished(context, busy(*message, "the largest count of requests at a time"));
         }
-        grpc::ServerUnaryReactor* const reactor = context->DefaultReactor();
-        InferRequest request;
+        // gRPC's quota does not count messages that have arrived.
+        const std::size_t bytes = message->ByteSizeLong();
+        auto memory = m_memory.reserve(bytes, 2 * m_limits.max_bytes);
+        if (!memory) {
+            return finished(context,
+                            busy(*message, "no memory for a request of " + std::to_string(bytes) + " bytes"));
+        }
+        const auto call = std::make_shared<Call>(Call{context->DefaultReactor(), std::move(slot), memory});
         try {
             // Nobody else reads the message, which is not const: its large contents need not be copied.
-            request = take_request(const_cast<inference::ModelInferRequest&>(*message));
+            InferRequest request = take_request(const_cast<inference::ModelInferRequest&>(*message));
+            request.owner = std::move(memory); // after a timeout the tensors outlive the call
+            m_handler.infer(std::move(request), "grpc", seconds_left(*context),
+                            [call, response](Result<InferResponse> result) {
+                                call->finish(answer(std::move(result), *response));
+                            });
         } catch (const Error& error) {
-            ++m_free;
-            reactor->Finish(status_of({Status::invalid, error.what()}));
-            return reactor;
+            call->finish(status_of({Status::invalid, error.what()}));
+        } catch (const std::exception& failure) { // no memory
+            call->finish({StatusCode::INTERNAL, failure.what()});
         }
-        m_handler.infer(std::move(request), "grpc", seconds_left(*context),
-                        [this, reactor, response](Result<InferResponse> result) {
-                            const grpc::Status status = answer(std::move(result), *response);
-                            ++m_free;
-                            reactor->Finish(status);
-                        });
-        return reactor;
+        return call->reactor;
     }
 
 private:
+    static grpc::Status busy(const inference::ModelInferRequest& message, std::string seen) {
+        const Error error(ErrorKind::Device, {.what = "the server is busy",
+                                              .where = "request to model " + message.model_name(),
+                                              .seen = std::move(seen),
+                                              .expected = "fewer requests",
+                                              .hint = "send it again later"});
+        return status_of({Status::overloaded, error.what()});
+    }
+
     static grpc::ServerUnaryReactor* finished(grpc::CallbackServerContext* context,
                                               const grpc::Status& status) {
         grpc::ServerUnaryReactor* const reactor = context->DefaultReactor();
@@ -184,18 +207,23 @@ private:
             return {StatusCode::RESOURCE_EXHAUSTED,
                     "the response is larger than 2 GB; ask for fewer outputs, or use HTTP"};
         }
-        fill(response, std::get<InferResponse>(result));
+        try {
+            fill(response, std::get<InferResponse>(result));
+        } catch (const std::exception& failure) { // no memory
+            return {StatusCode::INTERNAL, failure.what()};
+        }
         return grpc::Status::OK;
     }
 
     Handler& m_handler;
-    std::atomic<int> m_free;
+    const GrpcLimits m_limits;
+    Budget m_slots, m_memory;
 };
 
 class GrpcListener final : public Listener {
 public:
     GrpcListener(Address address, Handler& handler, const GrpcLimits& limits)
-        : m_address(std::move(address)), m_service(handler, limits.max_requests) {
+        : m_address(std::move(address)), m_service(handler, limits) {
         const recorder::SignalsBlocked blocked; // the threads of gRPC inherit the mask
         grpc::ServerBuilder builder;
         grpc::ResourceQuota quota("spng");
@@ -205,8 +233,12 @@ public:
         builder.SetMaxReceiveMessageSize(max_bytes);
         builder.SetMaxSendMessageSize(-1);
         builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
-        builder.AddChannelArgument(GRPC_ARG_MAX_CONNECTION_IDLE_MS,
-                                   static_cast<int>(std::min(limits.idle_seconds * 1000, 2e9)));
+        const auto idle_ms = static_cast<int>(std::min(limits.idle_seconds * 1000, 2e9));
+        builder.AddChannelArgument(GRPC_ARG_MAX_CONNECTION_IDLE_MS, idle_ms);
+        // A client that does not answer a ping is gone: close its connection, also in the middle of a
+        // message.
+        builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, idle_ms);
+        builder.AddChannelArgument(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
         builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, limits.max_requests);
         int port = 0;
         builder.AddListeningPort(target(m_address), grpc::InsecureServerCredentials(), &port);

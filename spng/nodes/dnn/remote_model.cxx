@@ -53,11 +53,14 @@ public:
 
     kserve::ModelDescription describe() const {
         return with_retries<kserve::ModelDescription>(
-            [&] { return m_client->describe(m_options.model, description_seconds); });
+            description_seconds, "look at the log of the server",
+            [&](double seconds) { return m_client->describe(m_options.model, seconds); });
     }
     kserve::InferResponse infer(const kserve::InferRequest& request) const {
         return with_retries<kserve::InferResponse>(
-            [&] { return m_client->infer(request, m_options.timeout); });
+            m_options.timeout,
+            "raise the key timeout (-A network_timeout=SECONDS), or the limit of the server",
+            [&](double seconds) { return m_client->infer(request, seconds); });
     }
 
     [[noreturn]] void reject(std::string what, std::string seen, std::string expected,
@@ -70,11 +73,13 @@ public:
     }
 
 private:
+    /// @param seconds    of each try; 0: no limit
+    /// @param late_hint  for the error of a try that takes longer
     template <class Value, class Ask>
-    Value with_retries(Ask ask) const {
+    Value with_retries(double seconds, const char* late_hint, Ask ask) const {
         auto pause = first_pause;
         for (int retry = 0;; ++retry) {
-            kserve::Result<Value> result = ask();
+            kserve::Result<Value> result = ask(seconds);
             const auto* failure = std::get_if<Failure>(&result);
             if (failure == nullptr) {
                 return std::move(std::get<Value>(result));
@@ -82,7 +87,7 @@ private:
             const bool may_work_later =
                 failure->status == Status::unavailable || failure->status == Status::overloaded;
             if (!may_work_later || retry == m_options.retries) {
-                fail(*failure, retry + 1);
+                fail(*failure, retry + 1, seconds, late_hint);
             }
             log::info(m_options.where,
                       [&] { return location() + ": " + on_one_line(failure->text) + "; trying again"; });
@@ -91,7 +96,7 @@ private:
         }
     }
 
-    [[noreturn]] void fail(const Failure& failure, int tries) const {
+    [[noreturn]] void fail(const Failure& failure, int tries, double seconds, const char* late_hint) const {
         const std::string seen = on_one_line(failure.text);
         const std::string after = tries > 1 ? ", after " + std::to_string(tries) + " tries" : "";
         switch (failure.status) {
@@ -106,8 +111,9 @@ private:
                    "run fewer jobs at once, or raise the key retries");
         case Status::timeout:
             reject("the model server does not respond", seen,
-                   "a response within " + std::to_string(static_cast<long>(m_options.timeout)) + " s",
-                   "raise the key timeout (-A network_timeout=SECONDS)");
+                   seconds > 0 ? "a response within " + std::to_string(static_cast<long>(seconds)) + " s"
+                               : "a response in time",
+                   late_hint);
         case Status::not_found:
             reject("the model server has no such model", seen, "the name of one of its models",
                    "set the key remote_model");
