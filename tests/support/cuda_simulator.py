@@ -75,7 +75,7 @@ class Report:
 
     def check(self) -> None:
         """Fail if the simulator saw a race, or anything that it cannot simulate."""
-        assert self.all["races"] == [] and self.all["defects"] == []
+        assert (self.all["races"], self.all["defects"]) == ([], [])
 
 
 @dataclass(frozen=True)
