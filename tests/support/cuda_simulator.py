@@ -75,7 +75,8 @@ class Report:
 
     def check(self) -> None:
         """Fail if the simulator saw a race, or anything that it cannot simulate."""
-        assert (self.all["races"], self.all["defects"]) == ([], [])
+        found = self.all["races"] + self.all["defects"]
+        assert found == [], found
 
 
 @dataclass(frozen=True)

@@ -89,13 +89,16 @@ def toolkit_arrays(toolkit: Path, folder: Path, source: Path, **arguments: Any) 
 
 
 def our_arrays(folder: Path, source: Path, **arguments: Any) -> wire_cell.Arrays:
-    """The arrays of our program, with the tags of the toolkit. Its frames are float32, and it keeps no notes."""
+    """The arrays of our program, with the tags of the toolkit. Its frames are float32, coincidences have the value of
+    OmnibusSigProc (save_mproi()), and it keeps no notes.
+    """
     arrays = wire_cell.job(folder, input=source, output="ours.npz", tags=",".join(TAGS), **arguments)
     renamed = {}
     for name, array in arrays.items():
         kind, tag, ident = re.fullmatch(r"([a-z]+)_(.+)_(\d+)", name).groups()  # type: ignore[union-attr]
         if kind != "notes":
-            shown = array.astype(np.float32) if kind == "frame" else array
+            scale = 4000 if tag in ("mp2", "mp3") else 1
+            shown = array.astype(np.float32) * np.float32(scale) if kind == "frame" else array
             renamed[f"{kind}_{TAGS.get(tag, tag)}_{ident}"] = shown
     return renamed
 
