@@ -33,16 +33,14 @@ public:
             outputs = work();
         } catch (...) {
             try {
-                end_capture(pool);
+                end_capture(pool, stream);
             } catch (const c10::Error&) {
                 // Expected: an interrupted capture ends with an error. The exception of `work` is more
                 // useful.
             }
             throw;
         }
-        end_capture(pool);
-        // Before a capture LibTorch writes the state of its random generator, on another stream each time.
-        stream.synchronize();
+        end_capture(pool, stream);
         return outputs;
     }
 
@@ -52,12 +50,16 @@ public:
     }
 
 private:
+    /// Before a capture LibTorch writes the state of its random generator, on another stream each time.
+    static void wait_for_generator(c10::cuda::CUDAStream stream) { stream.synchronize(); }
+
     /// End the capture for the stream and for LibTorch's allocators, even if the graph failed. If CUDA
     /// rejects the capture, capture_begin() and capture_end() throw before they notify the allocators, which
     /// would then keep a reference to this graph and never free memory again.
-    void end_capture(at::cuda::MempoolId_t pool) {
+    void end_capture(at::cuda::MempoolId_t pool, c10::cuda::CUDAStream stream) {
         try {
             m_graph.capture_end();
+            wait_for_generator(stream);
         } catch (const c10::Error&) {
             // If an allocator was notified before, this throws, and the graph's destructor releases the pool.
             const auto try_to_end = [](const auto& end) {
@@ -75,6 +77,7 @@ private:
                 host->end_allocate_to_pool(pool);
                 host->release_pool(pool);
             });
+            try_to_end([&] { wait_for_generator(stream); });
             throw;
         }
     }
