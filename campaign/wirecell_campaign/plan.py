@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -33,7 +34,6 @@ def make_plan(options: RunOptions) -> Plan:
     config = settings.find_config(options.config, options.bundle)
     arguments = settings.parse_arguments(options.arguments)
     path = program.find(options.program, options.bundle)
-    known = settings.make(config, arguments, program.identity(path), options.suffix, options.search_path)
     takes_threads = THREADS.search(config.read_text(encoding="utf-8", errors="replace"))
     threads = (
         {"threads": str(options.cluster.cores)}
@@ -43,7 +43,10 @@ def make_plan(options: RunOptions) -> Plan:
     words = ["-c", str(config)] + [word for folder in options.search_path for word in ("-P", folder)]
     for name, value in (arguments | threads).items():
         words += ["-A", f"{name}={value}"]
-    program.check_job(path, words)
+    with ThreadPoolExecutor(1) as pool:
+        checked = pool.submit(program.check_job, path, words)
+        known = settings.make(config, arguments, program.identity(path), options.suffix, options.search_path)
+        checked.result()
     return Plan(
         {entry.name: entry for entry in entries}, known, path, threads, input_list.unreadable(entries)
     )

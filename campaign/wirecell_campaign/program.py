@@ -65,8 +65,10 @@ def identity(program: Path) -> dict[str, str]:
 
 
 def check_job(program: Path, words: list[str]) -> None:
-    """Run `wire-cell --check` with the campaign's arguments. Raise UsageError with the program's error block if it rejects them."""
-    done = ask([str(program), "--check", *words])
+    """Run `wire-cell --check` with the campaign's arguments and an empty list of files. Raise UsageError with the program's
+    error block if it rejects them.
+    """
+    done = ask([str(program), "--check", "--files", "-", *words])
     if done.returncode:
         raise UsageError(
             "the program rejects the job; nothing was started",
@@ -78,7 +80,13 @@ def ask(command: list[str]) -> subprocess.CompletedProcess:
     """Run a short command."""
     try:
         return subprocess.run(
-            command, capture_output=True, text=True, errors="replace", timeout=TIMEOUT, check=False
+            command,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=TIMEOUT,
+            check=False,
         )
     except OSError as error:
         raise CampaignError("cannot run the program", command[0], error.strerror or str(error)) from None

@@ -130,10 +130,11 @@ int run(const CommandLine& line, JobSession& session, instrument::Recording& rec
 }
 
 /// Print what would make a run fail.
-/// @param problems  that were found before
+/// @param problems     that were found before
+/// @param with_inputs  look at the input, too
 /// @return whether there is anything
-bool report_problems(Job& job, std::vector<Error> problems) {
-    const auto of_job = job.find_problems();
+bool report_problems(Job& job, std::vector<Error> problems, bool with_inputs) {
+    const auto of_job = job.find_problems(with_inputs);
     problems.insert(problems.end(), of_job.begin(), of_job.end());
     for (const Error& problem : problems) {
         print_message(std::string(problem.what()) + "\n");
@@ -149,7 +150,7 @@ JobRequest request_of(const CommandLine& line) {
         return {line.configuration, line.bindings, line.app};
     }
     JobRequest request{line.configuration, arguments_of_list(line), line.app};
-    if (line.checks_machine) { // --check looks at the first file of the list
+    if (line.checks_machine) { // --check looks at the first file of the list; of an empty list, at none
         request.values = FileList(line.file_list).next(stop_signal()).value_or(PlaceholderValues{});
     }
     return request;
@@ -184,7 +185,8 @@ int run_job(const CommandLine& line, instrument::Recording& recording) {
         if (!line.checks_machine && !problems.empty()) {
             throw Error(problems.front());
         }
-        if (line.checks_machine && report_problems(session.job(), std::move(problems))) {
+        if (line.checks_machine && report_problems(session.job(), std::move(problems),
+                                                   line.file_list.empty() || session.has_values())) {
             return 2;
         }
         print_result(configuration.file.string() + ": " + std::to_string(job.graph().vertices().size()) +

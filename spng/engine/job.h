@@ -104,8 +104,9 @@ public:
     std::vector<UsedFile> used_files(MissingInputs missing = MissingInputs::rejected) const;
     /// Look at what a run needs besides the configuration: prepare the services (detector files, networks, the device), and
     /// check the files that nodes read and write, without changing any. Instead of prepare().
+    /// @param with_inputs  false: of the files of nodes check those that they write
     /// @return all errors that were found
-    std::vector<Error> find_problems();
+    std::vector<Error> find_problems(bool with_inputs);
     /// Look at the names and folders of the outputs. prepare() begins with this.
     /// @throws Error for the first output that cannot be written
     void check_outputs() const;

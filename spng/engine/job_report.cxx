@@ -36,7 +36,7 @@ std::vector<UsedFile> Job::used_files(MissingInputs missing) const {
     return files;
 }
 
-std::vector<Error> Job::find_problems() {
+std::vector<Error> Job::find_problems(bool with_inputs) {
     std::vector<Error> problems;
     const auto collect = [&](const auto& action) {
         try {
@@ -64,7 +64,7 @@ std::vector<Error> Job::find_problems() {
     for_each_file_user([&](const FileUser& user, const std::string& name) {
         if (dynamic_cast<const Service*>(&user) == nullptr) { // services have read their files
             try {
-                user.check_files();
+                with_inputs ? user.check_files() : user.check_outputs();
             } catch (Error& error) {
                 error.add_where(name);
                 problems.push_back(error);

@@ -25,6 +25,8 @@ public:
     Job& job() { return *m_loaded.job; }
     const Job& job() const { return *m_loaded.job; }
     const Configuration& configuration() const { return m_loaded.configuration; }
+    /// Whether placeholders have values.
+    bool has_values() const { return !m_request.values.empty(); }
     /// See LoadedJob::anodes.
     const std::string& anodes() const { return m_loaded.anodes; }
 

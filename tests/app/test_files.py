@@ -328,6 +328,10 @@ def test_a_check_looks_at_the_first_file(listed: Path, tmp_path: Path) -> None:
     done = wire_cell.run(*words, folder=tmp_path)
     assert done.returncode == 2 and "in/a.npz" in done.stderr, done.stderr
     assert not (tmp_path / "a.npz").exists()
+    without = [COPY, "--files", "-", "-A", "output=x.npz", "--check"]
+    assert wire_cell.run(*without, folder=tmp_path, input="").returncode == 0
+    done = wire_cell.run(*without, "-A", "output=absent/x.npz", folder=tmp_path, input="")
+    assert done.returncode == 2 and "absent" in done.stderr, done.stderr
 
 
 def test_progress(listed: Path, tmp_path: Path) -> None:
