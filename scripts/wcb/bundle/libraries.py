@@ -18,8 +18,9 @@ TORCH = re.compile(
     r"lib(torch|c10|cud|cublas|cufft|curand|cusolver|cusparse|cupti|nvrtc|nvJit|nccl|nvidia).*"
 )
 
-# gRPC would add 51 libraries of 19 MB; without this one the program names it when it is needed.
-LEFT_OUT = {"libWireCellSpngGrpc.so"}
+# gRPC would add 51 libraries of 19 MB; without this one the program names it when it is needed. The plugin for the Wire-Cell
+# Toolkit runs in the toolkit's own program (docs/wirecell-plugin.md).
+LEFT_OUT = {"libWireCellSpngGrpc.so", "libWireCellSpngPlugin.so"}
 
 # Libraries of the compiler that LibTorch or the system have too. The newest must be loaded, and two OpenMP runtimes in one
 # process would each start their own threads; so they have folders of their own, and the launcher chooses.
