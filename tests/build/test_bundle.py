@@ -23,7 +23,7 @@ from tests.build.bundle_support import (
     wcb_bundle,
 )
 
-LEFT_OUT = {"libWireCellSpngGrpc.so"}  # needs 51 libraries of the system
+LEFT_OUT = {"libWireCellSpngGrpc.so", "libWireCellSpngPlugin.so"}  # need libraries of the system, or of WCT
 LARGEST = 60e6  # bytes, without LibTorch
 
 # Present on every Linux with glibc (LSB, and the processor's ABI).
