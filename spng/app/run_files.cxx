@@ -133,8 +133,10 @@ private:
         require_separate_files(m_line, m_session->configuration(), m_session->job(), m_recording);
         std::set<std::filesystem::path> files;
         std::vector<UsedFile> used = m_session->job().used_files();
-        if (!m_line.timing_file.empty() && m_line.timing_file != "-") {
-            used.push_back({"--timing", m_line.timing_file, true});
+        const std::filesystem::path timing = m_line.timing_file;
+        if (!timing.empty() && timing != "-" &&
+            (!std::filesystem::exists(timing) || std::filesystem::is_regular_file(timing))) {
+            used.push_back({"--timing", timing, true});
         }
         for (const UsedFile& file : used) {
             const auto path = std::filesystem::weakly_canonical(std::filesystem::absolute(file.path));

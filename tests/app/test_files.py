@@ -202,6 +202,14 @@ class TestFailures:
         assert "signals/{name}.npz" in done.stderr
         assert list(wire_cell.read_arrays(tmp_path / "x.npz")), "the first output stays"
 
+    def test_one_timing_file_for_two_files(self, listed: Path, tmp_path: Path) -> None:
+        """A device is no file that a later run would replace."""
+        words = [COPY, "--files", "in/list.txt", "-A", "output={name}.npz", "--timing"]
+        done = wire_cell.run(*words, "t.json", folder=tmp_path)
+        assert statuses(done) == [0, 2] and "two runs of the list write one file" in done.stderr
+        done = wire_cell.run(*words, "/dev/null", folder=tmp_path)
+        assert statuses(done) == [0, 0, 0], done.stderr
+
     @pytest.mark.parametrize(
         "line, said",
         [
