@@ -40,10 +40,10 @@ ResultTag append(const OutputTraces& from, bool keeps_negative, float scale, std
         std::int64_t begin = 0;
         for (std::int64_t run = 0; run < from.run_count; ++run) {
             const auto& [row, first, last] = from.runs[run];
-            const auto values = samples(begin, begin + (last - first));
+            auto values = samples(begin, begin + (last - first));
             begin += last - first;
             if (keeps_negative) {
-                add(row, first, values);
+                add(row, first, std::move(values));
                 continue;
             }
             // As OSP: what is 0 after the negative samples became 0 is in no run.
