@@ -4,7 +4,8 @@
     python -m scripts.bench.many_files [--files N] [--rounds N] [--ending .npz] [--page FILE]
 
 All ways process the same copies of the frame in data/ and take turns, in an order that changes from round to round. A fourth
-way, --campaign FOLDER, runs another version of the Python package wirecell_campaign. The page holds medians and their ratios.
+way, --before CHECKOUT, runs a campaign by the package and the program of another checkout, which must be built. The page holds
+medians and their ratios.
 """
 
 from __future__ import annotations
@@ -20,42 +21,50 @@ import tempfile
 import time
 from pathlib import Path
 
+from scripts.gpu.machine import processor
 from scripts.wcb.checkout import ROOT
 
 from .frames import Input, make_input
 from .machine_load import Load, now, since
 
-PROGRAM = ROOT / "build" / "bin" / "wire-cell"
 JOB = ["-c", "cfg/pipeline.jsonnet"]
 
 
-def run(words: list[str], folder: Path, packages: Path | None = None) -> None:
-    """Run a command in a folder. Raise CalledProcessError with its messages if it fails."""
+def program(checkout: Path) -> Path:
+    """Return the program of a checkout."""
+    return checkout / "build" / "bin" / "wire-cell"
+
+
+def version(checkout: Path) -> dict[str, str]:
+    """Return what --version tells: name -> value."""
+    said = subprocess.run([program(checkout), "--version"], capture_output=True, text=True, check=True).stdout
+    return {name: value for name, _, value in (line.strip().partition(" ") for line in said.splitlines())}
+
+
+def run(words: list[str], folder: Path, checkout: Path | None = None) -> None:
+    """Run a command in a folder, with the Python packages of a checkout. Raise CalledProcessError if it fails."""
     environment = dict(os.environ)
-    if packages:
-        environment["PYTHONPATH"] = f"{packages}:{ROOT / 'profiling'}"
+    if checkout:
+        environment["PYTHONPATH"] = f"{checkout / 'campaign'}:{checkout / 'profiling'}"
     subprocess.run(words, cwd=folder, env=environment, check=True, capture_output=True, text=True)
 
 
 def each_by_itself(folder: Path, names: list[str]) -> None:
     """Start a program for each file."""
     for name in names:
-        run([str(PROGRAM), *JOB, "-A", f"input={name}", "-A", f"output=out/{name}.npz"], folder)
+        run([str(program(ROOT)), *JOB, "-A", f"input={name}", "-A", f"output=out/{name}.npz"], folder)
 
 
 def all_by_one(folder: Path, _: list[str]) -> None:
     """Start one program for the list."""
-    run([str(PROGRAM), *JOB, "--files", "list", "-A", "output=out/{name}.npz"], folder)
+    run([str(program(ROOT)), *JOB, "--files", "list", "-A", "output=out/{name}.npz"], folder)
 
 
-def campaign(folder: Path, packages: Path) -> None:
-    """Run a campaign with one worker by a version of the package."""
+def campaign(folder: Path, checkout: Path) -> None:
+    """Run a campaign with one worker by the package and the program of a checkout."""
     words = [sys.executable, "-m", "wirecell_campaign", "run", "list", "--output", "out"]
-    run(
-        [*words, "--program", str(PROGRAM), "--config", str(ROOT / "cfg" / "pipeline.jsonnet")],
-        folder,
-        packages,
-    )
+    words += ["--program", str(program(checkout)), "--config", str(checkout / "cfg" / "pipeline.jsonnet")]
+    run(words, folder, checkout)
 
 
 def main() -> None:
@@ -66,17 +75,21 @@ def main() -> None:
     parser.add_argument("--files", type=int, default=20, metavar="N", help="default: %(default)s")
     parser.add_argument("--rounds", type=int, default=3, metavar="N", help="default: %(default)s")
     parser.add_argument("--ending", default=".npz", choices=(".npz", ".tar", ".tar.gz", ".tar.bz2"))
-    parser.add_argument("--campaign", type=Path, metavar="FOLDER", help="folder of another wirecell_campaign")
+    parser.add_argument(
+        "--before", type=Path, metavar="CHECKOUT", help="another checkout, built: its campaign too"
+    )
     parser.add_argument("--page", type=Path, metavar="FILE", help="write the page")
     given = parser.parse_args()
     ways = {
         "a program for each file": each_by_itself,
         "one program, `--files`": all_by_one,
-        "a campaign, one worker": lambda folder, _: campaign(folder, ROOT / "campaign"),
+        "a campaign, one worker": lambda folder, _: campaign(folder, ROOT),
     }
-    if given.campaign:
-        other = given.campaign.resolve()
-        ways["a campaign by the other package"] = lambda folder, _: campaign(folder, other)
+    if given.before:
+        other = given.before.resolve()
+        ways[f"a campaign, commit {version(other)['commit'].strip()}"] = lambda folder, _: campaign(
+            folder, other
+        )
     times: dict[str, list[float]] = {name: [] for name in ways}
     before = now()
     with tempfile.TemporaryDirectory(prefix="spng-many-files-") as temporary:
@@ -111,18 +124,18 @@ def page(given: argparse.Namespace, times: dict[str, list[float]], load: Load) -
         f"{statistics.median(mine / its for mine, its in zip(seconds, first, strict=True)):.2f} |"
         for name, seconds in times.items()
     ]
-    version = subprocess.run([PROGRAM, "--version"], capture_output=True, text=True, check=True).stdout
-    commit = next(line.split()[1] for line in version.splitlines() if line.strip().startswith("commit"))
+    own = version(ROOT)
     command = f"python -m scripts.bench.many_files --files {given.files} --rounds {given.rounds} --ending {given.ending}"
+    command += " --before CHECKOUT" if given.before else ""
     return f"""# Many files
 
-Written by `{command}`; do not edit.
+Written by `{command} --page docs/benchmarks/many-files.md`; do not edit.
 
-{given.files} files of one event of the default input ({given.ending}), medians of {given.rounds} rounds in which the ways take turns; commit {commit}, {datetime.date.today()}.
-Meanwhile {load.text()}.
+{given.files} files of one event of the default input ({given.ending}), medians of {given.rounds} rounds in which the ways take turns; commit {own["commit"].strip()}, {datetime.date.today()}.
+{processor()}, {os.cpu_count()} cores; meanwhile {load.text()}.
 
-| way | s per file | of a program for each file |
-|---|---|---|
+| way | time of a file [s] | ratio to a program for each file |
+|---|---:|---:|
 {chr(10).join(rows)}
 
 A campaign also reads the input and the output for their checksums, checks the output, flushes it to the disk and writes a record.

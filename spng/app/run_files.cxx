@@ -67,6 +67,20 @@ public:
     FileRuns(const CommandLine& line, instrument::Recording& recording, Progress& progress)
         : m_line(line), m_timing_file(line.timing_file), m_recording(recording), m_progress(progress) {}
 
+    /// Load the job, reserve its memory and prepare its services while the first line of the list is not there yet.
+    /// Errors are left to the first run, which meets them again.
+    void load_ahead() {
+        try {
+            load({});
+            if (reserve()) {
+                m_session->prepare_services();
+                m_is_ahead = true;
+            }
+        } catch (const std::exception&) {
+            m_session.reset();
+        }
+    }
+
     Answer run(const PlaceholderValues& values) {
         try {
             Answer answer;
@@ -84,7 +98,7 @@ private:
             m_session->change_files(values);
             require_own_files();
             m_session->restart();
-        } else if (!load(values)) {
+        } else if (!prepare(values)) {
             answer.status = 128 + stop_signal();
             return;
         }
@@ -108,11 +122,45 @@ private:
         }
     }
 
+    /// Make the job ready for its first run.
     /// @return false if a signal came while the job waited for memory
-    bool load(const PlaceholderValues& values) {
-        m_session.emplace(JobRequest{m_line.configuration, arguments_of_list(m_line), m_line.app, values});
+    bool prepare(const PlaceholderValues& values) {
+        const bool is_ready = use_job_ahead(values);
+        if (!is_ready) {
+            load(values);
+        }
         require_own_files();
         log::open_held_files();
+        if (!is_ready && !reserve()) {
+            return false;
+        }
+        m_session->prepare();
+        m_is_prepared = true;
+        m_session->describe(m_recording);
+        m_recording.run_begins();
+        return true;
+    }
+
+    /// @return whether the job that was loaded ahead can run with these values
+    bool use_job_ahead(const PlaceholderValues& values) {
+        if (!m_is_ahead) {
+            return false;
+        }
+        m_is_ahead = false;
+        try {
+            m_session->change_files(values);
+            return true;
+        } catch (const Error&) { // for example a placeholder outside of names of files
+            return false;
+        }
+    }
+
+    void load(const PlaceholderValues& values) {
+        m_session.emplace(JobRequest{m_line.configuration, arguments_of_list(m_line), m_line.app, values});
+    }
+
+    /// @return false if a signal came while the job waited for memory
+    bool reserve() {
         RunOptions options = run_options(m_line);
         options.counts = &m_progress.counts();
         if (m_reserved) { // by a session that could not be prepared, for example because of its input
@@ -121,10 +169,6 @@ private:
             return false;
         }
         m_reserved = m_session->reservations();
-        m_session->prepare();
-        m_is_prepared = true;
-        m_session->describe(m_recording);
-        m_recording.run_begins();
         return true;
     }
 
@@ -159,6 +203,7 @@ private:
     Progress& m_progress;
     std::optional<JobSession> m_session;
     std::optional<nlohmann::json> m_reserved; ///< the memory reservations of the process
+    bool m_is_ahead = false; ///< loaded ahead and not yet run
     bool m_is_prepared = false;
     std::set<std::filesystem::path> m_written; ///< by all runs
 };
@@ -173,10 +218,13 @@ int run_files(const CommandLine& line, instrument::Recording& recording) {
     Progress progress(Progress::style_for(line.progress));
     progress.files_begin(list.size());
     runs.emplace(line, recording, progress);
+    if (!list.size()) { // another program writes the list, perhaps after its own start
+        runs->load_ahead();
+    }
     std::uint64_t done = 0, failed = 0;
     int status = 0;
     while (stop_signal() == 0 && (status == 0 || line.skip_failed)) {
-        const instrument::Stopwatch running;
+        instrument::Stopwatch running;
         Answer answer;
         std::string input;
         try {
@@ -185,6 +233,7 @@ int run_files(const CommandLine& line, instrument::Recording& recording) {
                 break;
             }
             input = values->at("input");
+            running = {}; // without the wait for the line
             answer = recording.active() && done + failed > 0 ? only_one_recorded() : runs->run(*values);
         } catch (const Error& error) { // of the line
             answer = failed_run(error);

@@ -72,8 +72,11 @@ public:
     Job(const nlohmann::json& components, std::string source, const std::string& app = {});
     ~Job();
 
-    /// Load data files, build spectra and tables, load models and choose the device. Sets the number of
-    /// intra-op threads of the process.
+    /// Load data files, build spectra and tables, load models and choose the devices; of nodes prepare none. Sets the number of
+    /// intra-op threads of the process. Optional: prepare() begins with it.
+    /// @throws Error; a job whose services cannot be prepared cannot be used
+    void prepare_services(const RunOptions& options);
+    /// Prepare the services, then the nodes, and warm the devices up.
     /// @throws Error
     void prepare(const RunOptions& options);
 
@@ -140,6 +143,8 @@ public:
     instrument::InputReport input_report() const;
 
 private:
+    /// Call `action`, and turn what it throws into an Error that names the configuration, or the lost device.
+    void with_readable_errors(const std::function<void()>& action) const;
     /// Call `visit` with each component that uses files, and its name.
     void for_each_file_user(const std::function<void(const FileUser&, const std::string&)>& visit) const;
 
@@ -150,7 +155,6 @@ private:
     int graph_threads(const RunOptions& options) const;
     /// Threads inside one operation.
     int operation_threads(const RunOptions& options) const;
-    /// Configure the nodes whose files differ from those of the last run.
     /// Finish all nodes, then throw the first error.
     void finish_nodes();
 
@@ -180,7 +184,7 @@ private:
     /// CUDA graphs of each replica that can exist at the same time, without a limit of memory.
     int cuda_graphs() const;
 
-    /// From prepare() to the end of run(). Declared first: the others may warn in their destructors.
+    /// From prepare_services() to the end of run(). Declared first: the others may warn in their destructors.
     std::unique_ptr<DeviceWarnings> m_device_warnings;
     std::string m_source;
     nlohmann::json m_components; ///< for the replicas

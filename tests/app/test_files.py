@@ -66,9 +66,11 @@ def fixture_listed(tmp_path: Path) -> Path:
 class TestOutputs:
     """Each file gives what a program of its own gives."""
 
-    def test_the_main_job(self, tmp_path: Path) -> None:
+    @pytest.mark.parametrize("files", ["list", "-"])
+    def test_the_main_job(self, tmp_path: Path, files: str) -> None:
         """Outputs, dumps and warnings are equal byte by byte, counts in the timing files too. The second file has dead, NaN and
-        noisy channels, so that findings and warnings of one file must not remain for the next.
+        noisy channels, so that findings and warnings of one file must not remain for the next. With standard input the job
+        is loaded before its first line.
         """
         samples, channels, _ = wire_cell.default_adc()
         first = wire_cell.write_arrays(tmp_path / "first.npz", wire_cell.event(samples, channels))
@@ -85,8 +87,8 @@ class TestOutputs:
         for folder in folders:
             folder.mkdir()
         together = wire_cell.run(
-            *same, "--files", "list", "-A", "output=together/{name}.npz", "--timing", "together/{name}.json",
-            folder=tmp_path,
+            *same, "--files", files, "-A", "output=together/{name}.npz", "--timing", "together/{name}.json",
+            folder=tmp_path, input="\n".join(names),
         )  # fmt: skip
         assert together.returncode == 0, together.stderr
         assert statuses(together) == [0, 0, 0]
@@ -155,6 +157,55 @@ class TestOutputs:
             assert timing["settings"]["arguments"] == {"input": name, "output": output}
         out, errors = process.communicate(timeout=60)
         assert (process.returncode, out, errors) == (0, "", "2 files processed\n")
+
+    def test_loads_ahead(self, tmp_path: Path) -> None:
+        """The job is loaded while nobody has written a line. The report begins with the program, the file's time with its line."""
+        samples, channels, _ = wire_cell.default_adc()
+        wire_cell.write_arrays(tmp_path / "a.npz", wire_cell.event(samples, channels))
+        words = ["--files", "-", "-A", "output={name}-copy.npz", "--timing", "{name}.json", "-L", "info"]
+        words += ["-A", "device=cpu"]
+        with subprocess.Popen(
+            [wire_cell.PROGRAM, "-c", wire_cell.PIPELINE, *words],
+            cwd=tmp_path,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        ) as process:
+            assert process.stdin and process.stderr
+            line = ""
+            while "memory: one event of" not in line:  # just before the services are prepared
+                line = process.stderr.readline()
+                assert line, "the program ended"
+            begin = time.monotonic()
+            out, errors = process.communicate("a.npz\n", timeout=60)
+            end = time.monotonic()
+        answer = json.loads(out)
+        assert process.returncode == answer["status"] == 0, errors
+        assert answer["seconds"] <= end - begin
+        timing = json.loads((tmp_path / "a.json").read_text())
+        phases = [row["name"] for row in timing["start_up"]]
+        assert phases[0] == "load program" and "try network" in phases and "restart nodes" not in phases
+        assert phases.count("read configuration") == 1
+
+    @pytest.mark.parametrize("files", ["list", "-"])
+    def test_a_placeholder_elsewhere(self, tmp_path: Path, files: str) -> None:
+        """It is replaced for the first line, on which the services may depend."""
+        samples, channels, _ = wire_cell.default_adc()
+        wire_cell.write_arrays(tmp_path / "a.npz", wire_cell.event(samples, channels))
+        network = str(wire_cell.DATA / "dnnroi.ts")
+        line = json.dumps({"input": str(tmp_path / "a.npz"), "net": network}) + "\n"
+        (tmp_path / "list").write_text(line, encoding="utf-8")
+        words = ["-c", wire_cell.PIPELINE, "-A", "device=cpu", "-A"]
+        done = wire_cell.run(
+            *words, "output={name}-list.npz", "-A", "model={net}", "--files", files, folder=tmp_path, input=line
+        )
+        assert statuses(done) == [0], done.stderr
+        alone = wire_cell.run(
+            *words, "input=a.npz", "-A", "output=alone.npz", "-A", f"model={network}", folder=tmp_path
+        )
+        assert alone.returncode == 0, alone.stderr
+        assert (tmp_path / "a-list.npz").read_bytes() == (tmp_path / "alone.npz").read_bytes()
 
     def test_a_recording_holds_one_file(self, listed: Path, tmp_path: Path) -> None:
         words = [COPY, "--record", "p.sqlite", "-A", "output={name}.npz", "--files"]
@@ -267,6 +318,18 @@ class TestFailures:
     def test_an_empty_list(self, tmp_path: Path) -> None:
         done = wire_cell.run(COPY, "--files", "-", folder=tmp_path, input="# nothing\n")
         assert (done.returncode, done.stdout, done.stderr) == (0, "", "0 files processed\n")
+
+    @pytest.mark.parametrize("files", ["list", "-"])
+    def test_a_job_that_cannot_be_loaded(self, listed: Path, tmp_path: Path, files: str) -> None:
+        """Each line has the error; without a line nothing is said, as nothing was to be done."""
+        words = [COPY, "-A", "output={name}.npz", "--tla-code", "plugins=['Absent']", "--files", files]
+        (tmp_path / "list").write_text("", encoding="utf-8")
+        done = wire_cell.run(*words, folder=tmp_path, input="")
+        assert (done.returncode, done.stdout, done.stderr) == (0, "", "0 files processed\n")
+        (tmp_path / "list").write_text("in/a.npz\n", encoding="utf-8")
+        done = wire_cell.run(*words, folder=tmp_path, input="in/a.npz\n")
+        assert statuses(done) == [2] and done.returncode == 2
+        assert done.stderr.count("error: ") == 1 and "Absent" in done.stderr
 
     def test_a_line_without_end(self, tmp_path: Path) -> None:
         done = wire_cell.run(COPY, "--files", "-", folder=tmp_path, input="x" * (3 << 20))

@@ -260,7 +260,7 @@ at::Tensor TorchService::forward(const at::Tensor& features) const {
 void TorchService::try_out(c10::Device device) const {
     const instrument::StartUpPhase phase("try network");
     const at::Tensor features = probe_features(m_sizes, device);
-    m_runner->forward(features); // not TorchService::forward, which would measure and annotate the call
+    // Not TorchService::forward, which would measure and annotate the call.
     const at::Tensor probability = m_runner->forward(features);
     const at::Tensor in_range = probability.ge(0).logical_and_(probability.le(1)).all();
     if (!in_range.item<bool>()) {
