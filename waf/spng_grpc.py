@@ -39,8 +39,8 @@ def find(cfg, prefix):
     version = pkg_config(["--modversion", "grpc++"], search)
     if not version or not pkg_config(["--modversion", "protobuf"], search) or not protoc or not plugin:
         return (
-            "absent, servers and clients of gRPC are left out (apt: libgrpc++-dev protobuf-compiler-grpc "
-            "protobuf-compiler pkg-config; conda-forge: libgrpc libprotobuf pkg-config)"
+            "absent, servers and clients of gRPC are left out (apt: libgrpc++-dev libprotobuf-dev "
+            "protobuf-compiler protobuf-compiler-grpc pkg-config; conda-forge: libgrpc libprotobuf pkg-config)"
         )
     env.HAVE_GRPC = "yes"
     env.PROTOC, env.GRPC_CPP_PLUGIN = protoc, plugin

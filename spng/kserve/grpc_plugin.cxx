@@ -24,8 +24,7 @@ const GrpcPlugin& load() {
     const std::string file = (own.parent_path() / file_name).string();
     if (!std::filesystem::exists(file)) {
         reject(file, "no such file",
-               "use HTTP, or build with gRPC (apt: libgrpc++-dev protobuf-compiler-grpc; ./wcb setup, ./wcb "
-               "configure)");
+               "use HTTP, or build with gRPC (./wcb setup, ./wcb configure)");
     }
     const SharedLibrary library(file, SharedLibrary::Symbols::own);
     if (!library.is_open()) {

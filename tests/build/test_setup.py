@@ -194,6 +194,9 @@ def test_a_build_does_without_grpc():
     packages = {package.apt: package for package in system_packages.read_list()}
     assert not packages["libgrpc++-dev"].needed and not packages["libgrpc++-dev"].optional
     assert packages["libtbb-dev"].needed
+    text = (ROOT / "waf" / "spng_grpc.py").read_text(encoding="utf-8").replace('"\n            "', "")
+    named = re.search(r"apt: ([^;]+);", text)
+    assert named and set(named[1].split()) <= set(packages), "what configure names, ./wcb setup installs"
 
 
 def test_package_list_is_well_formed():

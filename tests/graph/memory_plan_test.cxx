@@ -147,5 +147,17 @@ TEST(MemoryPlan, OfTheMainJob) {
     EXPECT_TRUE(plan.unknown_types.empty());
 }
 
+TEST(MemoryPlan, LeavesTheLayersOfARemoteNetworkToItsServer) {
+    const auto root = test::repo_root();
+    const auto components =
+        evaluate_jsonnet(root / "cfg/pipeline.jsonnet",
+                         {{JsonnetBinding::Kind::argument_text, "model_server", "localhost:8000"}},
+                         {root / "cfg", root / "cfg/lib"});
+    const MemoryPlan plan = Job(components, "pipeline.jsonnet").memory_plan();
+    EXPECT_EQ(plan.network, 0);
+    EXPECT_LT(plan.event_peak(), 308'000'000 - 1600 * 1500 * 64 / 2);
+    EXPECT_EQ(choose_within(plan, 10 * plan.total(1), 1, 0).network_budget, 0);
+}
+
 } // namespace
 } // namespace spng

@@ -11,6 +11,7 @@
 
 #include "inference.grpc.pb.h"
 
+#include <grpc/grpc.h>
 #include <grpcpp/grpcpp.h>
 #include <grpcpp/resource_quota.h>
 
@@ -29,6 +30,13 @@ using grpc::StatusCode;
 constexpr std::size_t max_text_bytes = 4000; // the text of a status is in a header of HTTP/2, which has 8 kB
 
 constexpr std::size_t max_message_bytes = std::numeric_limits<int>::max(); // gRPC counts them in an int
+
+/// Keep gRPC until the process ends. Its last user to leave may wait 10 s for a thread that still watches connections.
+void keep_grpc() {
+    const recorder::SignalsBlocked blocked; // its threads inherit the mask
+    static const bool is_kept = (grpc_init(), true);
+    static_cast<void>(is_kept);
+}
 
 grpc::Status status_of(const Failure& failure) {
     const auto code = [&] {
@@ -224,7 +232,8 @@ class GrpcListener final : public Listener {
 public:
     GrpcListener(Address address, Handler& handler, const GrpcLimits& limits)
         : m_address(std::move(address)), m_service(handler, limits) {
-        const recorder::SignalsBlocked blocked; // the threads of gRPC inherit the mask
+        keep_grpc();
+        const recorder::SignalsBlocked blocked;
         grpc::ServerBuilder builder;
         grpc::ResourceQuota quota("spng");
         quota.Resize(2 * limits.max_bytes + (std::size_t{64} << 20));
@@ -281,6 +290,7 @@ private:
 class GrpcClient final : public RemoteServer {
 public:
     explicit GrpcClient(const Address& address) {
+        keep_grpc();
         const recorder::SignalsBlocked blocked;
         grpc::ChannelArguments arguments;
         arguments.SetMaxReceiveMessageSize(-1);

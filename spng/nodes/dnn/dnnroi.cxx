@@ -25,19 +25,17 @@ namespace {
 /// the resolution of the input. Other networks need more or less; SPNGTorchService measures the loaded one.
 constexpr std::int64_t forward_bytes_per_sample = 64;
 
-/// Return the number of features: that of the network if it is known before the start, else all inputs.
-std::int64_t planned_features(const DNNROIConfig& config, const PlannedCall& call) {
-    const auto* service = dynamic_cast<const TorchService*>(call.environment->find(config.forward));
-    const std::size_t known = service == nullptr ? 0 : service->known_features().size();
-    return static_cast<std::int64_t>(known > 0 ? known : call.inputs.at(0).size() + call.inputs.at(1).size());
-}
-
 std::vector<PlannedSet> plan_memory(const DNNROIConfig& config, PlannedCall& call) {
+    const auto* service = dynamic_cast<const TorchService*>(call.environment->find(config.forward));
     const PlannedTensor& image = call.inputs.at(0).at(0);
-    const std::int64_t forward = forward_bytes_per_sample * image.samples();
+    const bool is_remote = service != nullptr && service->is_remote(); // the layers are the server's
+    const std::int64_t forward = is_remote ? 0 : forward_bytes_per_sample * image.samples();
     call.ledger.network = std::max(call.ledger.network, forward);
+    // The features of the network if they are known before the start, else all inputs.
+    const std::size_t known = service == nullptr ? 0 : service->known_features().size();
+    const std::size_t count = known > 0 ? known : call.inputs.at(0).size() + call.inputs.at(1).size();
     const auto features =
-        call.scratch(MemoryUse::network, planned_features(config, call) * 4 * image.samples());
+        call.scratch(MemoryUse::network, static_cast<std::int64_t>(count) * 4 * image.samples());
     { const auto layers = call.scratch(MemoryUse::network, forward); }
     const auto probability = call.scratch(MemoryUse::network, 4 * image.samples());
     return {{planned_mask(call, image)}};

@@ -86,8 +86,8 @@ class TorchService : public ServiceWith<TorchServiceConfig>,
                      public instrument::Metered,
                      public DataFileReader {
 public:
-    /// Load the model onto the device of the job, compare it with the configuration, and run it twice with
-    /// the shape of the job, so that the first event is not slower than the others.
+    /// Load the model onto the device of the job, compare it with the configuration, and run it once with
+    /// the shape of the job, so that errors come before the first event.
     /// @throws Error(Model) naming the file if it is missing, damaged or not accepted (accepted_models.h), or if its
     ///         features, input shape or output shape do not match the job
     void prepare(Environment& environment) override;
