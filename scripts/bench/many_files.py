@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Time of many files: a program for each, one program for all, and a campaign.
 
-    python -m scripts.bench.many_files [--files N] [--rounds N] [--ending .npz] [--page FILE]
+    python -m scripts.bench.many_files [--files N] [--rounds N] [--ending .npz] [--before CHECKOUT] [--page FILE]
 
 All ways process the same copies of the frame in data/ and take turns, in an order that changes from round to round. A fourth
 way, --before CHECKOUT, runs a campaign by the package and the program of another checkout, which must be built. The page holds

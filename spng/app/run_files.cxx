@@ -67,16 +67,16 @@ public:
     FileRuns(const CommandLine& line, instrument::Recording& recording, Progress& progress)
         : m_line(line), m_timing_file(line.timing_file), m_recording(recording), m_progress(progress) {}
 
-    /// Load the job, reserve its memory and prepare its services while the first line of the list is not there yet.
-    /// Errors are left to the first run, which meets them again.
+    /// Load the job before the first line of the list is there, and prepare its services unless the job waits for
+    /// memory that it shares with others. Errors are left to the first run, which meets them again.
     void load_ahead() {
         try {
             load({});
-            if (reserve()) {
+            if (m_session->job().settings(run_options(m_line)).at("share") == "none" && reserve()) {
                 m_session->prepare_services();
-                m_is_ahead = true;
             }
-        } catch (const std::exception&) {
+            m_is_ahead = true;
+        } catch (...) {
             m_session.reset();
         }
     }
@@ -125,15 +125,15 @@ private:
     /// Make the job ready for its first run.
     /// @return false if a signal came while the job waited for memory
     bool prepare(const PlaceholderValues& values) {
-        const bool is_ready = use_job_ahead(values);
-        if (!is_ready) {
+        if (!use_job_ahead(values)) {
             load(values);
         }
         require_own_files();
         log::open_held_files();
-        if (!is_ready && !reserve()) {
+        if (!m_is_reserved && !reserve()) {
             return false;
         }
+        m_is_ahead = false;
         m_session->prepare();
         m_is_prepared = true;
         m_session->describe(m_recording);
@@ -143,19 +143,18 @@ private:
 
     /// @return whether the job that was loaded ahead can run with these values
     bool use_job_ahead(const PlaceholderValues& values) {
-        if (!m_is_ahead) {
-            return false;
-        }
-        m_is_ahead = false;
         try {
-            m_session->change_files(values);
-            return true;
-        } catch (const Error&) { // for example a placeholder outside of names of files
-            return false;
+            if (m_is_ahead) {
+                m_session->change_files(values);
+            }
+        } catch (const Error&) { // for example a placeholder in the name of a network
+            m_is_ahead = false;
         }
+        return m_is_ahead;
     }
 
     void load(const PlaceholderValues& values) {
+        m_is_reserved = false;
         m_session.emplace(JobRequest{m_line.configuration, arguments_of_list(m_line), m_line.app, values});
     }
 
@@ -169,6 +168,7 @@ private:
             return false;
         }
         m_reserved = m_session->reservations();
+        m_is_reserved = true;
         return true;
     }
 
@@ -203,7 +203,8 @@ private:
     Progress& m_progress;
     std::optional<JobSession> m_session;
     std::optional<nlohmann::json> m_reserved; ///< the memory reservations of the process
-    bool m_is_ahead = false; ///< loaded ahead and not yet run
+    bool m_is_reserved = false;               ///< for the present session
+    bool m_is_ahead = false;                  ///< loaded ahead, and nothing of a run prepared
     bool m_is_prepared = false;
     std::set<std::filesystem::path> m_written; ///< by all runs
 };
@@ -218,7 +219,8 @@ int run_files(const CommandLine& line, instrument::Recording& recording) {
     Progress progress(Progress::style_for(line.progress));
     progress.files_begin(list.size());
     runs.emplace(line, recording, progress);
-    if (!list.size()) { // another program writes the list, perhaps after its own start
+    // Another program writes the list. Lines of a log file wait for a check of the names of all files.
+    if (!list.size() && log::held_files().empty()) {
         runs->load_ahead();
     }
     std::uint64_t done = 0, failed = 0;

@@ -110,7 +110,7 @@ public:
 
     /// Prepare every service that is not prepared yet.
     void prepare_services();
-    /// The same, then every other component.
+    /// Prepare the services, then every other component.
     void prepare_all();
 
     /// Prepare every service, and return the errors of those that cannot be prepared, each once.

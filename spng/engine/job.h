@@ -72,8 +72,8 @@ public:
     Job(const nlohmann::json& components, std::string source, const std::string& app = {});
     ~Job();
 
-    /// Load data files, build spectra and tables, load models and choose the devices; of nodes prepare none. Sets the number of
-    /// intra-op threads of the process. Optional: prepare() begins with it.
+    /// Load data files, build spectra and tables, load models and choose the devices, but prepare no node. Sets the
+    /// number of intra-op threads of the process. Optional: prepare() begins with it.
     /// @throws Error; a job whose services cannot be prepared cannot be used
     void prepare_services(const RunOptions& options);
     /// Prepare the services, then the nodes, and warm the devices up.
@@ -83,9 +83,9 @@ public:
     /// Run to the end of the stream. Sinks finalize completed events also after a failure.
     /// @throws the Error of the first event (in input order) that failed, unless failed events are skipped
     RunSummary run(const RunOptions& options);
-    /// Configure the nodes of a job that has run for other files, and open none.
-    /// @param components  as for the construction; may differ from those of the last run in the data of nodes that read or
-    ///                    write files
+    /// Configure the nodes for other files, and open none. Call it before prepare() or after run().
+    /// @param components  as for the construction; may differ from the present ones in the data of nodes that read
+    ///                    or write files
     /// @throws Error(Configuration) naming the first component that may not differ. Call it again with other components
     void change_files(const nlohmann::json& components);
     /// Make the job ready to run on these files: open them, and let all nodes forget the events of the last run. Everything

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A further run of a job, on other files.
+// Other files for a job, before its first run or for another one.
 
 #include "spng/core/error.h"
 #include "spng/engine/job.h"
@@ -39,7 +39,6 @@ void Job::change_files(const nlohmann::json& components) try {
                                           std::to_string(m_components.size())
                                     : "no array of components");
     }
-    Environment& environment = *m_environments.front();
     for (std::size_t i = 0; i < components.size(); ++i) {
         if (components[i] == m_components[i]) {
             continue;
@@ -49,14 +48,19 @@ void Job::change_files(const nlohmann::json& components) try {
         if (name != read_entry(m_components[i], i, m_source).name.text()) {
             reject_change(m_source, "component " + name);
         }
-        auto* const component = is_component(entry) ? environment.find(name) : nullptr;
+        auto* const component = is_component(entry) ? m_environments.front()->find(name) : nullptr;
         if (dynamic_cast<Node*>(component) == nullptr || dynamic_cast<FileUser*>(component) == nullptr) {
             const auto keys =
                 changed_keys(m_components[i].value("data", nlohmann::json::object()), *entry.data);
             reject_change(name, "another value of " + joined(keys, ", "));
         }
         m_components[i]["data"] = nullptr; // if configure() throws, the next run configures the node again
-        component->configure(*entry.data);
+        for (const auto& environment :
+             m_environments) { // replicas share some nodes, and have others of their own
+            if (auto* const own = environment->find(name)) {
+                own->configure(*entry.data);
+            }
+        }
         m_components[i] = components[i];
     }
 } catch (Error& error) {

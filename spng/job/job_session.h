@@ -15,9 +15,9 @@
 
 namespace spng {
 
-/// Loaded at construction; then reserve(), prepare_services(), prepare() and run() once each, in this order, on one thread;
-/// prepare_services() may be left out, and change_files() may precede prepare(). After that any number of runs on other
-/// files: change_files(), restart(), then run().
+/// Loaded at construction; then reserve(), prepare_services(), prepare() and run() once each, in this order, on one
+/// thread; prepare_services() may be left out, and change_files() may precede prepare(). After that any number of
+/// runs on other files: change_files(), restart(), then run().
 class JobSession {
 public:
     /// @throws as load_job()
@@ -54,8 +54,8 @@ public:
     /// @param call  calls job.run(options), for example inside a range
     RunSummary run(const std::function<RunSummary(Job& job, const RunOptions& options)>& call);
 
-    /// Give the placeholders other values, which may be in names of files and nowhere else. After prepare() this begins the
-    /// report of another run.
+    /// Give the placeholders other values, which may be in names of files and nowhere else. After prepare() this
+    /// begins the report of another run.
     /// @throws as Job::change_files(); call it again for the next run
     void change_files(PlaceholderValues values);
     /// Make the job ready for that run.
@@ -77,9 +77,9 @@ private:
     LoadedJob m_loaded;
     RunOptions m_options;
     bool m_is_prepared = false;
-    nlohmann::json m_reservations;                  ///< for the report
-    instrument::ReportOrigin m_origin;              ///< of the report: the start of the program, or change_files()
-    std::atomic<std::int64_t> m_begin{0}, m_end{0}; ///< of the run, wall_nanoseconds(); 0: not yet
+    nlohmann::json m_reservations;     ///< for the report
+    instrument::ReportOrigin m_origin; ///< of the report: the start of the program, or change_files()
+    std::atomic<std::int64_t> m_begin{0}, m_end{0};   ///< of the run, wall_nanoseconds(); 0: not yet
     std::atomic<std::uint64_t> m_completed_events{0}; ///< valid if m_end is not 0
 };
 

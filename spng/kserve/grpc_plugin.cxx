@@ -23,8 +23,7 @@ const GrpcPlugin& load() {
     const std::filesystem::path own = SharedLibrary::file_of(&grpc_plugin);
     const std::string file = (own.parent_path() / file_name).string();
     if (!std::filesystem::exists(file)) {
-        reject(file, "no such file",
-               "use HTTP, or build with gRPC (./wcb setup, ./wcb configure)");
+        reject(file, "no such file", "use HTTP, or build with gRPC (./wcb setup, ./wcb configure)");
     }
     const SharedLibrary library(file, SharedLibrary::Symbols::own);
     if (!library.is_open()) {

@@ -9,6 +9,7 @@ import re
 import shutil
 import signal
 import subprocess
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -83,6 +84,7 @@ class TestOutputs:
         names = ("first.npz", "second.tar", "third.npz")
         (tmp_path / "list").write_text("\n".join(names), encoding="utf-8")
         same = ["-c", wire_cell.PIPELINE, "-A", "dump=roi", "-A", "device=cpu"]
+        same += ["-A", "model=none"] if files == "-" else []
         folders = [tmp_path / "together", tmp_path / "alone"]
         for folder in folders:
             folder.mkdir()
@@ -158,35 +160,62 @@ class TestOutputs:
         out, errors = process.communicate(timeout=60)
         assert (process.returncode, out, errors) == (0, "", "2 files processed\n")
 
-    def test_loads_ahead(self, tmp_path: Path) -> None:
-        """The job is loaded while nobody has written a line. The report begins with the program, the file's time with its line."""
-        samples, channels, _ = wire_cell.default_adc()
-        wire_cell.write_arrays(tmp_path / "a.npz", wire_cell.event(samples, channels))
+    def start_ahead(self, folder: Path) -> subprocess.Popen:
+        """Start the main job and wait until its services are being prepared, without any line."""
         words = ["--files", "-", "-A", "output={name}-copy.npz", "--timing", "{name}.json", "-L", "info"]
-        words += ["-A", "device=cpu"]
-        with subprocess.Popen(
-            [wire_cell.PROGRAM, "-c", wire_cell.PIPELINE, *words],
-            cwd=tmp_path,
+        process = subprocess.Popen(
+            [wire_cell.PROGRAM, "-c", wire_cell.PIPELINE, *words, "-A", "device=cpu", "-A", "model=none"],
+            cwd=folder,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
-        ) as process:
-            assert process.stdin and process.stderr
-            line = ""
-            while "memory: one event of" not in line:  # just before the services are prepared
-                line = process.stderr.readline()
-                assert line, "the program ended"
-            begin = time.monotonic()
-            out, errors = process.communicate("a.npz\n", timeout=60)
-            end = time.monotonic()
+            preexec_fn=wire_cell.default_signals,
+        )
+        limit = threading.Timer(60, process.kill)
+        limit.start()
+        assert process.stderr
+        while "memory: one event of" not in (line := process.stderr.readline()):
+            assert line, "the job was not loaded"
+        limit.cancel()
+        return process
+
+    def test_loads_ahead(self, tmp_path: Path) -> None:
+        """The job is loaded while nobody has written a line. The report begins with the program, the file's time with its line."""
+        samples, channels, _ = wire_cell.default_adc()
+        wire_cell.write_arrays(tmp_path / "a.npz", wire_cell.event(samples, channels))
+        process = self.start_ahead(tmp_path)
+        time.sleep(2)  # longer than the rest of the start
+        begin = time.monotonic()
+        out, errors = process.communicate("a.npz\n", timeout=60)
+        end = time.monotonic()
         answer = json.loads(out)
         assert process.returncode == answer["status"] == 0, errors
         assert answer["seconds"] <= end - begin
         timing = json.loads((tmp_path / "a.json").read_text())
         phases = [row["name"] for row in timing["start_up"]]
-        assert phases[0] == "load program" and "try network" in phases and "restart nodes" not in phases
-        assert phases.count("read configuration") == 1
+        assert phases[0] == "load program" and "prepare FieldResponse:anode0" in phases
+        assert phases.count("read configuration") == 1 and "restart nodes" not in phases
+
+    def test_a_signal_before_the_first_line(self, tmp_path: Path) -> None:
+        process = self.start_ahead(tmp_path)
+        process.send_signal(signal.SIGTERM)
+        process.wait(60)
+        assert process.stdout and process.stderr
+        assert process.returncode == 128 + signal.SIGTERM and process.stdout.read() == ""
+        assert process.stderr.read().endswith("0 files processed\n")
+
+    def test_an_input_that_is_missing_costs_no_second_start(self, tmp_path: Path) -> None:
+        """The job that was loaded ahead waits for the next line."""
+        samples, channels, _ = wire_cell.default_adc()
+        wire_cell.write_arrays(tmp_path / "a.npz", wire_cell.event(samples, channels))
+        done = wire_cell.run(
+            *("-c", wire_cell.PIPELINE, "-A", "device=cpu", "-A", "model=none", "--on-error", "skip"),
+            *("--files", "-", "-A", "output={name}-copy.npz", "-L", "info"),
+            folder=tmp_path, input="none.npz\na.npz\n",
+        )  # fmt: skip
+        assert [status == 0 for status in statuses(done)] == [False, True]
+        assert done.stderr.count("memory: one event of") == 1
 
     @pytest.mark.parametrize("files", ["list", "-"])
     def test_a_placeholder_elsewhere(self, tmp_path: Path, files: str) -> None:
@@ -198,7 +227,14 @@ class TestOutputs:
         (tmp_path / "list").write_text(line, encoding="utf-8")
         words = ["-c", wire_cell.PIPELINE, "-A", "device=cpu", "-A"]
         done = wire_cell.run(
-            *words, "output={name}-list.npz", "-A", "model={net}", "--files", files, folder=tmp_path, input=line
+            *words,
+            "output={name}-list.npz",
+            "-A",
+            "model={net}",
+            "--files",
+            files,
+            folder=tmp_path,
+            input=line,
         )
         assert statuses(done) == [0], done.stderr
         alone = wire_cell.run(

@@ -273,8 +273,8 @@ def test_grpc_over_a_unix_socket_is_private(site: Site, tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(GRPC.exists(), reason="built with gRPC")
-def test_without_grpc_the_error_names_its_packages(site: Site) -> None:
-    assert "libgrpc++-dev" in error_of(site, "--serve", "grpc://127.0.0.1:0")
+def test_without_grpc_the_error_names_the_way_to_it(site: Site) -> None:
+    assert "./wcb setup" in error_of(site, "--serve", "grpc://127.0.0.1:0")
 
 
 def test_the_timing_of_a_server_is_written(site: Site, frame: Frame, tmp_path: Path) -> None:

@@ -31,7 +31,7 @@ constexpr std::size_t max_text_bytes = 4000; // the text of a status is in a hea
 
 constexpr std::size_t max_message_bytes = std::numeric_limits<int>::max(); // gRPC counts them in an int
 
-/// Keep gRPC until the process ends. Its last user to leave may wait 10 s for a thread that still watches connections.
+/// Keep gRPC until the process ends: its last user to leave may wait 10 s for a thread that watches connections.
 void keep_grpc() {
     const recorder::SignalsBlocked blocked; // its threads inherit the mask
     static const bool is_kept = (grpc_init(), true);

@@ -24,13 +24,18 @@ namespace {
 /// Memory of a forward of the shipped network [bytes per sample of one view]: its widest feature layers at
 /// the resolution of the input. Other networks need more or less; SPNGTorchService measures the loaded one.
 constexpr std::int64_t forward_bytes_per_sample = 64;
+/// The part of it beside the layers, which a network on a server needs here too: padded features and joined output.
+constexpr std::int64_t beside_bytes_per_sample = 20;
 
 std::vector<PlannedSet> plan_memory(const DNNROIConfig& config, PlannedCall& call) {
     const auto* service = dynamic_cast<const TorchService*>(call.environment->find(config.forward));
     const PlannedTensor& image = call.inputs.at(0).at(0);
-    const bool is_remote = service != nullptr && service->is_remote(); // the layers are the server's
-    const std::int64_t forward = is_remote ? 0 : forward_bytes_per_sample * image.samples();
-    call.ledger.network = std::max(call.ledger.network, forward);
+    const bool is_remote = service != nullptr && service->is_remote();
+    const std::int64_t forward =
+        (is_remote ? beside_bytes_per_sample : forward_bytes_per_sample) * image.samples();
+    if (!is_remote) { // tiles save memory of layers
+        call.ledger.network = std::max(call.ledger.network, forward);
+    }
     // The features of the network if they are known before the start, else all inputs.
     const std::size_t known = service == nullptr ? 0 : service->known_features().size();
     const std::size_t count = known > 0 ? known : call.inputs.at(0).size() + call.inputs.at(1).size();
