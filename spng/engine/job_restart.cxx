@@ -55,8 +55,8 @@ void Job::change_files(const nlohmann::json& components) try {
             reject_change(name, "another value of " + joined(keys, ", "));
         }
         m_components[i]["data"] = nullptr; // if configure() throws, the next run configures the node again
-        for (const auto& environment :
-             m_environments) { // replicas share some nodes, and have others of their own
+        // Replicas share some nodes, and have others of their own.
+        for (const auto& environment : m_environments) {
             if (auto* const own = environment->find(name)) {
                 own->configure(*entry.data);
             }
