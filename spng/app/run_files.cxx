@@ -67,20 +67,6 @@ public:
     FileRuns(const CommandLine& line, instrument::Recording& recording, Progress& progress)
         : m_line(line), m_timing_file(line.timing_file), m_recording(recording), m_progress(progress) {}
 
-    /// Load the job before the first line of the list is there, and prepare its services unless the job waits for
-    /// memory that it shares with others. Errors are left to the first run, which meets them again.
-    void load_ahead() {
-        try {
-            load({});
-            if (m_session->job().settings(run_options(m_line)).at("share") == "none" && reserve()) {
-                m_session->prepare_services();
-            }
-            m_is_ahead = true;
-        } catch (...) {
-            m_session.reset();
-        }
-    }
-
     Answer run(const PlaceholderValues& values) {
         try {
             Answer answer;
@@ -98,7 +84,7 @@ private:
             m_session->change_files(values);
             require_own_files();
             m_session->restart();
-        } else if (!prepare(values)) {
+        } else if (!load(values)) {
             answer.status = 128 + stop_signal();
             return;
         }
@@ -122,44 +108,11 @@ private:
         }
     }
 
-    /// Make the job ready for its first run.
     /// @return false if a signal came while the job waited for memory
-    bool prepare(const PlaceholderValues& values) {
-        if (!use_job_ahead(values)) {
-            load(values);
-        }
+    bool load(const PlaceholderValues& values) {
+        m_session.emplace(JobRequest{m_line.configuration, arguments_of_list(m_line), m_line.app, values});
         require_own_files();
         log::open_held_files();
-        if (!m_is_reserved && !reserve()) {
-            return false;
-        }
-        m_is_ahead = false;
-        m_session->prepare();
-        m_is_prepared = true;
-        m_session->describe(m_recording);
-        m_recording.run_begins();
-        return true;
-    }
-
-    /// @return whether the job that was loaded ahead can run with these values
-    bool use_job_ahead(const PlaceholderValues& values) {
-        try {
-            if (m_is_ahead) {
-                m_session->change_files(values);
-            }
-        } catch (const Error&) { // for example a placeholder in the name of a network
-            m_is_ahead = false;
-        }
-        return m_is_ahead;
-    }
-
-    void load(const PlaceholderValues& values) {
-        m_is_reserved = false;
-        m_session.emplace(JobRequest{m_line.configuration, arguments_of_list(m_line), m_line.app, values});
-    }
-
-    /// @return false if a signal came while the job waited for memory
-    bool reserve() {
         RunOptions options = run_options(m_line);
         options.counts = &m_progress.counts();
         if (m_reserved) { // by a session that could not be prepared, for example because of its input
@@ -168,7 +121,10 @@ private:
             return false;
         }
         m_reserved = m_session->reservations();
-        m_is_reserved = true;
+        m_session->prepare();
+        m_is_prepared = true;
+        m_session->describe(m_recording);
+        m_recording.run_begins();
         return true;
     }
 
@@ -203,8 +159,6 @@ private:
     Progress& m_progress;
     std::optional<JobSession> m_session;
     std::optional<nlohmann::json> m_reserved; ///< the memory reservations of the process
-    bool m_is_reserved = false;               ///< for the present session
-    bool m_is_ahead = false;                  ///< loaded ahead, and nothing of a run prepared
     bool m_is_prepared = false;
     std::set<std::filesystem::path> m_written; ///< by all runs
 };
@@ -219,10 +173,6 @@ int run_files(const CommandLine& line, instrument::Recording& recording) {
     Progress progress(Progress::style_for(line.progress));
     progress.files_begin(list.size());
     runs.emplace(line, recording, progress);
-    // Another program writes the list. Lines of a log file wait for a check of the names of all files.
-    if (!list.size() && log::held_files().empty()) {
-        runs->load_ahead();
-    }
     std::uint64_t done = 0, failed = 0;
     int status = 0;
     while (stop_signal() == 0 && (status == 0 || line.skip_failed)) {

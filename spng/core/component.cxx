@@ -97,18 +97,13 @@ std::vector<Error> Environment::try_services() {
     return errors;
 }
 
-void Environment::prepare_services() {
-    for (const auto& component : m_components) {
-        if (dynamic_cast<Service*>(component.get()) != nullptr) {
-            prepare(*component);
-        }
-    }
-}
-
 void Environment::prepare_all() {
-    prepare_services();
-    for (const auto& component : m_components) {
-        prepare(*component);
+    for (const bool services : {true, false}) {
+        for (const auto& component : m_components) {
+            if ((dynamic_cast<Service*>(component.get()) != nullptr) == services) {
+                prepare(*component);
+            }
+        }
     }
 }
 

@@ -108,9 +108,7 @@ public:
         wrong_service_type(name, asking);
     }
 
-    /// Prepare every service that is not prepared yet.
-    void prepare_services();
-    /// Prepare the services, then every other component.
+    /// Prepare every service that is not prepared yet, then every other component.
     void prepare_all();
 
     /// Prepare every service, and return the errors of those that cannot be prepared, each once.

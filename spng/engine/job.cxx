@@ -94,25 +94,13 @@ std::unique_ptr<Environment> Job::make_environment() {
     });
 }
 
-void Job::prepare_services(const RunOptions& options) {
-    if (m_device_warnings != nullptr) { // they are prepared
-        return;
-    }
+void Job::prepare(const RunOptions& options) {
     m_device_warnings = std::make_unique<DeviceWarnings>();
-    with_readable_errors([&] {
+    try {
+        check_outputs();
         make_replicas(requested_devices());
         keep_within_budget();
         at::set_num_threads(operation_threads(options));
-        for (const auto& environment : m_environments) {
-            environment->prepare_services();
-        }
-    });
-}
-
-void Job::prepare(const RunOptions& options) {
-    with_readable_errors([this] { check_outputs(); });
-    prepare_services(options);
-    with_readable_errors([&] {
         for (const auto& environment : m_environments) {
             environment->prepare_all();
         }
@@ -123,12 +111,6 @@ void Job::prepare(const RunOptions& options) {
             }
         }
         make_device_replicas(options);
-    });
-}
-
-void Job::with_readable_errors(const std::function<void()>& action) const {
-    try {
-        action();
     } catch (...) {
         try {
             rethrow_readable("");

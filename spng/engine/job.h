@@ -72,20 +72,17 @@ public:
     Job(const nlohmann::json& components, std::string source, const std::string& app = {});
     ~Job();
 
-    /// Load data files, build spectra and tables, load models and choose the devices, but prepare no node. Sets the
-    /// number of intra-op threads of the process. Optional: prepare() begins with it.
-    /// @throws Error; a job whose services cannot be prepared cannot be used
-    void prepare_services(const RunOptions& options);
-    /// Prepare the services, then the nodes, and warm the devices up.
+    /// Load data files, build spectra and tables, load models and choose the device. Sets the number of
+    /// intra-op threads of the process.
     /// @throws Error
     void prepare(const RunOptions& options);
 
     /// Run to the end of the stream. Sinks finalize completed events also after a failure.
     /// @throws the Error of the first event (in input order) that failed, unless failed events are skipped
     RunSummary run(const RunOptions& options);
-    /// Configure the nodes for other files, and open none. Call it before prepare() or after run().
-    /// @param components  as for the construction; may differ from the present ones in the data of nodes that read
-    ///                    or write files
+    /// Configure the nodes of a job that has run for other files, and open none.
+    /// @param components  as for the construction; may differ from those of the last run in the data of nodes that read or
+    ///                    write files in each run, not of those that read one in prepare()
     /// @throws Error(Configuration) naming the first component that may not differ. Call it again with other components
     void change_files(const nlohmann::json& components);
     /// Make the job ready to run on these files: open them, and let all nodes forget the events of the last run. Everything
@@ -143,8 +140,6 @@ public:
     instrument::InputReport input_report() const;
 
 private:
-    /// Call `action`, and turn what it throws into an Error that names the configuration, or the lost device.
-    void with_readable_errors(const std::function<void()>& action) const;
     /// Call `visit` with each component that uses files, and its name.
     void for_each_file_user(const std::function<void(const FileUser&, const std::string&)>& visit) const;
 
@@ -184,7 +179,7 @@ private:
     /// CUDA graphs of each replica that can exist at the same time, without a limit of memory.
     int cuda_graphs() const;
 
-    /// From prepare_services() to the end of run(). Declared first: the others may warn in their destructors.
+    /// From prepare() to the end of run(). Declared first: the others may warn in their destructors.
     std::unique_ptr<DeviceWarnings> m_device_warnings;
     std::string m_source;
     nlohmann::json m_components; ///< for the replicas

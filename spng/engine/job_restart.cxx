@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Other files for a job, before its first run or for another one.
+// A further run of a job, on other files.
 
 #include "spng/core/error.h"
 #include "spng/engine/job.h"
 #include "spng/engine/job_entries.h"
 #include "spng/graph/node.h"
+#include "spng/io/data_file_reader.h"
 
 #include <set>
 
@@ -49,18 +50,16 @@ void Job::change_files(const nlohmann::json& components) try {
             reject_change(m_source, "component " + name);
         }
         auto* const component = is_component(entry) ? m_environments.front()->find(name) : nullptr;
-        if (dynamic_cast<Node*>(component) == nullptr || dynamic_cast<FileUser*>(component) == nullptr) {
+        const bool opens_files_of_a_run = dynamic_cast<Node*>(component) != nullptr &&
+                                          dynamic_cast<FileUser*>(component) != nullptr &&
+                                          dynamic_cast<DataFileReader*>(component) == nullptr;
+        if (!opens_files_of_a_run) {
             const auto keys =
                 changed_keys(m_components[i].value("data", nlohmann::json::object()), *entry.data);
             reject_change(name, "another value of " + joined(keys, ", "));
         }
         m_components[i]["data"] = nullptr; // if configure() throws, the next run configures the node again
-        // Replicas share some nodes, and have others of their own.
-        for (const auto& environment : m_environments) {
-            if (auto* const own = environment->find(name)) {
-                own->configure(*entry.data);
-            }
-        }
+        component->configure(*entry.data); // replicas share these nodes
         m_components[i] = components[i];
     }
 } catch (Error& error) {

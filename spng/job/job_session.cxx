@@ -87,11 +87,9 @@ RunSummary JobSession::run(const std::function<RunSummary(Job&, const RunOptions
 }
 
 void JobSession::change_files(PlaceholderValues values) {
-    if (m_is_prepared) {
-        m_origin = instrument::begin_report();
-        m_begin = m_end = 0;
-        m_completed_events = 0;
-    }
+    m_origin = instrument::begin_report();
+    m_begin = m_end = 0;
+    m_completed_events = 0;
     m_request.values = std::move(values);
     job().change_files(with_values(configuration().components, m_request.values));
 }

@@ -15,9 +15,8 @@
 
 namespace spng {
 
-/// Loaded at construction; then reserve(), prepare_services(), prepare() and run() once each, in this order, on one
-/// thread; prepare_services() may be left out, and change_files() may precede prepare(). After that any number of
-/// runs on other files: change_files(), restart(), then run().
+/// Loaded at construction; then reserve(), prepare() and run() once each, in this order, on one thread. After that any
+/// number of runs on other files: change_files(), restart(), then run().
 class JobSession {
 public:
     /// @throws as load_job()
@@ -40,13 +39,7 @@ public:
     /// For reports.
     const nlohmann::json& reservations() const { return m_reservations; }
 
-    /// As Job::prepare_services().
-    void prepare_services() { job().prepare_services(m_options); }
-    /// As Job::prepare().
-    void prepare() {
-        job().prepare(m_options);
-        m_is_prepared = true;
-    }
+    void prepare() { job().prepare(m_options); }
 
     const RunOptions& options() const { return m_options; }
 
@@ -54,8 +47,7 @@ public:
     /// @param call  calls job.run(options), for example inside a range
     RunSummary run(const std::function<RunSummary(Job& job, const RunOptions& options)>& call);
 
-    /// Give the placeholders other values, which may be in names of files and nowhere else. After prepare() this
-    /// begins the report of another run.
+    /// Begin a run with other values of the placeholders, which may be in names of files and nowhere else, and its report.
     /// @throws as Job::change_files(); call it again for the next run
     void change_files(PlaceholderValues values);
     /// Make the job ready for that run.
@@ -76,10 +68,9 @@ private:
     JobRequest m_request;
     LoadedJob m_loaded;
     RunOptions m_options;
-    bool m_is_prepared = false;
-    nlohmann::json m_reservations;     ///< for the report
-    instrument::ReportOrigin m_origin; ///< of the report: the start of the program, or change_files()
-    std::atomic<std::int64_t> m_begin{0}, m_end{0};   ///< of the run, wall_nanoseconds(); 0: not yet
+    nlohmann::json m_reservations;                  ///< for the report
+    instrument::ReportOrigin m_origin;              ///< of the report: the start of the program, or restart()
+    std::atomic<std::int64_t> m_begin{0}, m_end{0}; ///< of the run, wall_nanoseconds(); 0: not yet
     std::atomic<std::uint64_t> m_completed_events{0}; ///< valid if m_end is not 0
 };
 

@@ -9,7 +9,6 @@ import re
 import shutil
 import signal
 import subprocess
-import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -67,11 +66,9 @@ def fixture_listed(tmp_path: Path) -> Path:
 class TestOutputs:
     """Each file gives what a program of its own gives."""
 
-    @pytest.mark.parametrize("files", ["list", "-"])
-    def test_the_main_job(self, tmp_path: Path, files: str) -> None:
+    def test_the_main_job(self, tmp_path: Path) -> None:
         """Outputs, dumps and warnings are equal byte by byte, counts in the timing files too. The second file has dead, NaN and
-        noisy channels, so that findings and warnings of one file must not remain for the next. With standard input the job
-        is loaded before its first line.
+        noisy channels, so that findings and warnings of one file must not remain for the next.
         """
         samples, channels, _ = wire_cell.default_adc()
         first = wire_cell.write_arrays(tmp_path / "first.npz", wire_cell.event(samples, channels))
@@ -84,13 +81,12 @@ class TestOutputs:
         names = ("first.npz", "second.tar", "third.npz")
         (tmp_path / "list").write_text("\n".join(names), encoding="utf-8")
         same = ["-c", wire_cell.PIPELINE, "-A", "dump=roi", "-A", "device=cpu"]
-        same += ["-A", "model=none"] if files == "-" else []
         folders = [tmp_path / "together", tmp_path / "alone"]
         for folder in folders:
             folder.mkdir()
         together = wire_cell.run(
-            *same, "--files", files, "-A", "output=together/{name}.npz", "--timing", "together/{name}.json",
-            folder=tmp_path, input="\n".join(names),
+            *same, "--files", "list", "-A", "output=together/{name}.npz", "--timing", "together/{name}.json",
+            folder=tmp_path,
         )  # fmt: skip
         assert together.returncode == 0, together.stderr
         assert statuses(together) == [0, 0, 0]
@@ -160,71 +156,30 @@ class TestOutputs:
         out, errors = process.communicate(timeout=60)
         assert (process.returncode, out, errors) == (0, "", "2 files processed\n")
 
-    def start_ahead(self, folder: Path) -> subprocess.Popen:
-        """Start the main job and wait until its services are being prepared, without any line."""
-        words = ["--files", "-", "-A", "output={name}-copy.npz", "--timing", "{name}.json", "-L", "info"]
+    def test_the_time_of_a_file_begins_with_its_line(self, listed: Path, tmp_path: Path) -> None:
         process = subprocess.Popen(
-            [wire_cell.PROGRAM, "-c", wire_cell.PIPELINE, *words, "-A", "device=cpu", "-A", "model=none"],
-            cwd=folder,
+            [wire_cell.PROGRAM, COPY, "--files", "-", "-A", "output={name}-copy.npz"],
+            cwd=tmp_path,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
             text=True,
-            preexec_fn=wire_cell.default_signals,
         )
-        limit = threading.Timer(60, process.kill)
-        limit.start()
-        assert process.stderr
-        while "memory: one event of" not in (line := process.stderr.readline()):
-            assert line, "the job was not loaded"
-        limit.cancel()
-        return process
+        assert process.stdin and process.stdout
+        for name in ("a.npz", "b.tar.gz"):
+            begin = time.monotonic()
+            process.stdin.write(f"in/{name}\n")
+            process.stdin.flush()
+            answer = json.loads(process.stdout.readline())
+            assert answer["status"] == 0 and answer["seconds"] <= time.monotonic() - begin
+            time.sleep(1)
+        process.communicate(timeout=60)
 
-    def test_loads_ahead(self, tmp_path: Path) -> None:
-        """The job is loaded while nobody has written a line. The report begins with the program, the file's time with its line."""
-        samples, channels, _ = wire_cell.default_adc()
-        wire_cell.write_arrays(tmp_path / "a.npz", wire_cell.event(samples, channels))
-        process = self.start_ahead(tmp_path)
-        time.sleep(2)  # longer than the rest of the start
-        begin = time.monotonic()
-        out, errors = process.communicate("a.npz\n", timeout=60)
-        end = time.monotonic()
-        answer = json.loads(out)
-        assert process.returncode == answer["status"] == 0, errors
-        assert answer["seconds"] <= end - begin
-        timing = json.loads((tmp_path / "a.json").read_text())
-        phases = [row["name"] for row in timing["start_up"]]
-        assert phases[0] == "load program" and "prepare FieldResponse:anode0" in phases
-        assert phases.count("read configuration") == 1 and "restart nodes" not in phases
-
-    def test_a_signal_before_the_first_line(self, tmp_path: Path) -> None:
-        process = self.start_ahead(tmp_path)
-        process.send_signal(signal.SIGTERM)
-        process.wait(60)
-        assert process.stdout and process.stderr
-        assert process.returncode == 128 + signal.SIGTERM and process.stdout.read() == ""
-        assert process.stderr.read().endswith("0 files processed\n")
-
-    def test_an_input_that_is_missing_costs_no_second_start(self, tmp_path: Path) -> None:
-        """The job that was loaded ahead waits for the next line."""
-        samples, channels, _ = wire_cell.default_adc()
-        wire_cell.write_arrays(tmp_path / "a.npz", wire_cell.event(samples, channels))
-        done = wire_cell.run(
-            *("-c", wire_cell.PIPELINE, "-A", "device=cpu", "-A", "model=none", "--on-error", "skip"),
-            *("--files", "-", "-A", "output={name}-copy.npz", "-L", "info"),
-            folder=tmp_path, input="none.npz\na.npz\n",
-        )  # fmt: skip
-        assert [status == 0 for status in statuses(done)] == [False, True]
-        assert done.stderr.count("memory: one event of") == 1
-
-    @pytest.mark.parametrize("files", ["list", "-"])
-    def test_a_placeholder_elsewhere(self, tmp_path: Path, files: str) -> None:
+    def test_a_placeholder_elsewhere(self, tmp_path: Path) -> None:
         """It is replaced for the first line, on which the services may depend."""
         samples, channels, _ = wire_cell.default_adc()
         wire_cell.write_arrays(tmp_path / "a.npz", wire_cell.event(samples, channels))
         network = str(wire_cell.DATA / "dnnroi.ts")
         line = json.dumps({"input": str(tmp_path / "a.npz"), "net": network}) + "\n"
-        (tmp_path / "list").write_text(line, encoding="utf-8")
         words = ["-c", wire_cell.PIPELINE, "-A", "device=cpu", "-A"]
         done = wire_cell.run(
             *words,
@@ -232,7 +187,7 @@ class TestOutputs:
             "-A",
             "model={net}",
             "--files",
-            files,
+            "-",
             folder=tmp_path,
             input=line,
         )
@@ -355,14 +310,11 @@ class TestFailures:
         done = wire_cell.run(COPY, "--files", "-", folder=tmp_path, input="# nothing\n")
         assert (done.returncode, done.stdout, done.stderr) == (0, "", "0 files processed\n")
 
-    @pytest.mark.parametrize("files", ["list", "-"])
-    def test_a_job_that_cannot_be_loaded(self, listed: Path, tmp_path: Path, files: str) -> None:
+    def test_a_job_that_cannot_be_loaded(self, listed: Path, tmp_path: Path) -> None:
         """Each line has the error; without a line nothing is said, as nothing was to be done."""
-        words = [COPY, "-A", "output={name}.npz", "--tla-code", "plugins=['Absent']", "--files", files]
-        (tmp_path / "list").write_text("", encoding="utf-8")
+        words = [COPY, "-A", "output={name}.npz", "--tla-code", "plugins=['Absent']", "--files", "-"]
         done = wire_cell.run(*words, folder=tmp_path, input="")
         assert (done.returncode, done.stdout, done.stderr) == (0, "", "0 files processed\n")
-        (tmp_path / "list").write_text("in/a.npz\n", encoding="utf-8")
         done = wire_cell.run(*words, folder=tmp_path, input="in/a.npz\n")
         assert statuses(done) == [2] and done.returncode == 2
         assert done.stderr.count("error: ") == 1 and "Absent" in done.stderr

@@ -155,11 +155,8 @@ TEST(MemoryPlan, LeavesTheLayersOfARemoteNetworkToItsServer) {
                          {root / "cfg", root / "cfg/lib"});
     const MemoryPlan plan = Job(components, "pipeline.jsonnet").memory_plan();
     EXPECT_EQ(plan.network, 0);
-    constexpr std::int64_t samples = 2 * 800 * 6000 / 4;
-    const auto in_network = static_cast<std::size_t>(MemoryUse::network);
-    const Job local(evaluate_jsonnet(root / "cfg/pipeline.jsonnet", {}, {root / "cfg", root / "cfg/lib"}),
-                    "pipeline.jsonnet");
-    EXPECT_EQ(local.memory_plan().event.at(in_network) - plan.event.at(in_network), samples * (64 - 20));
+    EXPECT_EQ(format_bytes(plan.event_peak()), "228 MB"); // 308 MB with the layers
+    EXPECT_NE(plan.peaks_in, "SPNGDNNROI:induction");
     EXPECT_EQ(choose_within(plan, 10 * plan.total(1), 1, 0).network_budget, 0);
 }
 
