@@ -19,9 +19,8 @@ import numpy as np
 
 EVENT = re.compile(r"^(?:frame|runs|values|shape)_.*_(\d+)\.npy$")
 SPARSE = ("runs", "values", "shape")  # a sparse frame has these members in place of frame_
-BLOCK = (
-    1 << 16
-)  # larger ones are mapped anew for each read, which takes three times as long on a worker of dask
+# Larger blocks are mapped anew for each read, which takes three times as long on a worker of dask.
+BLOCK = 1 << 16
 
 
 class Readable(Protocol):
