@@ -114,6 +114,7 @@ def test_rounding(site: Site, frames: wire_cell.Arrays) -> None:
     "mode",
     [
         {"events_in_flight": 2},
+        {"engine": "TbbFlow", "events_in_flight": 4},
         {"cuda_graph": "on"},
         {"cuda_graph": "on", "engine": "TbbFlow", "events_in_flight": 3},
         {"dtype": "float64"},
@@ -123,6 +124,8 @@ def test_rounding(site: Site, frames: wire_cell.Arrays) -> None:
         {"batch": "false"},
         {"model": NETWORK},
         {"model": NETWORK, "cuda_graph": "on"},
+        {"model": "standin", "engine": "TbbFlow"},
+        {"device": "cuda:0,cuda:1", "engine": "TbbFlow"},
     ],
     ids=name_of_mode,
 )
@@ -136,10 +139,7 @@ def test_mode(site: Site, frames: wire_cell.Arrays, mode: dict[str, Any]) -> Non
     [
         {"events_in_flight": 1},
         {"engine": "TbbFlow", "events_in_flight": 1},
-        {"engine": "TbbFlow", "events_in_flight": 4},
-        {"model": "standin", "engine": "TbbFlow"},
         {"device": "cuda:0,cuda:0"},
-        {"device": "cuda:0,cuda:1", "engine": "TbbFlow"},
     ],
     ids=name_of_mode,
 )

@@ -81,13 +81,8 @@ def test_every_kernel_is_launched_by_an_operator_and_known_to_the_emulator() -> 
     assert launched == kernel_names()
 
 
-@pytest.mark.parametrize(
-    ("compile_kernels", "architecture", "line_information"),
-    [
-        pytest.param(*compiler.values, *target, id=f"{compiler.id}-{target[0]}", marks=compiler.marks)
-        for compiler, target in zip(COMPILERS, [("sm_80", False), ("sm_90", True)], strict=True)
-    ],
-)
+@pytest.mark.parametrize("compile_kernels", COMPILERS)
+@pytest.mark.parametrize(("architecture", "line_information"), [("sm_80", False), ("sm_90", True)])
 def test_no_kernel_spills_and_line_information_is_there_on_request(
     compile_kernels: Compile, architecture: str, line_information: bool, tmp_path: Path
 ) -> None:
