@@ -16,24 +16,25 @@ local chain(spng, job, group, batch) =
     local is_induction = group.kind == 'induction', has_network = is_induction && group.model != 'none';
     local has_long_pulses = spng.has_long_pulses(group), has_noise_decon = wants('wiener') && spng.has_noise_decon(group);
 
-    local noise_filters = [spng.noise_filter(name, group, job.groups) for name in job.noise_filters];
+    local noise_filters = spng.noise_filters(job.noise_filters, group, job.groups, job.max_bad_share);
     local resampler = if spng.is_resampled then [spng.Resampler(group)] else [];
     local decon = tap('decon', spng.Decon(group));
     local gauss = tap('gauss', spng.Apply1DSpectrum('gauss', group));
     // Images at the sampling of the ROIs, each with the noise of its channels; SPNGLongPulses makes a second loose image.
     local names = spng.images(group);
     local filters = [tap(name, spng.Apply1DSpectrum(name, group, spng.rebin)) for name in names];
-    local noise = [if name == 'loose' && has_long_pulses then spng.LongPulses(group) else spng.ChannelRMS(name, group) for name in names];
+    local noise = [if name == 'loose' && has_long_pulses then spng.LongPulses(group) else spng.ChannelRMS(name, group, job.groups) for name in names];
     local images = tap('images', pg.fan.fanin_node(std.length(names), 'images-' + group.name));
     local regions = tap('regions', spng.ThresholdROIs(group));
     local coincidence(target) = job.tap('coincidence', target, spng.NoTileMPCoincidence(target, batch, job.groups, job.dead_is_hit));
     // The images of the network have the noise of single wires, not that of the sums of SPNGLongPulses.
     local loose = filters[std.find('loose', names)[0]];
-    local loose_noise = if has_long_pulses then spng.ChannelRMS('loose', group) else noise[std.find('loose', names)[0]];
+    local loose_noise = if has_long_pulses then spng.ChannelRMS('loose', group, job.groups) else noise[std.find('loose', names)[0]];
     local network_images = pg.fan.fanin_node(2, 'network-images-' + group.name);
     local roi = if !is_induction then regions else tap('roi', if has_network then spng.DNNROI(group) else spng.CoincidenceROIs(group));
     local signal = tap('signal', spng.ApplyROI('signal', group));
     local charge_error = spng.ChargeError(group);
+    local decon_charge = spng.RemoveBaseline(group);
 
     local wiener = spng.Apply1DSpectrum('wiener', group);
     local noise_decon = if has_noise_decon then spng.Decon(group, 'noise') else decon;
@@ -54,6 +55,7 @@ local chain(spng, job, group, batch) =
         + (if has_network && has_long_pulses then [link(loose, loose_noise)] else [])
         + [link(gauss, signal), link(roi, signal, hp=1)]
         + (if wants('error') then [link(gauss, charge_error), link(roi, charge_error, hp=1)] else [])
+        + (if wants('decon_charge') then [link(gauss, decon_charge)] else [])
         + (if wants('wiener') then [
                link(decon, wiener),
                link(wiener, wiener_signal),
@@ -66,7 +68,7 @@ local chain(spng, job, group, batch) =
     local outputs = [
         [['signal'], signal],
         [['error'], charge_error],
-        [['gauss'], gauss],
+        [['decon_charge'], decon_charge],
         [['wiener'], wiener_signal],
     ] + (if is_induction then [[['loose'], loose], [['mp2', 'mp3'], coincidence(group)]] else []) + [[['roi'], roi]];
     { links: links, outputs: outputs, signal: signal };
@@ -80,7 +82,8 @@ local chain(spng, job, group, batch) =
 /// batch_anodes  true: anodes with equal responses and networks share tensors; auto: true on CUDA if memory allows
 /// other_anodes  reject or ignore channels of anodes that are not in tpcid
 /// check_input  true: warn if noise, polarity or pulse shape of the first events do not fit the detector (wire-cell --strict: fail)
-/// max_bad_share  warn if a larger share of an anode's channels is absent, NaN, out of range, dead, masked or saturated
+/// max_bad_share  warn if a larger share of an anode's channels is absent, NaN, out of range, dead, masked or saturated, or if the
+///            step channels of noise_filter masks a larger share of a view
 /// device     auto, cpu, cuda, cuda:N; several with commas, or cuda:all: events are spread over them
 /// engine     Pgrapher (serial) or TbbFlow (parallel)
 /// events_in_flight  events processed at the same time; Pgrapher takes at most two on a device, and one on the CPU
@@ -102,18 +105,24 @@ local chain(spng, job, group, batch) =
 /// remote_model  name of the network on the server; empty: that of the model file without ending
 /// dtype      float32 or float64
 /// mask_threshold  a sample is in an ROI if the output of the network is above this, 0 to 1; empty: that of the model
-/// tags       products to write: signal, error (of the charge, docs/physics-notes.md#charge-error), gauss, wiener (with the noise as summary), loose, mp2, mp3, roi
+/// seed_threshold  ROIs begin at samples above this [noise RMS of the channel] on planes whose ROIs come from thresholds; or two
+///            numbers, for induction and collection planes; empty: that of the filter set
+/// grow_threshold  these ROIs grow along ticks while samples are above this [noise RMS of the channel]; in the same form
+/// tags       products to write: signal, error (of the charge, docs/physics-notes.md#charge-error), decon_charge (before ROIs),
+///            wiener (with the noise as summary), loose, mp2, mp3, roi
 /// dump       edges to write to files beside the output: adc, decon, gauss, loose and tight (input of the network, with coincidence), images,
 ///            regions, coincidence, roi, signal
 /// batch      false: one node for each view instead of one for views of equal shape
 /// results_on_device  true: results of a CUDA device stay in its memory, for programs that take them from there; not for output files
 /// dead_is_hit  true: dead channels count as hit in the coincidence of the other views
 /// noise_filter  steps on the raw waveforms, with commas, in the fixed order of the chain: sticky, which interpolates samples whose
-///            low bits stick; tails, which removes the tails of the RC coupling; lines, which subtracts harmonics of power
-///            supplies and clocks; channels, which finds dead and noisy channels and masks them; coherent, which subtracts the
-///            noise that the channels of a front-end board share; default: those of the detector; or none
+///            low bits stick; response, which corrects channels with other electronics; chirping, which masks the ticks in which
+///            preamplifiers chirp; tails, which removes the tails of the RC coupling; lines, which subtracts harmonics of power
+///            supplies and clocks; negative, which masks negative pulses of whole front-end boards; coherent, which subtracts the noise that the channels of a front-end board share; channels,
+///            which finds dead and noisy channels and masks them; default: those of the detector; or none
 /// bad_channels  JSON file with the list "bad" of the Wire-Cell Toolkit's channel noise database: channels that are treated as masked
-///            in every event; channel_info there may set min_rms_cut and max_rms_cut of the step channels; empty: none
+///            in every event; channel_info there may set min_rms_cut and max_rms_cut of the step channels, and reconfig, the
+///            electronics of channels, for the step response; empty: none
 /// filters    named set of filters and thresholds of the detector; empty: its default
 /// memory_budget  limit of tensor memory on each device: 4GB, 800MB; empty: 9/10 of the free memory on CUDA and within ulimit -v,
 ///            otherwise none
@@ -148,6 +157,8 @@ function(
     remote_model='',
     dtype='float32',
     mask_threshold='',
+    seed_threshold='',
+    grow_threshold='',
     tags='signal',
     dump='',
     batch=true,
@@ -189,6 +200,8 @@ function(
         remote_model: remote_model,
         dtype: dtype,
         mask_threshold: mask_threshold,
+        seed_threshold: seed_threshold,
+        grow_threshold: grow_threshold,
         tags: tags,
         dump: dump,
         batch: batch,

@@ -114,7 +114,7 @@ function(
     );
     local context = {
         type: 'SPNGContext',
-        data: { device: device, precision: precision, dtype: dtype, threads: args.whole('threads', threads), verbosity: args.whole('verbosity', verbosity) },
+        data: { device: device, precision: precision, dtype: dtype, threads: args.whole('threads', threads), verbosity: args.whole('verbosity', verbosity), about: det.name + ' anode ' + tpcid },
     };
     if process == '' then pg.main(simulation, engine, uses=[context])
     else pipeline(

@@ -80,21 +80,20 @@ void fill(InputFrame& frame, const std::vector<Segments>& rows) {
     frame.owner = std::move(samples);
 }
 
-/// Return the ticks without samples, counted from the first sample of the frame.
+/// Return the ticks without samples.
 std::vector<ChannelRange> gaps_of(const InputFrame& frame, const std::vector<Segments>& rows) {
     std::vector<ChannelRange> gaps;
     for (const Segments& segments : rows) {
         const int channel = segments.front()->channel;
-        std::int64_t done = 0;
+        std::int64_t done = frame.first_tick;
         for (const TraceView* trace : segments) {
-            const std::int64_t begin = begin_of(*trace) - frame.first_tick;
-            if (begin > done) {
-                gaps.push_back({channel, done, begin});
+            if (begin_of(*trace) > done) {
+                gaps.push_back({channel, done, begin_of(*trace)});
             }
-            done = end_of(*trace) - frame.first_tick;
+            done = end_of(*trace);
         }
-        if (done < frame.ticks) {
-            gaps.push_back({channel, done, frame.ticks});
+        if (const std::int64_t end = frame.first_tick + frame.ticks; done < end) {
+            gaps.push_back({channel, done, end});
         }
     }
     return gaps;

@@ -21,8 +21,8 @@ constexpr const char* page = "docs/wirecell-plugin.md";
 
 /// The products that cfg/pipeline.jsonnet can make.
 const std::vector<std::string>& products() {
-    static const std::vector<std::string> names = {"signal", "error", "gauss", "wiener",
-                                                   "loose",  "mp2",   "mp3",   "roi"};
+    static const std::vector<std::string> names = {"signal", "error", "decon_charge", "wiener",
+                                                   "loose",  "mp2",   "mp3",          "roi"};
     return names;
 }
 
@@ -240,7 +240,10 @@ std::vector<TraceTag> trace_tags(const SigProcConfig& config, const std::string&
                     .where = where + ", key tags",
                     .seen = "'" + text + "'",
                     .expected = "product or product:tag, with one of: " + joined(products()),
-                    .hint = tag.empty() ? "write a tag behind the colon" : suggestion(product, products())});
+                    .hint = tag.empty() ? "write a tag behind the colon"
+                            : product == "gauss"
+                                ? "signal is the charge within ROIs, decon_charge that before ROIs"
+                                : suggestion(product, products())});
         }
         add(product, tag, "tags");
     }

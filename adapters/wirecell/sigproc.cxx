@@ -181,30 +181,24 @@ std::vector<TraceView> traces_of(const WireCell::IFrame& frame, std::string tag)
     return views;
 }
 
-/// WCT counts the ticks of masks from the time of the frame, as those of traces; this project from the first sample.
+/// Ticks of masks count from the time of the frame in both programs.
 void append_masks(const MaskMap& from, InputFrame& to) {
     for (const auto& [name, channels] : from) {
         auto& ranges = to.masks[name];
         for (const auto& [channel, bins] : channels) {
             for (const auto& [begin, end] : bins) {
-                const ChannelRange range{channel, std::max<std::int64_t>(begin - to.first_tick, 0),
-                                         std::min<std::int64_t>(end - to.first_tick, to.ticks)};
-                if (range.begin < range.end || begin > end) { // the pipeline rejects the latter
-                    ranges.push_back(range);
-                }
+                ranges.push_back({channel, begin, end});
             }
         }
     }
 }
 
 /// Masks without ranges are left out: FrameFileSink would write arrays without elements, which FrameFileSource rejects.
-/// @param first_tick  of the samples
-MaskMap mask_map(const ChannelMasks& masks, int first_tick) {
+MaskMap mask_map(const ChannelMasks& masks) {
     MaskMap map;
     for (const auto& [name, ranges] : masks) {
         for (const ChannelRange& range : ranges) {
-            map[name][range.channel].emplace_back(static_cast<int>(range.begin + first_tick),
-                                                  static_cast<int>(range.end + first_tick));
+            map[name][range.channel].emplace_back(static_cast<int>(range.begin), static_cast<int>(range.end));
         }
     }
     return map;
@@ -282,7 +276,7 @@ std::shared_ptr<const WireCell::IFrame> SigProc::process(const WireCell::IFrame&
     append_masks(in.masks(), frame);
     const OutputFrame result = m_pipeline->process(std::move(frame));
     return std::make_shared<ResultFrame>(in, result_traces(result, m_keys), m_keys.frame_tag,
-                                         mask_map(result.masks, result.traces.at(0).first_tick));
+                                         mask_map(result.masks));
 }
 
 bool SigProc::operator()(const input_pointer& in, output_pointer& out) {

@@ -9,6 +9,7 @@ local wc = import 'wirecell.jsonnet';
 {
     name: 'microboone',
     anodes: [0],
+    file_source: 'https://github.com/WireCell/wire-cell-data',
     wires: 'microboone-celltree-wires-v2.1.json.bz2',
     field_response(anode):: 'ub-10-half.json.bz2',
     noise_spectra: 'microboone-noise-spectra-v2.json.bz2',
@@ -23,6 +24,15 @@ local wc = import 'wirecell.jsonnet';
     truth: { smear_long: [2.6919, 2.6750, 2.7138], smear_tran: [0.7377, 0.7158, 0.1398] },
     // Coupling of the wires: chndb-base.jsonnet, and OmniChannelNoiseDB.cxx, which takes two layers.
     rc_tails: { constant: 1.0 * wc.ms, layers: 2 },
+    // Channels whose preamplifiers were set to another gain and shaping time until run 7000 (list: params.jsonnet, which has
+    // 1.1 us; 1.0 us: OmniChannelNoiseDB's predecessor SimpleChannelNoiseDB.h, and the setting that arXiv:1705.07341 names).
+    channel_response: [{
+        channels: std.range(2016, 2095) + std.range(2192, 2303) + std.range(2352, 2399),
+        gain: 4.7 * wc.mV / wc.fC,
+        shaping: 1.0 * wc.us,
+    }],
+    // Diagnostics.h of the toolkit
+    chirping: { max_rms: 0.9, block: 20, max_alternation: 0.2 },
     // Readout windows of long readouts: a track along the drift lasts 2.33 ms, less than `after`.
     window: { core: 12000, before: 1000, after: 5000 },
 

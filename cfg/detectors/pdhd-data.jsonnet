@@ -6,13 +6,19 @@ local wc = import 'wirecell.jsonnet';
 (import 'pdhd_badAPA1.jsonnet') {
     name: 'pdhd-data',
     raw_readout: { tick: 512 * wc.ns, nticks: 5859 },
-    // Noise that real frames have and simulated ones lack; the toolkit's jobs for data have such steps too
-    // (cfg/pgrapher/experiment/pdhd/nf.jsonnet).
-    noise_filters: ['lines', 'channels', 'coherent'],
-    // Boards begin three channels later than in the simulation (docs/decisions/coherent-noise.md).
-    groups(anode):: [
-        group + (if std.get(group, 'board_channels') == 40 then { board_shift: 3 } else {})
-        for group in super.groups(anode)
-    ],
+    // Noise that real frames have and simulated ones lack: the steps of production (DUNE/dunereco, DUNEWireCell/pdhd, and
+    // wire-cell-toolkit, cfg/pgrapher/experiment/pdhd: nf.jsonnet, chndb-base.jsonnet), and lines.
+    noise_filters: ['lines', 'negative', 'coherent', 'channels'],
+    // Boards of the map of channels (pdhd-coh-groups.jsonnet there), which the simulation does not have
+    // (docs/decisions/real-noise.md). Each half of a board pulses separately (pdhd-femb-negpulse-groups.jsonnet).
+    board_shift(anode):: { induction: if anode % 2 == 0 then 37 else 31, collection: 0 },
+    negative_pulses: { parts: 2 },
+    // The list `bad` of chndb-base.jsonnet there.
+    bad_channels(anode)::
+        local listed = [
+            2297, 2580, 2940, 3347, 3758, 3805, 3866, 4722, 5379, 5472, 5556, 5607, 5608, 5920, 5921, 6072, 7099, 7288, 7679, 7876,
+            9120, 9125, 9126, 9127, 9306, 9307, 9309, 9310, 9534, 9956, 9986, 9987, 9988,
+        ];
+        [channel for channel in listed if std.floor(channel / 2560) == anode],
     period_hint: 'frames of the simulation have ticks of 500 ns and need -A detname=pdhd or pdhd_badAPA1',
 }

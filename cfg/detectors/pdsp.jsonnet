@@ -8,6 +8,7 @@ local wc = import 'wirecell.jsonnet';
 (import 'wrapped_anode.jsonnet') {
     name: 'pdsp',
     anodes: [0, 1, 2, 3, 4, 5],
+    file_source: 'https://github.com/WireCell/wire-cell-data',
     wires: 'protodune-wires-larsoft-v4.json.bz2',
     field_response(anode):: 'dune-garfield-1d565.json.bz2',
     noise_spectra: 'protodune-noise-spectra-v1.json.bz2',

@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// ProtoDUNE-VD, anodes above the cathode: strips in three views, with electronics outside of the argon.
-// Source of the values: public wire-cell-toolkit (cfg/pgrapher/experiment/protodunevd/params.jsonnet). The toolkit reads the pulse shape of
-// these electronics from a file that is not public; here it is that of the cold electronics with the gain that the toolkit
-// notes, 11 mV/fC (docs/limits.md).
+// ProtoDUNE-VD, anodes above the cathode: strips in three views, with electronics outside of the argon whose pulse shape is in a
+// file of samples.
+// Source of the values: public dunereco (DUNEWireCell/protodunevd/{params,sim}.jsonnet).
 local wc = import 'wirecell.jsonnet';
 
 (import 'strip_anode.jsonnet') {
     name: 'pdvd_top',
     anodes: [4, 5, 6, 7],
-    noise_spectra: 'pdvd-top-noise-spectra-v1.3.json.bz2',
-    electronics: { gain: 11.0 * wc.mV / wc.fC, shaping: 2.2 * wc.us, postgain: 1.0 },
+    noise_spectra: 'pdvd-top-noise-spectra-v3.json.bz2',
+    // The samples peak at 1.3 us with 7.21 mV/fC, which the factor makes 9.81 mV/fC.
+    electronics: {
+        type: 'JsonElecResponse',
+        filename: 'dunevd-coldbox-elecresp-top-psnorm_400.json.bz2',
+        postgain: 1.36,
+    },
     // 0 to 2 V; baselines 1 V
     digitiser: { bits: 14, fullscale: 2.0 * wc.volt, baselines: [8192, 8192, 8192] },
 }

@@ -9,6 +9,7 @@ local wc = import 'wirecell.jsonnet';
 {
     name: 'sbnd',
     anodes: [0, 1],
+    file_source: 'https://github.com/WireCell/wire-cell-data',
     wires: 'sbnd-wires-geometry-v0202.json.bz2',
     field_response(anode):: 'garfield-sbnd-v1.json.bz2',
     noise_spectra: 'sbnd-noise-spectra-v1.json.bz2',

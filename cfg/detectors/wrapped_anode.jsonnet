@@ -6,6 +6,9 @@ local filters = import 'filters.jsonnet';
 local wc = import 'wirecell.jsonnet';
 
 {
+    // Descriptions with the same channel numbers: the input check names the one that fits instead.
+    alternatives:: [import 'pdhd.jsonnet', import 'pdhd_badAPA1.jsonnet', import 'pdsp.jsonnet'],
+
     readout: { tick: 500 * wc.ns, nticks: 6000, start: -250 * wc.us },
 
     // Distance of the response plane, where the paths of the field response start, from the collection plane, and the drift

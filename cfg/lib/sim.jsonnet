@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The steps of the simulation as parts of a graph for one anode of a detector description (detectors/*.jsonnet). Each node type
 // has one function, with its name. Job files connect the parts.
+local make_electronics = import 'electronics.jsonnet';
 local pg = import 'pgraph.jsonnet';
 local wc = import 'wirecell.jsonnet';
 
@@ -12,7 +13,8 @@ function(det, anode, seed=1) {
 
     local component(type, name, data, uses=[]) = { type: type, name: name, data: data, uses: uses },
 
-    local wires = component('WireSchemaFile', det.name, { filename: det.wires }),
+    local file_source = { [if std.objectHasAll(det, 'file_source') then 'source']: det.file_source },
+    local wires = component('WireSchemaFile', det.name, { filename: det.wires } + file_source),
     local anode_plane = component('AnodePlane', label, {
         ident: anode,
         wire_schema: wc.tn(wires),
@@ -57,8 +59,8 @@ function(det, anode, seed=1) {
 
     // From drifted charge to ADC counts -------------------------------------------------------------------------------
 
-    local field = component('FieldResponse', label, { filename: det.field_response(anode) }),
-    local electronics = component('ColdElecResponse', det.name, det.electronics),
+    local field = component('FieldResponse', label, { filename: det.field_response(anode) } + file_source),
+    local electronics = make_electronics.components(det),
     local adc_per_voltage = std.pow(2, det.digitiser.bits) / det.digitiser.fullscale,
 
     // Waveforms have the sampling of the detector's frames, the truth that of the output of the chain.
@@ -83,9 +85,9 @@ function(det, anode, seed=1) {
             tick: raw_readout.tick,
             nticks: raw_readout.nticks,
             field_response: wc.tn(field),
-            elec_response: wc.tn(electronics),
+            elec_response: [wc.tn(each) for each in electronics],
             ADC_mV: adc_per_voltage,
-        } + extra, 1, 1, [anode_plane, field, electronics]),
+        } + extra, 1, 1, [anode_plane, field] + electronics),
 
     /// The truth has the time at which the charge reaches the wires: after the way from the response plane at the speed of the
     /// field response.
@@ -94,7 +96,7 @@ function(det, anode, seed=1) {
             delay: det.response_plane.distance / det.response_plane.speed,
         } + extra, 1, 1, [anode_plane]),
 
-    /// coherent: RMS in ADC counts of the noise that channels of one front-end board share
+    /// coherent: RMS in ADC counts of the noise that channels of one front-end board share; extra: further keys of the node
     AddNoise(coherent=0, extra={})::
         node('SPNGAddNoise', label, {
             anode: wc.tn(anode_plane),
@@ -112,6 +114,15 @@ function(det, anode, seed=1) {
             baselines: det.digitiser.baselines,
             bits: det.digitiser.bits,
         }, 1, 1, [anode_plane]),
+
+    /// filename: raw waveforms; tag: of them; others: reject or ignore channels of other anodes
+    Overlay(filename, tag='', others='reject')::
+        node('SPNGOverlay', label, {
+            inname: filename,
+            intag: tag,
+            bits: det.digitiser.bits,
+            other_channels: others,
+        }, 1, 1),
 
     /// frames: dense or sparse
     FrameFileSink(filename, name, frames='dense'):: node('FrameFileSink', name, { outname: filename, frames: frames }, 1, 0),

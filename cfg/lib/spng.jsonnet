@@ -3,14 +3,17 @@
 // function, with its name. Job files connect the parts.
 local job_anodes = import 'anodes.jsonnet';
 local args = import 'arguments.jsonnet';
+local make_electronics = import 'electronics.jsonnet';
 local pg = import 'pgraph.jsonnet';
 local wc = import 'wirecell.jsonnet';
 
 /// det: detector description; anodes: index of the anode, or a list of indices; filters: name of one of the detector's filter
-/// sets, empty for its default; bad_channels: file with a list of channels, see SPNGChannelList, empty for none
-function(det, anodes, filters='', bad_channels='') {
+/// sets, empty for its default; bad_channels: file with a list of channels, see SPNGChannelList, empty for none; thresholds: of
+/// ROIs instead of those of the filter set, { seed, grow }, each { induction, collection }, null for that of the set
+function(det, anodes, filters='', bad_channels='', thresholds={}) {
     local spng = self,
     local set_name = if filters == '' then det.filter_set else filters,
+    filter_set:: set_name,
     local set_of_anode(anode) =
         local sets = det.filter_sets(anode);
         if std.objectHas(sets, set_name) then sets[set_name]
@@ -42,7 +45,21 @@ function(det, anodes, filters='', bad_channels='') {
     /// anodes of a group have equal sets.
     local filters_of(group) = of_anode(sets, anode_of(group.views[0])),
     local section(group) = std.get(group, 'settings', group.kind),
-    local settings(group) = filters_of(group)[section(group)],
+    local settings(group) = with_thresholds(group.kind, filters_of(group)[section(group)]),
+    local with_thresholds(kind, set) =
+        local threshold(name) = std.get(std.get(thresholds, name, {}), kind);
+        local seed = threshold('seed'), grow = threshold('grow');
+        set {
+            [if kind == 'induction' then 'rois']+: {
+                [if seed != null then 'seed_rms_factor']: seed,
+                [if seed != null then 'lone_seed_rms_factor']: std.max(seed, set.rois.lone_seed_rms_factor),
+                [if grow != null then 'grow_rms_factor']: grow,
+            },
+            [if kind == 'collection' then 'witness']+: {
+                [if seed != null then 'threshold_rms_factor']: seed,
+                [if grow != null then 'grow_rms_factor']: grow,
+            },
+        },
     /// The image whose noise is the summary of the tag wiener.
     local noise_image(group) =
         if noise_images != null then of_anode(noise_images, anode_of(group.views[0]))[section(group)]
@@ -56,8 +73,10 @@ function(det, anodes, filters='', bad_channels='') {
 
     local component(type, name, data, uses=[]) = { type: type, name: name, data: data, uses: uses },
 
-    local wires = component('WireSchemaFile', det.name, { filename: det.wires }),
-    local electronics = component('ColdElecResponse', det.name, det.electronics),
+    // The repository of files that do not come with this project.
+    local file_source = { [if std.objectHasAll(det, 'file_source') then 'source']: det.file_source },
+    local wires = component('WireSchemaFile', det.name, { filename: det.wires } + file_source),
+    local electronics = make_electronics.components(det),
     local planes = [
         component('AnodePlane', 'anode' + anode, {
             ident: anode,
@@ -70,14 +89,19 @@ function(det, anodes, filters='', bad_channels='') {
     // Anodes with the same field response share the services made from it, which are named after the first of them.
     local response_files = [det.field_response(anode) for anode in all],
     local first_alike(anode) = all[std.find(of_anode(response_files, anode), response_files)[0]],
-    local fields = [component('FieldResponse', 'anode' + all[i], { filename: response_files[i] }) for i in indices(all)],
+    local fields = [component('FieldResponse', 'anode' + all[i], { filename: response_files[i] } + file_source) for i in indices(all)],
 
     // Bad channels of the file, and those of the detector.
     local own_bad_channels =
         if std.objectHasAll(det, 'bad_channels') then std.flattenArrays([det.bad_channels(anode) for anode in all]) else [],
-    local channel_lists =
-        if bad_channels == '' && own_bad_channels == [] then []
-        else [component('SPNGChannelList', det.name, { filename: bad_channels, bad: own_bad_channels, wire_schema: wc.tn(wires) }, [wires])],
+    local other_electronics = std.get(det, 'channel_response', []),
+    local known_channels = component('SPNGChannelList', det.name, {
+        filename: bad_channels,
+        bad: own_bad_channels,
+        [if other_electronics != [] then 'channel_response']: other_electronics,
+        wire_schema: wc.tn(wires),
+    }, [wires]),
+    local channel_lists = if bad_channels == '' && own_bad_channels == [] then [] else [known_channels],
     local channel_list = { [if channel_lists != [] then 'channel_list']: wc.tn(channel_lists[0]) },
 
     local group_data(group) = {
@@ -123,15 +147,16 @@ function(det, anodes, filters='', bad_channels='') {
     TorchFRERSpectrum(plane, anode=all[0], readout=det.readout)::
         local alike = first_alike(anode);
         local field = of_anode(fields, alike);
+        local shaper = make_electronics.of_plane(electronics, plane);
         local label = (if readout == det.readout then '' else 'raw-') + 'anode' + alike + '-plane' + plane;
         component('TorchFRERSpectrum', label, {
             field_response: wc.tn(field),
-            elec_response: wc.tn(electronics),
+            elec_response: wc.tn(shaper),
             fr_plane_id: plane,
             readout_period: readout.tick,
             ADC_mV: std.pow(2, det.digitiser.bits) / det.digitiser.fullscale,
             default_nticks: readout.nticks,
-        }, [field, electronics]),
+        }, [field, shaper]),
 
     local low_pass(name, filter) = component('HfFilter', name, filter),
     local high_pass(name, tau) = component('LfFilter', name, { tau: tau }),
@@ -197,6 +222,28 @@ function(det, anodes, filters='', bad_channels='') {
             read_ahead: ahead,
         }, 0, 1),
 
+    /// What another detector with the same channel numbers would see.
+    local alternative(other, anode) = {
+        detname: other.name,
+        anode: anode,
+        collecting: std.set([view.plane for group in other.groups(anode) if group.kind == 'collection' for view in group.views]),
+        gain: adc_per_charge(other) / adc_per_charge(det),
+    },
+    local adc_per_charge(other) =
+        local of_plane = if std.isArray(other.electronics) then other.electronics[0] else other.electronics;
+        std.get(of_plane, 'gain', 1) * std.get(of_plane, 'postgain', 1) * std.pow(2, other.digitiser.bits) / other.digitiser.fullscale,
+    local shape(other, anode) =
+        std.sort(['%d: %d' % [view.plane, group.channels] for group in other.groups(anode) for view in group.views]),
+    local tick_of(other) = std.get(other, 'raw_readout', other.readout).tick,
+    local has_one_gain(other) = std.isObject(other.electronics) && std.objectHas(other.electronics, 'gain'),
+    local alternatives = [
+        alternative(other, anode)
+        for other in if std.objectHasAll(det, 'alternatives') && has_one_gain(det) then det.alternatives else []
+        if has_one_gain(other) && other.name != det.name && tick_of(other) == raw_readout.tick
+        for anode in all
+        if std.member(other.anodes, anode) && shape(other, anode) == shape(det, anode)
+    ],
+
     /// Prediction of noise, polarity and pulse shape from the description of the detector, for the groups of the job.
     InputCheck(groups)::
         local views = spng.ViewGroups(groups);
@@ -209,6 +256,7 @@ function(det, anodes, filters='', bad_channels='') {
             groups: wc.tn(views),
             frer_spectrum: names(responses),
             spectra: std.get(det, 'noise_spectra', ''),
+            alternatives: alternatives,
         }, [views] + responses),
 
     /// others: reject or ignore channels of anodes that are not in the job
@@ -230,6 +278,34 @@ function(det, anodes, filters='', bad_channels='') {
             [if others != 'reject' then 'other_channels']: others,
         } + channel_list, 1, std.length(groups), [views] + checks + channel_lists),
 
+    /// The groups of a frame of charge, with the sampling of the chain. Masked channels keep their charge, so that masks end up
+    /// in the output only.
+    ChargeToTorchSetFanout(groups, intag='', others='reject')::
+        local views = spng.ViewGroups(groups);
+        node('SPNGFrameToTorchSetFanout', label, {
+            groups: wc.tn(views),
+            output_groups: [group.name for group in groups],
+            intag: intag,
+            bad_masks: [],
+            equal_is_dead: false,
+            max_bad_share: 1,  // channels may be absent
+            adc_bits: 31,  // largest charge of a tick that is valid: 16 * 2^31 electrons
+            default_nticks: det.readout.nticks,
+            readout_period: det.readout.tick,
+            [if spng.is_resampled then 'chain_period']: raw_readout.tick,
+            period_hint: 'resample the charge to the ticks of the chain',
+            [if others != 'reject' then 'other_channels']: others,
+        }, 1, std.length(groups), [views]),
+
+    /// In: charge [electrons]. Out: waveforms without noise [ADC above the baseline].
+    ChargeToWaveforms(group)::
+        local responses = [spng.TorchFRERSpectrum(view.plane, anode_of(view)) for view in group.views];
+        node('SPNGChargeToWaveforms', group.name, {
+            frer_spectrum: names(responses),
+            channels: group.channels,
+            pad_wire_domain: !group.cyclic,
+        }, 1, 1, responses),
+
     /// image: see WireFilter
     Decon(group, image='')::
         local responses = [spng.TorchFRERSpectrum(view.plane, anode_of(view)) for view in group.views];
@@ -239,6 +315,8 @@ function(det, anodes, filters='', bad_channels='') {
             wire_filter: [wc.tn(filter)],
             channels: group.channels,
             pad_wire_domain: !group.cyclic,
+            // A network gets the image of the whole group, of which it knows the edges.
+            [if std.get(group, 'model', 'none') != 'none' then 'few_rows']: false,
         }, 1, 1, responses + [filter]),
 
     /// rebin: ticks of an output sample
@@ -256,50 +334,135 @@ function(det, anodes, filters='', bad_channels='') {
     StickyCodes(group)::
         node('SPNGStickyCodes', group.name, { adc_bits: det.digitiser.bits } + std.get(det, 'sticky_codes', {}), 1, 1),
 
+    /// The error of a step that needs a key of the detector.
+    local lacks(key, step) =
+        error "the description of detector '" + det.name + "' lacks " + key + ', which the step ' + step + ' of noise_filter needs',
+
+    /// Channels with other electronics, those of the detector's `channel_response` or of the file of bad channels; in: ADC counts.
+    ChannelResponse(group, groups)::
+        local views = spng.ViewGroups(groups);
+        if other_electronics == [] && bad_channels == '' then lacks('channel_response', 'response')
+        else node('SPNGChannelResponse', group.name, {
+            groups: wc.tn(views),
+            group: group.name,
+            elec_response: wc.tn(make_electronics.of_plane(electronics, group.views[0].plane)),
+            channel_list: wc.tn(known_channels),
+            readout_period: raw_readout.tick,
+        }, 1, 1, [views, known_channels] + electronics),
+
+    /// Ticks in which preamplifiers chirp; in: ADC counts.
+    Chirping(group)::
+        if std.objectHas(det, 'chirping') then node('SPNGChirping', group.name, det.chirping, 1, 1) else lacks('chirping', 'chirping'),
+
     /// The tails that the coupling capacitors leave behind pulses; in: ADC counts.
     RCTails(group)::
         if std.objectHas(det, 'rc_tails') then node('SPNGRCTails', group.name, det.rc_tails, 1, 1)
-        else error "the description of detector '" + det.name + "' lacks rc_tails, which the step tails of noise_filter needs",
+        else lacks('rc_tails', 'tails'),
 
     /// Lines of constant frequency; in: ADC counts. A detector may set keys of the node in `harmonic_lines`, such as bands.
     HarmonicLineFilter(group)::
         node('SPNGHarmonicLineFilter', group.name, std.get(det, 'harmonic_lines', {}), 1, 1),
 
+    /// Front-end boards of a group, whose channels share noise.
+    local boards(group) = {
+        board_channels: [group.board_channels],
+        board_shift: if std.objectHasAll(det, 'board_shift')
+        then [det.board_shift(anode_of(view))[group.kind] for view in group.views]
+        else [0],
+    },
+    local has_boards(group) = std.objectHas(group, 'board_channels'),
+
     /// Dead and noisy channels; in: ADC counts. A detector may set keys of the node in `channel_status`, such as max_rms.
-    ChannelStatus(group, groups)::
+    /// shared_noise: none, kept or removed, as the key of the node
+    ChannelStatus(group, groups, shared_noise, max_bad_share)::
         local views = spng.ViewGroups(groups);
         local responses = [spng.TorchFRERSpectrum(view.plane, anode_of(view), raw_readout) for view in group.views];
-        node('SPNGChannelStatus', group.name, {
+        local shaper = make_electronics.of_plane(electronics, group.views[0].plane);
+        node('SPNGChannelStatus', (if shared_noise == 'kept' then 'dead-' else '') + group.name, {
             groups: wc.tn(views),
             group: group.name,
             frer_spectrum: names(responses),
             spectra: std.get(det, 'noise_spectra', ''),
-        } + channel_list + std.get(det, 'channel_status', {}), 1, 1, [views] + responses + channel_lists),
+            // Spectra give the peak gain of cold electronics; of other electronics they are taken as they are.
+            gain: if shaper.type == 'ColdElecResponse' then shaper.data.gain else 0,
+            shared_noise: shared_noise,
+            max_bad_share: if shared_noise == 'kept' then 1 else max_bad_share,
+        } + (if shared_noise == 'none' && has_boards(group) then boards(group) else {})
+        + channel_list + std.get(det, 'channel_status', {}), 1, 1, [views] + responses + channel_lists),
+
+    /// Negative pulses of front-end boards; in: ADC counts. The detector gives in `negative_pulses` the parts of a board that pulse
+    /// separately.
+    NegativePulses(group, groups)::
+        local views = spng.ViewGroups(groups);
+        if !has_boards(group) then lacks('board_channels', 'negative')
+        else if !std.objectHas(det, 'negative_pulses') then lacks('negative_pulses', 'negative')
+        else
+            local whole = boards(group), channels = group.board_channels / det.negative_pulses.parts;
+            node('SPNGNegativePulses', group.name, {
+                groups: wc.tn(views),
+                group: group.name,
+                board_channels: [channels],
+                board_shift: [shift % channels for shift in whole.board_shift],
+            }, 1, 1, [views]),
 
     /// The noise that the channels of one front-end board share; in: ADC counts.
     CoherentNoiseFilter(group, groups)::
         local views = spng.ViewGroups(groups);
-        if std.objectHas(group, 'board_channels') then node('SPNGCoherentNoiseFilter', group.name, {
+        if has_boards(group) then node('SPNGCoherentNoiseFilter', group.name, {
             groups: wc.tn(views),
             group: group.name,
-            board_channels: [group.board_channels],
-            board_shift: [std.get(group, 'board_shift', 0)],
-        }, 1, 1, [views])
-        else error "the description of detector '" + det.name + "' lacks board_channels, which the step coherent of noise_filter needs",
+        } + boards(group), 1, 1, [views])
+        else lacks('board_channels', 'coherent'),
 
-    /// From the sampling of the frames to that of the chain.
+    /// The deconvolved charge before ROIs, with a baseline of 0.
+    RemoveBaseline(group):: node('SPNGRemoveBaseline', group.name, {}, 1, 1),
+
+    /// From the sampling of the frames to that of the chain; behind ChargeToWaveforms, the other way.
     Resampler(group):: node('SPNGResampler', group.name, {}, 1, 1),
 
-    /// The step on raw waveforms with this name of the job argument noise_filter.
-    noise_filter(name, group, groups):: {
-        sticky: spng.StickyCodes(group),
-        tails: spng.RCTails(group),
-        lines: spng.HarmonicLineFilter(group),
-        channels: spng.ChannelStatus(group, groups),
-        coherent: spng.CoherentNoiseFilter(group, groups),
-    }[name],
+    /// The nodes of the steps on raw waveforms with these names of the job argument noise_filter, in their order
+    /// (noise_filters.jsonnet). Dead channels are found before shared noise is subtracted, which they lack and would get.
+    noise_filters(steps, group, groups, max_bad_share)::
+        local has(step) = std.member(steps, step);
+        local status(shared_noise) = spng.ChannelStatus(group, groups, shared_noise, max_bad_share);
+        local nodes = {
+            sticky: [spng.StickyCodes(group)],
+            response: [spng.ChannelResponse(group, groups)],
+            chirping: [spng.Chirping(group)],
+            tails: [spng.RCTails(group)],
+            lines: [spng.HarmonicLineFilter(group)],
+            negative: [spng.NegativePulses(group, groups)],
+            coherent: (if has('channels') then [status('kept')] else []) + [spng.CoherentNoiseFilter(group, groups)],
+            channels: [status(if has('coherent') then 'removed' else 'none')],
+        };
+        std.flattenArrays([nodes[step] for step in steps]),
 
-    ChannelRMS(name, group):: node('SPNGChannelRMS', name + '-' + group.name, settings(group).noise, 1, 1),
+    /// The noise of the channels in an image that the detector's noise spectra predict.
+    ImageNoise(name, group, groups)::
+        local views = spng.ViewGroups(groups);
+        local responses = [spng.TorchFRERSpectrum(view.plane, anode_of(view)) for view in group.views];
+        local filters = [spng.TimeFilter(name, group, view.plane) for view in group.views];
+        local along_wires = spng.WireFilter(group);
+        local shaper = make_electronics.of_plane(electronics, group.views[0].plane);
+        component('SPNGImageNoise', name + '-' + group.name, {
+            groups: wc.tn(views),
+            group: group.name,
+            frer_spectrum: names(responses),
+            wire_filter: wc.tn(along_wires),
+            base_spectrum_name: names(filters),
+            rebin: spng.rebin,
+            spectra: std.get(det, 'noise_spectra', ''),
+            gain: if shaper.type == 'ColdElecResponse' then shaper.data.gain else 0,
+        }, [views, along_wires] + responses + filters),
+
+    /// The noise of a view matters for a cap and for a network; with few channels it is that of the detector's spectra.
+    ChannelRMS(name, group, groups)::
+        local noise = settings(group).noise;
+        local is_of_view = std.get(noise, 'cap', 0) > 0 || (std.get(group, 'model', 'none') != 'none' && std.member(spng.network_images, name));
+        local expected = if is_of_view then [spng.ImageNoise(name, group, groups)] else [];
+        node('SPNGChannelRMS', name + '-' + group.name, noise {
+            [if is_of_view then 'expected_noise']: wc.tn(expected[0]),
+        }, 1, 1, expected),
 
     /// Whether the noise image needs a separate deconvolution, with another filter along wires.
     has_noise_decon(group):: std.objectHas(noise_image(group), 'wire'),

@@ -17,7 +17,7 @@ local link(tail, head, hp=0, tp=0) = { tail: tail, head: head, tp: tp, hp: hp };
 function(chain, detectors, given)
     local options = make_options(detectors, given);
     local anodes = options.anodes;
-    local spng = make_spng(options.det, anodes, given.filters, given.bad_channels);
+    local spng = make_spng(options.det, anodes, given.filters, given.bad_channels, options.thresholds);
     local views_of(groups) =
         if options.joins_views then groups
         else [group { name: view.name, views: [view] } for group in groups for view in group.views];
@@ -37,6 +37,23 @@ function(chain, detectors, given)
         for batch in spng.batches(groups_of, given.model, options.joins_anodes)
     ];
     local groups = std.flattenArrays(batches);
+    local models = std.set([group.model for group in groups if group.kind == 'induction' && group.model != 'none']);
+    local why_no_network =
+        if given.model == 'none' then 'model=none'
+        else if std.objectHasAll(options.det, 'model') && spng.filter_set != options.det.filter_set
+        then 'the network of ' + options.det.name + ' needs filters=' + options.det.filter_set
+        else options.det.name + ' has none';
+    local of_network = [name for name in ['mask_threshold', 'model_server', 'remote_model'] if given[name] != ''];
+    /// One line about the job for its reports.
+    local about =
+        if models == [] && of_network != []
+        then error "argument '" + of_network[0] + "' is about a network, and the job has no network: " + why_no_network
+        else std.join(', ', [
+            options.det.name + ' anode ' + std.join(', ', [std.toString(anode) for anode in anodes]),
+            'filters ' + spng.filter_set,
+            if models == [] then 'no network: ' + why_no_network else 'network ' + std.join(', ', models),
+        ] + (if options.noise_filters == [] then [] else ['noise filter ' + std.join(', ', options.noise_filters)])
+          + [name + ' ' + given[name] for name in ['mask_threshold', 'seed_threshold', 'grow_threshold'] if given[name] != '']);
     local group_names = [group.name for group in groups];
     local out_tags = options.out_tags;
     local wants(tag) = std.member(out_tags, tag);
@@ -67,10 +84,11 @@ function(chain, detectors, given)
                                               max_bad_share=options.max_bad_share);
 
     // The part of the job that chains use. Fields refer to locals: Jsonnet computes a local once but a field at each access.
-    local noise_filters = options.noise_filters, dead_is_hit = options.dead_is_hit;
+    local noise_filters = options.noise_filters, dead_is_hit = options.dead_is_hit, max_bad_share = options.max_bad_share;
     local job = {
         groups: groups,
         noise_filters: noise_filters,
+        max_bad_share: max_bad_share,
         dead_is_hit: dead_is_hit,
         wants:: wants,
         indices:: indices,
@@ -116,4 +134,4 @@ function(chain, detectors, given)
         + [link(results[i], pack, i) for i in indices(results)]
         + [link(pack, ends[i], tp=i) for i in indices(ends)]
     );
-    pg.main(graph, given.engine, uses=[options.context], app_data={ events_in_flight: options.events_in_flight })
+    pg.main(graph, given.engine, uses=[options.context { data+: { about: about } }], app_data={ events_in_flight: options.events_in_flight })

@@ -5,15 +5,22 @@
 local job_anodes = import 'anodes.jsonnet';
 local args = import 'arguments.jsonnet';
 
-local known_tags = ['signal', 'error', 'gauss', 'wiener', 'loose', 'mp2', 'mp3', 'roi'];
-// Steps on raw waveforms, in the order of the chain.
-local known_noise_filters = ['sticky', 'tails', 'lines', 'channels', 'coherent'];
+local known_tags = ['signal', 'error', 'decon_charge', 'wiener', 'loose', 'mp2', 'mp3', 'roi'];
+// Names of other programs and of earlier versions.
+local other_tags = { gauss: 'signal, the charge within ROIs that OmnibusSigProc calls gauss, or decon_charge, the charge before ROIs' };
+local known_noise_filters = import 'noise_filters.jsonnet';
 local known_edges = ['adc', 'decon', 'gauss', 'loose', 'tight', 'images', 'regions', 'coincidence', 'roi', 'signal'];
 
-local checked(what, words, known) =
+local checked(what, words, known, others={}) =
     local unknown = [word for word in words if !std.member(known, word)];
     if unknown == [] then words
-    else error 'unknown ' + what + ' ' + std.join(', ', unknown) + '; known: ' + std.join(', ', known);
+    else
+        local meant = ['; did you mean ' + others[word] + '?' for word in unknown if std.objectHas(others, word)];
+        error 'unknown ' + what + ' ' + std.join(', ', unknown) + '; known: ' + std.join(', ', known) + std.join('', meant);
+
+local unique(what, words) =
+    local repeated = std.set([word for word in words if std.count(words, word) > 1]);
+    if repeated == [] then words else error what + ' ' + std.join(', ', repeated) + ' is given twice; each runs once, in a fixed order';
 
 /// detectors: descriptions by name (detectors/all.jsonnet); given: the arguments of cfg/pipeline.jsonnet by name
 function(detectors, given)
@@ -22,11 +29,11 @@ function(detectors, given)
         else if std.objectHas(detectors, given.detname) then detectors[given.detname]
         else error "unknown detector '" + given.detname + "'; known: " + std.join(', ', std.objectFields(detectors));
     local anodes = job_anodes.chosen(det, given.tpcid);
-    local out_tags = checked('tag', args.list(given.tags), known_tags);
+    local out_tags = checked('tag', args.list(given.tags), known_tags, other_tags);
     local dumped = checked('edge to dump', args.list(given.dump), known_edges);
     local asked_filters = args.list(given.noise_filter);
     local checked_filters = checked('noise filter',
-                                    asked_filters,
+                                    unique('noise filter', asked_filters),
                                     (if std.length(asked_filters) == 1 then ['none', 'default'] else []) + known_noise_filters);
     local chosen_filters = if checked_filters == ['default'] then std.get(det, 'noise_filters', []) else checked_filters;
     local noise_filters = [name for name in known_noise_filters if std.member(chosen_filters, name)];
@@ -40,6 +47,12 @@ function(detectors, given)
     local fraction(name) =
         local value = args.number(name, given[name]);
         if value >= 0 && value <= 1 then value else error "argument '" + name + "' takes a number from 0 to 1, not " + given[name];
+    // A threshold for both kinds of groups, or one for each; null: that of the filter set.
+    local threshold(name) =
+        local values = [args.number(name, each) for each in if std.isNumber(given[name]) then [given[name]] else args.list(given[name])];
+        if values == [] then { induction: null, collection: null }
+        else if std.length(values) <= 2 then { induction: values[0], collection: values[std.length(values) - 1] }
+        else error "argument '" + name + "' takes one number, or those of induction and collection planes, not '" + given[name] + "'";
     local overlaps_files = boolean('overlap_files');
     local options = {
         out_tags: out_tags,
@@ -48,6 +61,7 @@ function(detectors, given)
         network_layout: checked('memory layout of the network', [given.network_layout], ['auto', 'contiguous', 'channels_last'])[0],
         network_timeout: whole('network_timeout'),
         mask_threshold: if given.mask_threshold == '' then null else fraction('mask_threshold'),
+        thresholds: { seed: threshold('seed_threshold'), grow: threshold('grow_threshold') },
         other_anodes: other_anodes,
         frames: frames,
         batch_anodes: batch_anodes,

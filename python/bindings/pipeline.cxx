@@ -206,6 +206,7 @@ void bind_pipeline(nb::module_& module) {
         .def_rw("tags", &PipelineOptions::tags)
         .def_rw("sparse", &PipelineOptions::sparse)
         .def_rw("arguments", &PipelineOptions::arguments)
+        .def_rw("changes", &PipelineOptions::changes)
         .def_rw("configuration", &PipelineOptions::configuration)
         .def_rw("results_on_device", &PipelineOptions::results_on_device)
         .def_rw("queue_size", &PipelineOptions::queue_size);

@@ -21,7 +21,8 @@ from .frame_files import read_frames, write_frames
 from .pictures import plot, show
 from .pipeline import PendingFrame, Pipeline
 from .process import set_strict
-from .simulation import Simulation, simulate
+from .score import score
+from .simulation import Simulation, simulate, waveforms_from_charge
 
 __all__ = [
     "Error",
@@ -36,9 +37,11 @@ __all__ = [
     "planes",
     "plot",
     "read_frames",
+    "score",
     "set_strict",
     "show",
     "simulate",
+    "waveforms_from_charge",
     "write_frames",
 ]
 

@@ -32,6 +32,7 @@ class PipelineOptions:
     tags: list[str]
     sparse: bool
     arguments: dict[str, str]
+    changes: list[str]
     configuration: str
     results_on_device: bool
     queue_size: int

@@ -89,7 +89,8 @@ class Frame:
     """One event.
 
     traces  by tag, in file order
-    masks   by name ("bad", "saturated", ...): (n, 3) int64: channel id, begin tick, end tick (not included)
+    masks   by name ("bad", "saturated", ...): (n, 3) int64: channel id, begin tick, end tick (not included). Ticks count
+            from start_ns, as in the Wire-Cell Toolkit: sample t of a row is tick first_tick + t
     notes   provenance by key, such as the network and its checksum
     """
 

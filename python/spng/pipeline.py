@@ -53,6 +53,7 @@ class Pipeline:
         results_on_device: bool = False,
         queue_size: int = 4,
         configuration: str = "",
+        set: Mapping[str, Any] | None = None,
         **arguments: Any,
     ) -> None:
         """Prepare the chain, which takes about a second.
@@ -63,6 +64,7 @@ class Pipeline:
         queue_size         frames that may wait; submit() blocks while the queue is full
         configuration      another configuration, with SPNGMemorySource and SPNGMemorySink; it gets `arguments`, and
                            the others that differ from their defaults
+        set                keys of components, as wire-cell --set: {"SPNGThresholdROIs:collection.threshold_rms_factor": 4}
         arguments          further arguments of the configuration: noise_filter="sticky,lines", threads=1
 
         Raise spng.Error if a file, the network, the device or an argument is wrong.
@@ -78,6 +80,7 @@ class Pipeline:
         options.results_on_device = results_on_device
         options.queue_size = queue_size
         options.configuration = configuration
+        options.changes = [f"{key}={json.dumps(value)}" for key, value in (set or {}).items()]
         options.arguments = {name: argument_text(value) for name, value in arguments.items()}
         self._core = core.Pipeline(options)
         _open.add(self)
@@ -106,7 +109,8 @@ class Pipeline:
         waveforms  (channel, tick) [ADC], int16 or float32; other integers and float64 are copied. Or a Frame with one tag, or Traces,
                    whose channels, times, masks and ident are then the defaults
         channels   channel id of each row; default: those of the pipeline's anodes, ascending
-        masks      by name: (n, 3) channel, begin tick, end tick. "bad" ranges are treated as dead
+        masks      by name: (n, 3) channel, begin tick, end tick, counted from start_ns: sample t of a row is tick
+                   first_tick + t. "bad" ranges are treated as dead
         tick_ns    sampling period; default: that of the detector
 
         Raise spng.Error for input that the chain rejects, as from a file. The pipeline can be used again.

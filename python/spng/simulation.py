@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The simulation: depositions in, ADC waveforms and their truth out."""
+"""The simulation: depositions in, ADC waveforms and their truth out; or a frame of charge in, ADC waveforms out."""
 
 from __future__ import annotations
 
+import tempfile
+from os import PathLike
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,6 +13,8 @@ import numpy as np
 from .conversion import argument_text
 from .errors import input_error
 from .frame import Frame
+from .frame_files import write_frames
+from .pipeline import Pipeline
 from .process import native
 
 
@@ -48,3 +53,39 @@ class Simulation:
 def simulate(depositions: np.ndarray, detector: str = "pdhd", anode: int = 0, **arguments: Any) -> Frame:
     """Simulate one event; see Simulation, which saves the preparation for several events."""
     return Simulation(detector, anode, **arguments)(depositions)
+
+
+def waveforms_from_charge(
+    charge: Frame,
+    detector: str = "pdhd",
+    anode: int = 0,
+    noise: str | PathLike[str] | Frame = "spectra",
+    *,
+    tag: str = "",
+    **arguments: Any,
+) -> Frame:
+    """Simulate the ADC waveforms of a frame of charge, for example of a real event.
+
+    charge     traces (channel, tick) [electrons] by arrival time at the wires, as the chain and the Wire-Cell Toolkit give them
+    noise      "spectra": random noise of the detector; "none"; or raw waveforms to which the signals are added: a frame, or a file
+    tag        of the charge; default: the only one
+    arguments  further ones of cfg/from_charge.jsonnet: seed=7, noise_level=0.5, noise_tag="raw", device="cuda"
+
+    Return a frame with the tag "*" (int16), the ident of the charge and the masks of both inputs. Raise spng.Error if a file, a
+    channel or an argument is wrong.
+    """
+    traces = charge[tag] if tag else charge.only()
+    with tempfile.TemporaryDirectory() as folder:
+        if isinstance(noise, Frame):
+            write_frames(Path(folder) / "noise.tar", noise)
+            noise = Path(folder) / "noise.tar"
+        with Pipeline(
+            detector,
+            anode,
+            configuration="cfg/from_charge.jsonnet",
+            input="memory",
+            output="memory",
+            noise=noise,
+            **arguments,
+        ) as pipeline:
+            return pipeline(traces, masks=charge.masks, ident=charge.ident)

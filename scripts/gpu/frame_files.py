@@ -131,6 +131,7 @@ class FrameFile:
         ending = f"_{ident}"
         masks = {
             name.removeprefix("chanmask_").removesuffix(ending): self.array(name)
+            - [0, int(first), int(first)]
             for name in self.names
             if name.startswith("chanmask_") and name.endswith(ending)
         }

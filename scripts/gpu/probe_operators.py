@@ -70,7 +70,9 @@ def call_all(ticks: int, padded: int, device: torch.device) -> None:
     spng.robust_noise(waves, 5.0)
     spng.robust_noise(waves[:, ::2], 5.0)
     spng.plain_rms(waves)
-    spng.capped_noise(noise(2, ROWS), noise(2, ROWS), noise(2, ROWS), 3.0)
+    spng.capped_noise(noise(2, ROWS), noise(2, ROWS), noise(2, ROWS), None, None, 3.0)
+    view_good = good.expand(2, ROWS)
+    spng.capped_noise(noise(2, ROWS), noise(2, ROWS), noise(2, ROWS), view_good, noise(2, ROWS), 3.0)
     levels = spng.pack_levels(
         [waves, waves.neg()], [rms, None], [noise(ROWS), None], good, [0, 1, 0], [0.7, 0, 2], [0.1, 1, 0]
     )

@@ -13,7 +13,7 @@ from .outcome import Failed, Skipped
 from .pytest_run import run_tests
 from .stage import Stage
 
-EVERY_TAG = "signal,error,gauss,wiener,loose,mp2,mp3,roi"
+EVERY_TAG = "signal,error,decon_charge,wiener,loose,mp2,mp3,roi"
 TORCH = """
 import torch
 assert torch.cuda.is_available(), "torch finds no device"

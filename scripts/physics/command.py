@@ -22,6 +22,7 @@ from .about import about_run
 from .detectors import command as detectors
 from .linescan import LinesMissing
 from .program import JobFailed, Processed, Program
+from .real import command as real
 from .robustness import command as robustness
 from .sections import sections_of
 from .settings import Plan
@@ -61,44 +62,27 @@ def chosen_plan(options: argparse.Namespace, model: str | None) -> Plan:
     return plan
 
 
-class Measured:
-    """Figures of events in files by variant, processed once each. The default event is read from a file without compression."""
+class DefaultEvent:
+    """Figures of the event in data/ by variant, which is read from a file without compression."""
 
     def __init__(self, program: Program, anode: Anode, plan: Plan, folder: Path) -> None:
         self._program, self._anode, self._folder = program, anode, folder
         self._variants = {variant.name: variant for variant in plan.default_event}
-        self._best = list(dict.fromkeys([settings.rule_variants()[-1].name, plan.main]))
-        self._figures: dict[tuple[str, Path, Path], dict[str, Any]] = {}
+        self._views: dict[str, Any] = {}
 
     def keep(self, name: str, done: Processed) -> None:
-        """Measure the default event, processed by a variant."""
-        self._figures[name, DEFAULT_ADC, DEFAULT_TRUTH] = compare.figures(
-            done.output, DEFAULT_TRUTH, self._anode
-        )
+        """Measure the event, processed by a variant."""
+        self._views[name] = compare.figures(done.output, DEFAULT_TRUTH, self._anode)["views"]
 
-    def figures(self, name: str, adc: Path, truth: Path) -> dict[str, Any]:
-        """Return the figures of a variant."""
-        key = (name, adc, truth)
-        if key not in self._figures:
-            given = copies_of_frame(adc, 1, self._folder) if adc == DEFAULT_ADC else adc
-            done = self._program.process(self._folder, self._variants[name], given)
-            self._figures[key] = compare.figures(done.output, truth, self._anode)
-            done.remove()
-        return self._figures[key]
-
-    def default_event(self) -> dict[str, Any]:
-        """Return variant -> view -> figures of the event in data/."""
-        return {name: self.figures(name, DEFAULT_ADC, DEFAULT_TRUTH)["views"] for name in self._variants}
-
-    def comparison(self, files: compare.Comparison) -> dict[str, Any]:
-        """Return figures of the other program and, if there are ADC counts, of ours."""
-        ours = {name: self.figures(name, files.adc, files.truth) for name in self._best} if files.adc else {}
-        return {
-            "label": files.output.name,
-            "files": files.json(),
-            "other": compare.figures(files.output, files.truth, self._anode),
-            "ours": ours,
-        }
+    def views(self) -> dict[str, Any]:
+        """Return variant -> view -> figures; process the variants that are not measured."""
+        for name, variant in self._variants.items():
+            if name not in self._views:
+                event = copies_of_frame(DEFAULT_ADC, 1, self._folder)
+                done = self._program.process(self._folder, variant, event)
+                self.keep(name, done)
+                done.remove()
+        return {name: self._views[name] for name in self._variants}
 
 
 def timed_job(path: Path, plan: Plan, cores: int, folder: Path) -> Processed:
@@ -111,28 +95,23 @@ def timed_job(path: Path, plan: Plan, cores: int, folder: Path) -> Processed:
     return Program(path, cores).process(folder, variant, copies_of_frame(event, plan.timed, folder))
 
 
-def run_study(
-    path: Path, plan: Plan, cores: int, comparisons: list[compare.Comparison], with_default: bool
-) -> dict[str, Any]:
+def run_study(path: Path, plan: Plan, cores: int, with_default: bool) -> dict[str, Any]:
     """Run all jobs; return the result without the figures of OSP."""
     start, anode, program = machine_load.now(), load_anode(WIRES, 0), Program(path, 1)
     with tempfile.TemporaryDirectory(prefix="wcb-physics-") as name:
         folder = Path(name)
         timed = timed_job(path, plan, cores, folder)
         seconds, timing = timed.chain_milliseconds() * 1e-3, timed.timing
-        measured = Measured(program, anode, plan, folder)
+        default_event = DefaultEvent(program, anode, plan, folder)
         if with_default:
-            measured.keep(plan.main, timed)
+            default_event.keep(plan.main, timed)
         timed.remove()
         say(f"\nPhysics: {sum(batch.count for batch in study.batches(plan))} events on {cores} cores")
         results = study.run(program, anode, plan, cores, folder, say)
         extra: dict[str, Any] = {}
         if with_default:
             say("  default event")
-            extra["default_event"] = measured.default_event()
-        for files in comparisons:
-            say(f"  comparison with {files.output}")
-        extra["comparisons"] = [measured.comparison(files) for files in comparisons]
+            extra["default_event"] = default_event.views()
     about = {**about_run(timing, cores, start), "chain_seconds": seconds}
     names = {
         variant.name: variant.label for variant in (*settings.rule_variants(), *settings.model_variants(""))
@@ -149,12 +128,10 @@ def main(options: argparse.Namespace) -> int:
     """Run the command; return the exit status."""
     if options.detectors:
         return detectors.main(options)
+    if options.real:
+        return real.main(options)
     if options.robustness:
         return robustness.main(options, model_file(options.model), WIRES)
-    try:
-        comparisons = [compare.parse(text, DEFAULT_TRUTH, DEFAULT_ADC) for text in options.compare]
-    except compare.ComparisonImpossible as problem:
-        fail(str(problem))
     model = model_file(options.model)
     path = ready_build(options.build) / "bin" / "wire-cell"
     cores = use_cores(options.cores)
@@ -162,9 +139,7 @@ def main(options: argparse.Namespace) -> int:
     if plan.model is None:
         say("no trained network: without the variants with DNNROI")
     try:
-        result = run_study(
-            path, plan, cores, comparisons, not options.only or "default" in options.only.split(",")
-        )
+        result = run_study(path, plan, cores, not options.only or "default" in options.only.split(","))
     except (JobFailed, LinesMissing, compare.ComparisonImpossible) as problem:
         fail(str(problem), 1)
     osp = compare.osp_figures(DATA)

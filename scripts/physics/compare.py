@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Comparison of other programs' frames with the same truth, and the stored figures of WCT's OmnibusSigProc (OSP)."""
+"""Comparison of frames with their truth, and the stored figures of WCT's OmnibusSigProc (OSP)."""
 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -12,41 +11,12 @@ from spng import Frame, Traces, read_frames
 
 from . import study, summary
 from .settings import Sample, Variant
-from .tags import OUTPUT_TAGS, TRUTH_TAGS, first_of
+from spng.charge_tags import OUTPUT_TAGS, TRUTH_TAGS, first_of
 from .wires import VIEWS, Anode
 
 
 class ComparisonImpossible(Exception):
     """The files do not fit together; the text gives the reason."""
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """Another program's output, the truth, and the ADC counts for our output; without ADC counts, ours is not made."""
-
-    output: Path
-    truth: Path
-    adc: Path | None
-
-    def json(self) -> dict[str, str]:
-        """Return the content of the JSON file."""
-        return {"output": str(self.output), "truth": str(self.truth), "adc": str(self.adc or "")}
-
-
-def parse(text: str, default_truth: Path, default_adc: Path) -> Comparison:
-    """Parse OUTPUT[,TRUTH[,ADC]]; the default truth is that of the default event.
-
-    @throws ComparisonImpossible for an absent file
-    """
-    paths = [Path(word).resolve() for word in text.split(",")]
-    if not 1 <= len(paths) <= 3:
-        raise ComparisonImpossible(f"--compare takes OUTPUT[,TRUTH[,ADC]], not {text}")
-    for path in paths:
-        if not path.is_file():
-            raise ComparisonImpossible(f"--compare: no file {path}")
-    if len(paths) == 1:
-        return Comparison(paths[0], default_truth, default_adc)
-    return Comparison(paths[0], paths[1], paths[2] if len(paths) == 3 else None)
 
 
 def _chosen(frame: Frame, path: Path, preferred: tuple[str, ...]) -> Traces:

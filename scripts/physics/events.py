@@ -14,7 +14,7 @@ from spng import Frame, Traces, read_frames, write_frames
 from . import linescan
 from .program import Program
 from .settings import DEAD_FRACTION, Sample
-from .tags import TRUTH_TAGS, first_of
+from spng.charge_tags import TRUTH_TAGS, first_of
 from .wires import Anode
 
 
@@ -77,7 +77,8 @@ def with_dead_channels(frame: Frame, seed: int) -> Frame:
     dead = dead_channels(traces.channels, seed)
     samples = np.array(traces.dense())
     samples[np.isin(traces.channels, dead)] = 0
-    mask = np.stack([dead, np.zeros_like(dead), np.full_like(dead, samples.shape[1])], axis=1)
+    first = np.full_like(dead, traces.first_tick)
+    mask = np.stack([dead, first, first + samples.shape[1]], axis=1)
     return replace(
         frame,
         traces={traces.tag: replace(traces, samples=samples)},

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from . import metrics
+from spng import metrics
+
 from .wires import Anode
 
 ANGLES = (0, 1, 3, 5, 10, 20, 30, 45, 60, 75, 80, 82, 84, 89)  # degrees; 90 would be along the drift

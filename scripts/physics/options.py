@@ -15,14 +15,15 @@ from .sizes import (
     DETECTORS_SEED,
     FIRST_SEED,
     FULL,
+    REAL_STUDIES,
     ROBUSTNESS_EVENTS,
     ROBUSTNESS_GROUPS,
     ROBUSTNESS_SEED,
 )
 
 SAMPLES = ("muons", "noise", "dead", "roc", "lines", "default")  # of --only
-NOT_FOR_STUDIES = ("seeds", "compare")  # --robustness, --detectors
-ONLY_FOR_DETECTORS = ("data", "frames")
+NOT_FOR_STUDIES = ("seeds",)  # --robustness, --detectors
+NOT_FOR_REAL = (*NOT_FOR_STUDIES, "events", "first_seed", "quick")
 
 
 def command_line(description: str | None) -> argparse.Namespace:
@@ -40,11 +41,19 @@ def command_line(description: str | None) -> argparse.Namespace:
         action="store_true",
         help="measure every detector instead, simulated and processed with its own files; writes detectors.json and detectors.html",
     )
+    studies.add_argument(
+        "--real",
+        type=Path,
+        metavar="FOLDER",
+        help="process real detector data instead: a folder with the files that docs/real-data.md lists, or sigproc/test of a clone "
+        "of the Wire-Cell Toolkit; writes real.json, docs/real-data.md and its pictures",
+    )
     parser.add_argument(
         "--data",
         type=Path,
         metavar="FOLDER",
-        help="with --detectors: folder of the public wire-cell-data, for the detectors whose files are not in data/",
+        help="with --detectors and --real: folder of the public wire-cell-data, for the detectors whose files are not in data/; with "
+        "--real by default the folder `detector` beside FOLDER",
     )
     parser.add_argument(
         "--frames",
@@ -80,21 +89,13 @@ def command_line(description: str | None) -> argparse.Namespace:
         metavar="A,B",
         default="",
         help=f"only these samples, of: {', '.join(SAMPLES)}; with --robustness these conditions, of: {', '.join(ROBUSTNESS_GROUPS)}; "
-        f"with --detectors these detectors, of: {', '.join(DETECTORS)}",
+        f"with --detectors these detectors, of: {', '.join(DETECTORS)}; with --real these studies, of: {', '.join(REAL_STUDIES)}",
     )
     parser.add_argument(
         "--model",
         metavar="FILE",
         default="default",
         help="network of the variants with DNNROI; none: without these variants (default: data/dnnroi.ts if it exists)",
-    )
-    parser.add_argument(
-        "--compare",
-        metavar="OUTPUT[,TRUTH[,ADC]]",
-        action="append",
-        default=[],
-        help="compare another program's frames with a truth (default: that of the default event), and ours "
-        "from the same ADC counts; may be given several times",
     )
     parser.add_argument("--cores", type=int, default=2, help="processor cores to use, 0: all (default 2)")
     parser.add_argument(
@@ -109,7 +110,8 @@ def command_line(description: str | None) -> argparse.Namespace:
         "--page",
         type=Path,
         metavar="FILE",
-        help="also write the tables as Markdown, such as docs/benchmarks/physics.md; text below its line `---` is kept",
+        help="also write the tables as Markdown, such as docs/benchmarks/physics.md; text below its line `---` is kept "
+        "(with --real the page: default docs/real-data.md, or with --only one in the output folder)",
     )
     parser.add_argument(
         "--build",
@@ -126,6 +128,9 @@ def command_line(description: str | None) -> argparse.Namespace:
         seed, events, known, word = ROBUSTNESS_SEED, ROBUSTNESS_EVENTS, ROBUSTNESS_GROUPS, "condition"
     elif options.detectors:
         seed, events, known, word = DETECTORS_SEED, DETECTORS_EVENTS, DETECTORS, "detector"
+    elif options.real:
+        _reject(parser, options, NOT_FOR_REAL, "has no meaning with --real")
+        seed, events, known, word = FIRST_SEED, None, REAL_STUDIES, "study"
     else:
         seed, events, known, word = FIRST_SEED, None, SAMPLES, "sample"
     if options.first_seed is None:
@@ -137,11 +142,19 @@ def command_line(description: str | None) -> argparse.Namespace:
         parser.error(f"--only: no {word} {', '.join(sorted(unknown))}; known: {', '.join(known)}")
     if events is not None:
         study = "--robustness" if options.robustness else "--detectors"
-        for name in NOT_FOR_STUDIES:
-            if getattr(options, name):
-                parser.error(f"--{name} has no meaning with {study}")
+        _reject(parser, options, NOT_FOR_STUDIES, f"has no meaning with {study}")
         options.events = options.events or (1 if options.quick else events)
-    for name in ONLY_FOR_DETECTORS:
-        if getattr(options, name) and not options.detectors:
-            parser.error(f"--{name} needs --detectors")
+    if not options.detectors:
+        _reject(parser, options, ("frames",), "needs --detectors")
+        if not options.real:
+            _reject(parser, options, ("data",), "needs --detectors or --real")
     return options
+
+
+def _reject(
+    parser: argparse.ArgumentParser, options: argparse.Namespace, names: tuple[str, ...], why: str
+) -> None:
+    """End with an error if one of these options is given."""
+    for name in names:
+        if getattr(options, name):
+            parser.error(f"--{name.replace('_', '-')} {why}")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .metrics import PIXEL_TICKS, any_tick
+from spng.metrics import PIXEL_TICKS, any_tick
 
 PIXEL_ELECTRONS = 100.0
 WIDER_TICKS = 2

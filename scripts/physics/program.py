@@ -118,7 +118,7 @@ class Program:
             **variant.arguments,
         }
         if variant.perfect:
-            arguments["tags"] = "signal,gauss"
+            arguments["tags"] = "signal,decon_charge"
         changes = dict(variant.changes)
         if variant.probability:
             arguments["dump"] = "roi"

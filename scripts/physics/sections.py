@@ -40,7 +40,6 @@ def sections_of(result: Result, osp: Result) -> list[Section]:
         _dead(result),
         _default_event(result, osp),
     ]
-    found += [_comparison(result, index) for index in range(len(result.get("comparisons", [])))]
     for section in found:
         if not section.tables and not section.pictures:
             section.text.append("Not run.")
@@ -199,14 +198,3 @@ def _default_event(result: Result, osp: Result) -> Section:
     if "default_event" in result:
         section.tables = [tables.default_event_table(result, osp)]
     return section
-
-
-def _comparison(result: Result, index: int) -> Section:
-    comparison = result["comparisons"][index]
-    files = ", ".join(path for path in comparison["files"].values() if path)
-    return Section(
-        f"comparison-{index + 1}",
-        f"Comparison with {comparison['label']}",
-        [f"Tag {comparison['other']['tag']}; files: {files}."],
-        tables=[tables.comparison_table(result, comparison)],
-    )

@@ -50,4 +50,6 @@ ROBUSTNESS_GROUPS = tuple("noise charge gain noisy drift few points lines ends h
 
 DETECTORS_SEED = 950_000  # first seed of ./wcb physics --detectors
 DETECTORS_EVENTS, DETECTORS_TRACKS = 20, 20  # events of each detector, muons of an event
-DETECTORS = tuple("pdhd pdhd_badAPA1 pdsp microboone sbnd pdvd_bottom pdvd_top".split())
+DETECTORS = tuple("pdhd pdhd_badAPA1 pdsp microboone sbnd pdvd_bottom pdvd_top icarus".split())
+
+REAL_STUDIES = tuple("rcrc chirping noisy misconfigured steps boards few pdhd pdvd products".split())

@@ -18,14 +18,14 @@ from pathlib import Path
 
 import numpy as np
 
-from spng import read_frames, write_frames
+from spng import metrics, read_frames, write_frames
 
 from . import events as events_module
-from . import linescan, metrics, perfect_rois, roc
+from . import linescan, perfect_rois, roc
 from .events import Events
 from .program import Processed, Program
 from .settings import PERFECT, Plan, Sample, Variant
-from .tags import OUTPUT_TAGS, first_of
+from spng.charge_tags import OUTPUT_TAGS, first_of
 from .wires import COLLECTION, VIEWS, Anode
 
 
@@ -197,7 +197,7 @@ def measure(
                     ]
                     found.append(measure_lines(sample, variant.name, seed + ident, signal, truth, lines))
                     if variant.perfect:
-                        waveform = frame["gauss"].rows(channels[live])
+                        waveform = frame["decon_charge"].rows(channels[live])
                         perfect = perfect_rois.charge(waveform, truth, view < COLLECTION)
                         found.append(measure_lines(sample, PERFECT.name, seed + ident, perfect, truth, lines))
                 continue

@@ -8,8 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from . import linescan, metrics
-from .metrics import Figure
+from spng import metrics
+
+from . import linescan
+from spng.metrics import Figure
 from .roc import THRESHOLDS, Roc
 from .settings import PERFECT, Plan, Sample
 from .study import Measured, Results
@@ -117,7 +119,7 @@ def samples_json(plan: Plan) -> list[dict[str, Any]]:
 
 
 def result_of(plan: Plan, results: Results, about: dict[str, Any]) -> dict[str, Any]:
-    """Return the result without bars and comparisons."""
+    """Return the result without bars."""
     return {
         "schema": "spng-physics-1",
         **about,

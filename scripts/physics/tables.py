@@ -81,17 +81,6 @@ def default_event_table(result: dict[str, Any], osp: dict[str, Any]) -> Table:
     return Table("Default event", ["variant", *CHARGE_HEADS], rows, 2)
 
 
-def comparison_table(result: dict[str, Any], comparison: dict[str, Any]) -> Table:
-    """Return the table of another program's output and ours on the same truth."""
-    rows = [[comparison["label"], *charge_row(view, comparison["other"]["views"][view])] for view in VIEWS]
-    rows += [
-        [result["variants"][name], *charge_row(view, found["views"][view])]
-        for name, found in comparison["ours"].items()
-        for view in VIEWS
-    ]
-    return Table("Comparison", ["program", *CHARGE_HEADS], rows, 2)
-
-
 def line_table(result: dict[str, Any], osp: dict[str, Any], view: str) -> Table:
     """Make the table of one view by angle: bias, efficiency and purity of our variants and of OmnibusSigProc (OSP)."""
     names = [name for name, views in result["lines"].items() if view in views]

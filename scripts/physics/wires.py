@@ -23,7 +23,8 @@ OPENERS: dict[str, Callable[[Path, Literal["rb"]], io.BufferedIOBase]] = {".gz":
 class Plane:
     """Wires of one view on one face, by increasing pitch coordinate.
 
-    channel (wire,); pitch_direction (2,) unit vector (z, y) across the wires, towards growing z; pitch [mm];
+    channel (wire,); pitch_direction (2,) unit vector (z, y) across the wires, towards growing z, or y if wires run along z;
+    pitch [mm];
     first [mm]: pitch coordinate of wire 0.
     """
 
@@ -72,7 +73,9 @@ def load_anode(path: Path, *idents: int) -> Anode:
 
 def _plane(wires: list[dict], points: np.ndarray) -> Plane:
     tail, head = (points[[wire[end] for wire in wires]] for end in ("tail", "head"))
-    spans = (head - tail) * np.sign(head - tail)[:, 1:]  # all upwards, so that they do not cancel in the sum
+    spans = head - tail
+    # All upwards, or to smaller z along z, so that they do not cancel in the sum.
+    spans *= np.where(spans[:, 1] != 0, np.sign(spans[:, 1]), -np.sign(spans[:, 0]))[:, None]
     along = spans.sum(axis=0) / np.linalg.norm(spans.sum(axis=0))
     across = np.array([along[1], -along[0]])
     position = 0.5 * (tail + head) @ across

@@ -15,7 +15,7 @@ from tests.support import wire_cell
 from .row import Outcome, judge
 from .work import TICKS, Work, names, run
 
-TAGS = "signal,gauss"
+TAGS = "signal,decon_charge"
 FULL_SCALE = 2**14 - 1
 WIRES = 5  # to which a channel's charge spreads
 Samples = np.ndarray
@@ -170,7 +170,7 @@ def faults(work: Work) -> Outcome:
                 float(np.abs(signal(found, tag)[rest] - signal(zeroed[fault.bad], tag)[rest]).max())
                 for tag in TAGS.split(",")
             )
-            change = np.abs(signal(found, "gauss") - signal(clean, "gauss")).max(axis=1)
+            change = np.abs(signal(found, "decon_charge") - signal(clean, "decon_charge")).max(axis=1)
             own = next(rows_of for rows_of in planes.values() if fault.bad in rows_of)
             others = np.setdiff1d(np.arange(len(channels)), own)
             far = own[np.abs(own - fault.bad) > WIRES]
@@ -190,7 +190,7 @@ def faults(work: Work) -> Outcome:
     assert clean["frame_signal_0"][[U, W]].any(axis=1).all(), "the channels that become bad have charge"
     return judge(
         f"{len(FAULTS) - len({miss.partition(': ')[0] for miss in misses})} of {len(FAULTS)} faults with a defined behaviour; a channel with NaN, Inf or without samples changes all others as a row of zeros does: "
-        f"max abs difference {max(leaks):g}; gauss of other planes {max(spread):g}",
+        f"max abs difference {max(leaks):g}; decon_charge of other planes {max(spread):g}",
         misses,
         f"Events of {TICKS} ticks of the small detector; tags {TAGS} [electrons].\n"
         "A bad channel is replaced by zeros before the transform across channels, so its neighbours lack the charge that it shared with them.",
@@ -202,7 +202,7 @@ def faults(work: Work) -> Outcome:
                     "status",
                     "behaviour",
                     "other channels, against a row of zeros [electrons]",
-                    f"against the sound event: gauss of other planes [electrons]; signal beyond {WIRES} wires [of the largest]",
+                    f"against the sound event: decon_charge of other planes [electrons]; signal beyond {WIRES} wires [of the largest]",
                 ],
                 rows,
                 words=5,

@@ -42,7 +42,7 @@ def simulated(work: Work, output: str, **arguments: Any) -> cuda_simulator.Run:
     folder = work.site.folder
     if not (folder / "adc.npz").exists():
         wire_cell.write_arrays(folder / "adc.npz", work.site.busy_frames(EVENTS, TICKS))
-    given = {"output": output, "tags": "signal,gauss,roi", **arguments}
+    given = {"output": output, "tags": "signal,decon_charge,roi", **arguments}
     job = cuda_simulator.job(folder, work.site.flags, given)
     if job.done.returncode != 0:
         raise RuntimeError(job.done.stderr)
@@ -91,11 +91,18 @@ def agreement(work: Work) -> Outcome:
     for name, arguments in settings.items():
         found += faults(simulated(work, "cuda.npz", **arguments))
         on_cpu = {key: value for key, value in arguments.items() if key != "cuda_graph"}
-        given = {"input": "adc.npz", "threads": 1, "tags": "signal,gauss,roi", **on_cpu, "precision": "exact"}
+        given = {
+            "input": "adc.npz",
+            "threads": 1,
+            "tags": "signal,decon_charge,roi",
+            **on_cpu,
+            "precision": "exact",
+        }
         cpu = wire_cell.job(work.site.folder, *work.site.flags, **given)
         cuda = wire_cell.read_arrays(work.site.folder / "cuda.npz")
-        gauss = max(
-            inside(cpu[f"frame_gauss_{ident}"], cuda[f"frame_gauss_{ident}"]) for ident in range(EVENTS)
+        charge = max(
+            inside(cpu[f"frame_decon_charge_{ident}"], cuda[f"frame_decon_charge_{ident}"])
+            for ident in range(EVENTS)
         )
         masks = [[each[f"frame_roi_{ident}"] != 0 for ident in range(EVENTS)] for each in (cpu, cuda)]
         both, either = (
@@ -107,11 +114,11 @@ def agreement(work: Work) -> Outcome:
             for each in (cpu, cuda)
         ]
         change = abs(charges[1] / charges[0] - 1)
-        rows.append([name, f"{gauss:.1e}", f"{both / either:.5f}", f"{change:.1e}"])
+        rows.append([name, f"{charge:.1e}", f"{both / either:.5f}", f"{change:.1e}"])
         if "precision" in arguments:
             fast = f"`fast`: masks {both / either:.2%}, charge {change:.2%}"
         else:
-            worst, least = max(worst, gauss), min(least, both / either)
+            worst, least = max(worst, charge), min(least, both / either)
     return not_run(
         f"over the simulator: max abs difference {worst:.1e} of the RMS before the network, masks {least:.2%}; {fast}",
         f"{EVENTS} small events over the {SIMULATOR}: own kernels run in an emulator, those of LibTorch are the CPU's, so the rounding of "
@@ -121,7 +128,7 @@ def agreement(work: Work) -> Outcome:
                 "CPU and simulator",
                 [
                     "setting",
-                    "max abs difference of gauss / RMS",
+                    "max abs difference of decon_charge / RMS",
                     "share of ROI samples in both",
                     "change of the charge",
                 ],

@@ -17,7 +17,7 @@ from .row import Outcome, judge
 from .work import Ended, Work, cuts_of_default_event, inside, main_job, run
 
 BAR = 1e-6
-TAGS = "signal,gauss,wiener,roi"
+TAGS = "signal,decon_charge,wiener,roi"
 NETWORK = wire_cell.DATA / "dnnroi.ts"
 
 
@@ -130,7 +130,7 @@ def difference_of(expected: wire_cell.Arrays, seen: wire_cell.Arrays) -> tuple[f
     worst, is_equal = 0.0, set(expected) == set(seen)
     for name in (each for each in expected if each.startswith("frame_")):
         same = np.array_equal(expected[name] != 0, seen[name] != 0)
-        if name.startswith("frame_gauss"):
+        if name.startswith("frame_decon_charge"):
             worst = max(worst, inside(expected[name], seen[name]))
             continue
         is_equal = is_equal and same
@@ -216,7 +216,7 @@ def parts(work: Work) -> Outcome:
     return judge(
         f"masks {'equal' if all(row[2] == 'equal' for row in rows) else 'differ'}, max abs difference {scientific(worst)} of the RMS in ROIs",
         misses,
-        "A difference is of the largest tag, of signal, gauss and wiener, by its RMS in ROIs.\n"
+        "A difference is of the largest tag, of signal, decon_charge and wiener, by its RMS in ROIs.\n"
         "Readout windows of a long readout are no such parts: each is an event with its own noise and thresholds, and differs from "
         "one transform over all ([long readouts](decisions/long-readouts.md)).",
         [Table("Parts against the whole", ["parts", "max abs difference / RMS", "masks"], rows, words=1)],

@@ -33,6 +33,7 @@ Set-up:
   physics     simulate events, process them and compare the signals with the truth: JSON and one HTML page
                 --robustness     outside of nominal conditions: noise, charge, gain, drift, steep lines, other responses
                 --detectors      every detector, with its own files (--data FOLDER)
+                --real FOLDER    real waveforms and published charge of real events: docs/real-data.md
   harden      run tests and jobs under sanitizers, and fuzz the readers: 30 to 40 minutes (harden --help)
   reliability measure the 17 targets of docs/reliability.md and write the page (--only R7,R12; --quick)
   lint        run all checks on changed files  (--all: on all; --fix: correct what can be corrected; lint --help)

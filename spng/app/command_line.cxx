@@ -35,6 +35,9 @@ po::options_description job_options() {
         ("tla-code", strings("NAME=CODE"), "argument of the job, as Jsonnet code")                          //
         ("ext-str,V", strings("NAME=TEXT"), "external variable (std.extVar), as text")                      //
         ("ext-code,C", strings("NAME=CODE"), "external variable, as Jsonnet code")                          //
+        ("set", strings("TYPE[:INSTANCE].KEY=VALUE"),
+         "set a key of a component, or of all components of a type, in the evaluated configuration; VALUE is "
+         "JSON, or else a string (--describe TYPE lists the keys)") //
         ("path,P", strings("FOLDER"),
          "search this folder for configuration and data, before WIRECELL_PATH") //
         ("plugin,p", strings("NAME"),
@@ -291,6 +294,7 @@ CommandLine parse_command_line(int argc, const char* const* argv) {
     add_bindings(line.bindings, values, "tla-code", JsonnetBinding::Kind::argument_code);
     add_bindings(line.bindings, values, "ext-str", JsonnetBinding::Kind::external_text);
     add_bindings(line.bindings, values, "ext-code", JsonnetBinding::Kind::external_code);
+    line.changes = strings(values, "set");
     line.path = strings(values, "path");
     line.plugins = strings(values, "plugin");
     line.log_sinks = strings(values, "logsink");

@@ -19,6 +19,7 @@ struct CommandLine {
     Action action = Action::run;
     std::string configuration;            ///< -c or the one positional argument
     std::vector<JsonnetBinding> bindings; ///< -A, --tla-code, -V, -C
+    std::vector<std::string> changes;     ///< --set, in order
     std::vector<std::string> path;        ///< -P, in order
     std::vector<std::string> plugins;     ///< -p
     std::vector<std::string> log_sinks;   ///< -l

@@ -223,7 +223,7 @@ std::string describe_type(const Registry& registry, const std::string& type) {
         return text + "nothing to configure\n";
     }
     rows.insert(rows.begin(), header);
-    return text + "\n" + aligned(rows);
+    return text + "\n" + aligned(rows) + "\nset a key of a job: --set " + type + ":INSTANCE.KEY=VALUE\n";
 }
 
 nlohmann::json schema_of_type(const Registry& registry, const std::string& type) {

@@ -147,9 +147,9 @@ bool report_problems(Job& job, std::vector<Error> problems, bool with_inputs) {
 
 JobRequest request_of(const CommandLine& line) {
     if (line.file_list.empty()) {
-        return {line.configuration, line.bindings, line.app};
+        return {line.configuration, line.bindings, line.app, {}, line.changes};
     }
-    JobRequest request{line.configuration, arguments_of_list(line), line.app};
+    JobRequest request{line.configuration, arguments_of_list(line), line.app, {}, line.changes};
     if (line.checks_machine) { // --check looks at the first file of the list; of an empty list, at none
         request.values = FileList(line.file_list).next(stop_signal()).value_or(PlaceholderValues{});
     }
@@ -191,6 +191,7 @@ int run_job(const CommandLine& line, instrument::Recording& recording) {
         }
         print_result(configuration.file.string() + ": " + std::to_string(job.graph().vertices().size()) +
                      " nodes, " + std::to_string(job.graph().edges().size()) + " edges, valid\n" +
+                     (job.about().empty() ? "" : job.about() + "\n") +
                      (session.anodes().empty() ? "" : "anodes: " + session.anodes() + "\n") +
                      job.memory_text());
         return 0;

@@ -110,7 +110,7 @@ int finish(const FrameJob& frames, ModelServer& server, double request_seconds) 
 
 JobRequest job_of_server(const CommandLine& line) {
     const std::filesystem::path file = find_configuration(line.configuration);
-    JobRequest request{file.string(), line.bindings, line.app};
+    JobRequest request{file.string(), line.bindings, line.app, {}, line.changes};
     const auto arguments = job_arguments(file);
     for (const auto& [name, part] : {std::pair{"input", "MemorySource()"}, {"output", "MemorySink()"}}) {
         const auto given =

@@ -49,7 +49,8 @@ struct EventInfo {
     double tick = 0;         ///< sampling period [ns]
     int first_tick = 0;      ///< the file's tbin: ticks between `start` and the first sample
     std::int64_t ticks = 0;  ///< samples per channel
-    ChannelMasks masks;      ///< of the input, and those found while checking it
+    /// Of the input, and those found while checking it. Ticks count from the first sample (mask_ticks.h).
+    ChannelMasks masks;
     /// Masks that are still to be added to `masks`; null if there are none.
     std::shared_ptr<const InputFindings> findings;
     /// Values of nodes on a device for the host; null if the event is on the CPU.
@@ -68,15 +69,27 @@ struct Axis {
 /// Fault of a channel that was found from its waveform.
 enum class ChannelFault : std::uint8_t { none, dead, noisy };
 
+/// Ticks of channels that a step has found to be bad from their waveforms, and has bridged. They become a mask of the
+/// output and are bad there.
+struct BadTickRanges {
+    std::string mask;  ///< name of the mask, such as "chirp"
+    double period = 0; ///< of the ticks [ns]
+    /// (view, channel, range, 2) int32 on the device: begin and end tick (not included); equal for no range
+    at::Tensor ticks;
+};
+
 /// The channels of the rows of a (view, channel, ...) tensor.
 struct ChannelTable {
     std::vector<std::string> views; ///< names of the views, "U", "V", "W0", ...
     std::vector<int> planes;        ///< plane index (0 U, 1 V, 2 W) of each view
     at::Tensor ids;                 ///< (view, channel) int32 on the host
+    /// Row of the view group that is the first one here. With few channels a tensor has only a part of the group's rows.
+    std::int64_t first_row = 0;
     /// (view, channel) bool on the device: false for dead, absent or non-finite channels
     at::Tensor good;
     /// optional (view, channel) uint8 on the device: the ChannelFault of channels that are not good because of it
     at::Tensor fault;
+    std::vector<BadTickRanges> bad_ticks; ///< in the order of the steps
 };
 
 enum class Domain { time, frequency };
@@ -102,6 +115,8 @@ struct NamedTensor {
     std::shared_ptr<const ChannelTable> channels; ///< null only where rows are not channels of a detector
     at::Tensor summary;  ///< optional (view, channel): one value per channel, such as its noise RMS
     at::Tensor pedestal; ///< optional (view, channel): the mean level of the noise
+    /// optional (view, channel): noise RMS that the detector's files predict, NaN if unknown
+    at::Tensor expected_noise;
     /// provenance for the output ("model": "dnnroi.ts", ...)
     Notes notes;
 };

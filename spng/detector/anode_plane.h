@@ -14,10 +14,13 @@ namespace spng {
 
 struct WireSchemaFileConfig {
     std::string filename;
+    std::string source;
     static constexpr auto fields() {
         return std::make_tuple(
             field(&WireSchemaFileConfig::filename, "filename", "", required(),
-                  "wire schema file (.json, .json.bz2, .json.gz), found on the data path"));
+                  "wire schema file (.json, .json.bz2, .json.gz), found on the data path"),
+            field(&WireSchemaFileConfig::source, "source", "", any(),
+                  "public repository of the file, for the error if it is not found; empty: unknown"));
     }
 };
 
@@ -29,6 +32,7 @@ public:
 
 private:
     const std::string& data_file_name() const override { return config().filename; }
+    std::string data_file_source() const override { return config().source; }
 
     WireSchema m_schema;
 };

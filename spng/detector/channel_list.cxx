@@ -3,14 +3,17 @@
 
 #include "spng/core/error.h"
 #include "spng/core/registry.h"
+#include "spng/core/units.h"
 #include "spng/detector/anode.h"
 #include "spng/detector/anode_plane.h"
 #include "spng/io/json_file.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <numeric>
 #include <set>
+#include <sstream>
 
 namespace spng {
 namespace {
@@ -20,7 +23,8 @@ using nlohmann::json;
 const Registration<ChannelList> registration{
     {.type = "SPNGChannelList",
      .kind = "service",
-     .text = "channels that are known to be bad, and limits of the noise of channels"}};
+     .text = "channels that are known to be bad, limits of the noise of channels, and channels with other "
+             "electronics"}};
 
 constexpr std::int64_t max_range = 1'000'000; // channels; more are a mistake
 
@@ -79,6 +83,47 @@ void read_cut(const json& info, const char* key, const JsonLocation& location, d
     cut = found->get<double>();
 }
 
+/// Return a member of an entry of reconfig: {"from": {"gain": ..., "shaping": ...}}.
+double electronics_value(const json& reconfig, const char* side, const char* key,
+                         const JsonLocation& location) {
+    const auto found = reconfig.find(side);
+    const bool has_value = found != reconfig.end() && found->is_object() && found->contains(key) &&
+                           (*found)[key].is_number() && (*found)[key].get<double>() > 0;
+    if (!has_value) {
+        fail(location, "reconfig " + summary(reconfig),
+             R"({"from": {"gain": [MV/e], "shaping": [ns]}, "to": {...}} with numbers above 0)");
+    }
+    return (*found)[key].get<double>();
+}
+
+/// Read the electronics of an entry; false if it has the electronics of the detector.
+bool read_electronics(const json& info, const JsonLocation& location, ChannelElectronics& own) {
+    const json& reconfig = info["reconfig"];
+    if (!reconfig.is_object()) {
+        fail(location, "reconfig " + summary(reconfig), "an object");
+    }
+    if (reconfig.empty()) {
+        return false;
+    }
+    own.gain = electronics_value(reconfig, "from", "gain", location);
+    own.shaping = electronics_value(reconfig, "from", "shaping", location);
+    if (reconfig.contains("to")) {
+        own.nominal_gain = electronics_value(reconfig, "to", "gain", location);
+        own.nominal_shaping = electronics_value(reconfig, "to", "shaping", location);
+    }
+    return true;
+}
+
+bool is_near(double value, double nominal, double factor) {
+    return value <= nominal * factor && value * factor >= nominal;
+}
+
+std::string electronics_text(double gain, double shaping) {
+    std::ostringstream text;
+    text << "gain " << gain << " MV/e, shaping " << shaping << " ns";
+    return text.str();
+}
+
 } // namespace
 
 ChannelLists load_channel_lists(const std::string& path) {
@@ -102,10 +147,19 @@ ChannelLists load_channel_lists(const std::string& path) {
             RmsCuts cuts;
             read_cut(info, "min_rms_cut", location, cuts.low);
             read_cut(info, "max_rms_cut", location, cuts.high);
+            ChannelElectronics electronics;
+            const bool names_electronics = info.contains("reconfig");
+            lists.has_reconfig = lists.has_reconfig || names_electronics;
+            const bool is_other = names_electronics && read_electronics(info, location, electronics);
             for (const int id : channel_ids(json_member(info, "channels", location), location)) {
                 RmsCuts& own = lists.cuts[id];
                 own = {info.contains("min_rms_cut") ? cuts.low : own.low,
                        info.contains("max_rms_cut") ? cuts.high : own.high};
+                if (is_other) {
+                    lists.electronics[id] = electronics;
+                } else if (names_electronics) {
+                    lists.electronics.erase(id);
+                }
             }
         }
     }
@@ -116,6 +170,13 @@ void ChannelList::prepare(Environment& environment) {
     const auto& wires = environment.service<WireSchemaFile>(config().wire_schema, at_key("wire_schema"));
     if (!config().filename.empty()) {
         m_lists = load_channel_lists(identify_file("channels").path.string());
+    }
+    if (!m_lists.has_reconfig) {
+        for (const ChannelResponseEntry& entry : config().channel_response) {
+            for (const int channel : entry.channels) {
+                m_lists.electronics[channel] = {.gain = entry.gain, .shaping = entry.shaping};
+            }
+        }
     }
     auto& bad = m_lists.bad;
     bad.insert(bad.end(), config().bad.begin(), config().bad.end());
@@ -128,6 +189,9 @@ void ChannelList::prepare(Environment& environment) {
         known.insert(channels.begin(), channels.end());
     }
     for (const auto& [channel, cuts] : m_lists.cuts) {
+        listed.insert(channel);
+    }
+    for (const auto& [channel, electronics] : m_lists.electronics) {
         listed.insert(channel);
     }
     std::vector<std::string> unknown;
@@ -148,6 +212,31 @@ void ChannelList::prepare(Environment& environment) {
                      .expected = "channels " + std::to_string(*known.begin()) + " to " +
                                  std::to_string(*known.rbegin()) + " of " + wires.config().filename,
                      .hint = "use the list of this detector, or remove these channels from it"});
+    }
+}
+
+void ChannelList::require_electronics_near(const Electronics& nominal) const {
+    constexpr double max_factor = 100, rounding = 1.001;
+    const double gain = nominal.gain * units::millivolt / units::femtocoulomb;
+    for (const auto& [channel, own] : electronics()) {
+        const bool is_plausible =
+            is_near(own.gain, gain, max_factor) && is_near(own.shaping, nominal.shaping, max_factor);
+        const bool has_target = std::isfinite(own.nominal_gain);
+        const bool is_target = !has_target || (is_near(own.nominal_gain, gain, rounding) &&
+                                               is_near(own.nominal_shaping, nominal.shaping, rounding));
+        if (!is_plausible || !is_target) {
+            throw Error(ErrorKind::Configuration,
+                        {.what = is_plausible
+                                     ? "a channel list corrects to other electronics than the detector's"
+                                     : "the electronics of a channel differ by more than a factor 100",
+                         .where = name().text() + ", channel " + std::to_string(channel),
+                         .seen = is_plausible ? electronics_text(own.nominal_gain, own.nominal_shaping)
+                                              : electronics_text(own.gain, own.shaping),
+                         .expected = electronics_text(gain, nominal.shaping) +
+                                     (is_plausible ? "" : ", within a factor 100"),
+                         .hint = "units are those of the Wire-Cell Toolkit: 4.7*wc.mV/wc.fC is 7.53e-13, "
+                                 "1*wc.us is 1000"});
+        }
     }
 }
 

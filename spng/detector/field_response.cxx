@@ -2,8 +2,10 @@
 #include "spng/detector/field_response.h"
 
 #include "spng/core/error.h"
+#include "spng/core/log/log.h"
 #include "spng/io/json_file.h"
 
+#include <ATen/TensorOperators.h>
 #include <ATen/ops/empty.h>
 
 #include <cmath>
@@ -75,6 +77,30 @@ PlaneResponse read_plane(const json& content, const JsonLocation& location) {
     return plane;
 }
 
+/// Give each path without any current that of the nearest path with current. Return their count.
+int fill_empty_paths(PlaneResponse& plane) {
+    const at::Tensor has_current = plane.current.ne(0).any(1);
+    const bool* filled = has_current.const_data_ptr<bool>();
+    const auto& positions = plane.pitch_positions;
+    int count = 0;
+    for (std::size_t path = 0; path < positions.size(); ++path) {
+        std::size_t nearest = path;
+        for (std::size_t other = 0; !filled[path] && other < positions.size(); ++other) {
+            const auto distance = [&](std::size_t index) {
+                return std::abs(positions[index] - positions[path]);
+            };
+            nearest =
+                filled[other] && (nearest == path || distance(other) < distance(nearest)) ? other : nearest;
+        }
+        if (nearest != path) {
+            plane.current[static_cast<std::int64_t>(path)].copy_(
+                plane.current[static_cast<std::int64_t>(nearest)]);
+            ++count;
+        }
+    }
+    return count;
+}
+
 } // namespace
 
 const PlaneResponse& FieldResponse::plane(int plane_ident) const {
@@ -108,6 +134,12 @@ FieldResponse load_field_response(const std::string& path) {
         if (duration > max_duration_ns) {
             fail(location.text(), "the paths of a plane are too long", std::to_string(duration) + " ns",
                  "at most 2 ms");
+        }
+        if (const int count = fill_empty_paths(response.planes.back()); count > 0) {
+            log::info("field response", [&] {
+                return path + ": plane " + std::to_string(response.planes.back().ident) + " has " +
+                       std::to_string(count) + " paths without current, which get that of their neighbours";
+            });
         }
     }
     return response;

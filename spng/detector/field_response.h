@@ -32,7 +32,8 @@ struct FieldResponse {
 
 /// Read a field response in the format of the Wire-Cell Toolkit, plain or compressed: {"FieldResponse":
 /// {planes: [...], origin, speed, period, tstart}}. A period within 1 % of an integer [ns] is rounded to it:
-/// 99.999 becomes 100, since the files divide by the count of samples instead of steps.
+/// 99.999 becomes 100, since the files divide by the count of samples instead of steps. A path without any current was not
+/// computed: it gets the current of the nearest path that has some (docs/physics-notes.md#field-response).
 /// @throws Error(Configuration) for an unreadable file, a missing key, a plane without paths, paths of
 /// different lengths or beyond 2 ms, and values that no detector has, such as a path farther than 60 pitches from
 /// the wire

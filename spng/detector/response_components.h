@@ -3,7 +3,7 @@
 // Components of the detector response: the field response file, and the electronics.
 
 #include "spng/core/component.h"
-#include "spng/detector/electronics_response.h"
+#include "spng/detector/electronics/electronics_response.h"
 #include "spng/detector/field_response.h"
 #include "spng/io/data_file_reader.h"
 
@@ -14,10 +14,13 @@ namespace spng {
 
 struct FieldResponseConfig {
     std::string filename;
+    std::string source;
     static constexpr auto fields() {
         return std::make_tuple(
             field(&FieldResponseConfig::filename, "filename", "", required(),
-                  "field response file (.json, .json.bz2, .json.gz), found on the data path"));
+                  "field response file (.json, .json.bz2, .json.gz), found on the data path"),
+            field(&FieldResponseConfig::source, "source", "", any(),
+                  "public repository of the file, for the error if it is not found; empty: unknown"));
     }
 };
 
@@ -29,20 +32,31 @@ public:
 
 private:
     const std::string& data_file_name() const override { return config().filename; }
+    std::string data_file_source() const override { return config().source; }
 
     FieldResponse m_response;
 };
 
-struct ColdElecResponseConfig {
+/// A service with the response of the electronics of a plane: ColdElecResponse, WarmElecResponse or JsonElecResponse.
+class ElecResponse : public Service {
+public:
+    virtual Electronics electronics() const = 0;
+    /// Return the length of the sampled response [ns].
+    virtual double duration() const = 0;
+};
+
+struct ElecModelConfig {
     double gain = 0;
     double shaping = 2200;
     double postgain = 1;
     double duration = 50000;
     static constexpr auto fields() {
-        using C = ColdElecResponseConfig;
+        using C = ElecModelConfig;
         return std::make_tuple(
             field(&C::gain, "gain", "MV/e", Range{.low = 0, .low_is_open = true, .required = true},
-                  "peak of the response to a short pulse, 14*wc.mV/wc.fC for example"),
+                  "14*wc.mV/wc.fC for example; of ColdElecResponse the peak of the response to a short "
+                  "pulse, of "
+                  "WarmElecResponse 2.044 times it"),
             field(&C::shaping, "shaping", "ns", above(0), "nominal peaking time"),
             field(&C::postgain, "postgain", "1", any(), "gain of the stages behind the shaper"),
             field(&C::duration, "duration", "ns", above(0), "length of the sampled response"));
@@ -50,9 +64,43 @@ struct ColdElecResponseConfig {
 };
 
 /// Registered as "ColdElecResponse".
-class ColdElecResponse : public ServiceWith<ColdElecResponseConfig> {
+class ColdElecResponse : public Configured<ElecResponse, ElecModelConfig> {
 public:
-    ColdElectronics electronics() const;
+    Electronics electronics() const override;
+    double duration() const override { return config().duration; }
+};
+
+/// Registered as "WarmElecResponse".
+class WarmElecResponse : public Configured<ElecResponse, ElecModelConfig> {
+public:
+    Electronics electronics() const override;
+    double duration() const override { return config().duration; }
+};
+
+struct JsonElecResponseConfig {
+    std::string filename;
+    double postgain = 1;
+    static constexpr auto fields() {
+        using C = JsonElecResponseConfig;
+        return std::make_tuple(field(&C::filename, "filename", "", required(),
+                                     "file of samples (.json, .json.bz2, .json.gz), found on the data path: "
+                                     "times [ns] and amplitudes [MV/e]"),
+                               field(&C::postgain, "postgain", "1", any(), "factor of the samples"));
+    }
+};
+
+/// Registered as "JsonElecResponse". Samples are interpolated linearly; the response is 0 before the first and after
+/// the last.
+class JsonElecResponse : public Configured<ElecResponse, JsonElecResponseConfig>, public DataFileReader {
+public:
+    void prepare(Environment& environment) override;
+    Electronics electronics() const override { return m_electronics; }
+    double duration() const override;
+
+private:
+    const std::string& data_file_name() const override { return config().filename; }
+
+    Electronics m_electronics;
 };
 
 } // namespace spng

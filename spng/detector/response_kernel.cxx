@@ -12,7 +12,7 @@
 
 namespace spng {
 
-at::Tensor response_kernel(const at::Tensor& average, double period, const ColdElectronics& electronics,
+at::Tensor response_kernel(const at::Tensor& average, double period, const Electronics& electronics,
                            const ResponseKernelConfig& config) {
     if (!(config.lsb > 0)) {
         throw Error(ErrorKind::Configuration, {.what = "invalid step of the digitiser",

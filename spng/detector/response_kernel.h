@@ -3,7 +3,7 @@
 // Response kernel: the digitised waveforms of one electron on the wires around it, from field response,
 // electronics and digitiser.
 
-#include "spng/detector/electronics_response.h"
+#include "spng/detector/electronics/electronics_response.h"
 
 #include <ATen/core/Tensor.h>
 
@@ -23,7 +23,7 @@ struct ResponseKernelConfig {
 /// @return (wire, tick) float64 [ADC counts / electron], positive for collected charge. Tick 0 is when the
 /// electron leaves the response plane.
 /// @throws Error(Configuration) for periods without a useful common multiple, and an lsb that is not positive
-at::Tensor response_kernel(const at::Tensor& average, double period, const ColdElectronics& electronics,
+at::Tensor response_kernel(const at::Tensor& average, double period, const Electronics& electronics,
                            const ResponseKernelConfig& config);
 
 } // namespace spng

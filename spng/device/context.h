@@ -23,6 +23,7 @@ struct ContextConfig {
     std::string share = "none";
     int share_timeout = 0;
     std::string cuda_graph = "off";
+    std::string about;
     static constexpr auto fields() {
         return std::make_tuple(
             field(&ContextConfig::device, "device", "", not_empty(),
@@ -51,7 +52,9 @@ struct ContextConfig {
                   "maximum time to wait for other jobs; 0: no limit"),
             field(&ContextConfig::cuda_graph, "cuda_graph", "", one_of("auto", "on", "off"),
                   "capture the device work of an event as a CUDA graph, once per shape of the readout, and "
-                  "launch it as one; if that is impossible, on gives a warning, auto a log line"));
+                  "launch it as one; if that is impossible, on gives a warning, auto a log line"),
+            field(&ContextConfig::about, "about", "", any(),
+                  "one line about the job for its reports: detector, anodes, filters, network"));
     }
 };
 

@@ -98,6 +98,8 @@ public:
     const Graph& graph() const { return *m_graphs.front(); }
     /// The components of the first replica.
     const Environment& environment() const { return *m_environments.front(); }
+    /// Return one line about the job, as its configuration has it for reports.
+    const std::string& about() const;
     enum class MissingInputs { rejected, left_out };
     /// List the files that components read and write, from their configurations.
     /// @throws Error(Configuration) for an input that does not exist, unless such inputs are left out

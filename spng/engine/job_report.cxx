@@ -15,6 +15,10 @@
 
 namespace spng {
 
+const std::string& Job::about() const {
+    return context().config().about;
+}
+
 std::vector<UsedFile> Job::used_files(MissingInputs missing) const {
     std::vector<UsedFile> files;
     for_each_file_user([&](const FileUser& user, const std::string& name) {

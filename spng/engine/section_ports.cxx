@@ -103,6 +103,7 @@ public:
         }
         add(tensor.summary, all);
         add(tensor.pedestal, all);
+        add(tensor.expected_noise, all);
         add(tensor.packed_samples);
         add(tensor.axes.size());
         for (const auto& axis : tensor.axes) {
@@ -127,6 +128,11 @@ public:
         add(table.ids, all);
         add(table.good, all);
         add(table.fault, all);
+        for (const BadTickRanges& each : table.bad_ticks) {
+            add(each.mask);
+            add(each.period);
+            add(each.ticks, all);
+        }
     }
 
     std::string text() && { return std::move(m_text); }
@@ -205,6 +211,7 @@ std::vector<NamedTensor> replaced(const TensorSet& set, Replacements& by, const 
         }
         tensor.summary = by.of(tensor.summary);
         tensor.pedestal = by.of(tensor.pedestal);
+        tensor.expected_noise = by.of(tensor.expected_noise);
         tensor.channels = tensor.channels ? table_for(tensor.channels) : nullptr;
     }
     return tensors;
@@ -217,6 +224,9 @@ Ports replaced(const Ports& sets, OnDevice by, const std::shared_ptr<const Event
         auto copy = std::make_shared<ChannelTable>(*table);
         copy->good = by.of(table->good);
         copy->fault = by.of(table->fault);
+        for (auto& each : copy->bad_ticks) {
+            each.ticks = by.of(each.ticks);
+        }
         tables[table.get()] = std::move(copy);
     }
     const auto table_for = [&](const std::shared_ptr<const ChannelTable>& table) {
@@ -254,11 +264,15 @@ std::vector<at::Tensor> tensors_of(const Ports& ports) {
             add(tensor.compacted ? tensor.compacted->mask : at::Tensor());
             add(tensor.summary);
             add(tensor.pedestal);
+            add(tensor.expected_noise);
         }
     }
     for (const auto& table : tables_of(ports)) {
         add(table->good);
         add(table->fault);
+        for (const BadTickRanges& each : table->bad_ticks) {
+            add(each.ticks);
+        }
     }
     return tensors;
 }
@@ -355,6 +369,9 @@ Ports OutputTemplate::fill(const Ports& inputs) const {
             auto copy = std::make_shared<ChannelTable>(*old);
             copy->good = copies.of(old->good);
             copy->fault = copies.of(old->fault);
+            for (auto& each : copy->bad_ticks) {
+                each.ticks = copies.of(each.ticks);
+            }
             table = std::move(copy);
         }
         return table;

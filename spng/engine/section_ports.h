@@ -64,7 +64,7 @@ private:
     std::string m_rejection;
 };
 
-/// All tensors of the sets, each once: data, summaries, pedestals, masks of good channels and faults of channels.
+/// All tensors of the sets, each once: data, summaries, pedestals, masks of good channels, faults and bad ticks of channels.
 std::vector<at::Tensor> tensors_of(const Ports& ports);
 
 } // namespace spng

@@ -42,8 +42,6 @@ const Table types{
     {"FilterResponse", "use a filter set of the detector (-A filters=...)"},
     {"ResponseSys", response},
     {"RCResponse", "use noise_filter=tails, which removes the tails of the RC coupling"},
-    {"JsonElecResponse", "use ColdElecResponse; responses in files are not read"},
-    {"WarmElecResponse", "use ColdElecResponse, with its gain and shaping time"},
     {"PlaneImpactResponse", response},
     {"DNNROIFinding", network},
     {"TorchService", network},
@@ -163,6 +161,7 @@ const std::map<std::string_view, std::vector<std::string>> keys{
     {"FrameFileSink", {"baseline", "dense", "digitize", "offset", "scale", "tags"}},
     {"FrameFileSource", {"frame_tags", "tick"}},
     {"HfFilter", {"max_freq", "use_negative_freqs"}},
+    {"JsonElecResponse", {"nticks", "start", "tick"}},
     {"LfFilter", {"max_freq", "use_negative_freqs"}},
     {"Pgrapher", {}},
     {"SPNGApply1DSpectrum", {"dimension", "output_set_tag", "target_tensor"}},
@@ -188,6 +187,7 @@ const std::map<std::string_view, std::vector<std::string>> keys{
     {"TbbFlow", {"dfp"}},
     {"Torch1DSpectrum", {"default_length"}},
     {"TorchFRERSpectrum", {"default_nchans", "gain"}},
+    {"WarmElecResponse", {"nticks", "start", "tick"}},
     {"WireSchemaFile", {"correction"}},
 };
 

@@ -17,7 +17,7 @@ inline constexpr const char* checksum_list = "SHA256SUMS";
 
 /// A static input: a network, the wires, a field response, noise spectra or a channel list.
 struct DataFile {
-    std::string role;           ///< "model", "wires", "field", "noise" or "channels"
+    std::string role;           ///< "model", "wires", "field", "electronics", "noise" or "channels"
     std::filesystem::path path; ///< absolute
     std::uint64_t bytes = 0;
     std::string sha256;   ///< empty for a pipe or a device, which can be read only once

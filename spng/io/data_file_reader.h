@@ -28,12 +28,14 @@ public:
 protected:
     /// Return the configured name. Empty if the component is configured without a file.
     virtual const std::string& data_file_name() const = 0;
+    /// Return the public repository of the file, see find_data_file().
+    virtual std::string data_file_source() const { return {}; }
 
     /// Find the file on the data path and compute its checksum. Call in prepare(), before reading it.
     /// @param role  see DataFile
     /// @throws Error(Configuration) as find_data_file() and identify_data_file()
     DataFile& identify_file(const std::string& role) {
-        return m_data_file.emplace(identify_data_file(role, find_data_file(data_file_name())));
+        return m_data_file.emplace(identify_data_file(role, find_data_file(data_file_name(), data_file_source())));
     }
 
 private:

@@ -66,7 +66,7 @@ std::vector<std::string> file_names(const std::vector<fs::path>& folders) {
 }
 
 [[noreturn]] void not_found(const std::string& name, const std::vector<fs::path>& folders,
-                            const std::string& what) {
+                            const std::string& what, const std::string& source) {
     std::vector<fs::path> near_folders = folders;
     std::vector<std::string> locations;
     const fs::path inner = fs::path(name).parent_path();
@@ -80,8 +80,10 @@ std::vector<std::string> file_names(const std::vector<fs::path>& folders) {
         {.what = what + " '" + name + "' not found",
          .seen = name,
          .expected = fs::path(name).is_absolute() ? "an existing file" : "a file in " + joined(locations),
-         .hint = near.empty() ? "give its folder with -P or in WIRECELL_PATH"
-                              : "did you mean '" + (inner / near).string() + "'?"});
+         .hint = !source.empty()
+                     ? "it is in " + source + ": give the folder of your copy with -P or in WIRECELL_PATH"
+                 : near.empty() ? "give its folder with -P or in WIRECELL_PATH"
+                                : "did you mean '" + (inner / near).string() + "'?"});
 }
 
 bool is_file(const fs::path& path) {
@@ -146,7 +148,8 @@ fs::path own_folder(const std::string& name) {
     return !root.empty() && fs::is_directory(root / name, problem) ? root / name : fs::path{};
 }
 
-fs::path find_file(const std::string& name, const std::vector<fs::path>& more, const std::string& what) {
+fs::path find_file(const std::string& name, const std::vector<fs::path>& more, const std::string& what,
+                   const std::string& source) {
     std::vector<fs::path> folders{fs::path{}}; // the empty path is the current folder
     if (!fs::path(name).is_absolute()) {
         folders.insert(folders.end(), search_path().begin(), search_path().end());
@@ -161,10 +164,10 @@ fs::path find_file(const std::string& name, const std::vector<fs::path>& more, c
             return candidate;
         }
     }
-    not_found(name, folders, what);
+    not_found(name, folders, what, source);
 }
 
-fs::path find_data_file(const std::string& name) {
+fs::path find_data_file(const std::string& name, const std::string& source) {
     std::vector<fs::path> more;
     if (const fs::path data = own_folder("data"); !data.empty()) {
         more = {data, data.parent_path()};
@@ -172,7 +175,7 @@ fs::path find_data_file(const std::string& name) {
     for (fs::path& folder : folders_of_environment("SPNG_DATA")) {
         more.push_back(std::move(folder));
     }
-    return find_file(name, more, "data file");
+    return find_file(name, more, "data file", source);
 }
 
 std::vector<fs::path> data_file_if_found(const std::string& name) {

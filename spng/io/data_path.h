@@ -26,14 +26,16 @@ std::filesystem::path own_folder(const std::string& name);
 ///
 /// A file of the current folder that hides one of the same name in the `more` folders gives a warning; a file
 /// of the search path that does so gives an info line. A name that begins with ./ or ../ gives neither.
-/// @param what  "data file", for the message
-/// @throws Error(Configuration) that lists the searched folders and the file nearest in name
+/// @param what    "data file", for the message
+/// @param source  see find_data_file()
+/// @throws Error(Configuration) that lists the searched folders; the hint names the source or the file nearest in name
 std::filesystem::path find_file(const std::string& name, const std::vector<std::filesystem::path>& more,
-                                const std::string& what);
+                                const std::string& what, const std::string& source = "");
 
 /// Find a data file of a configuration, for example "protodunehd-wires-larsoft-v1.json.bz2": as find_file(),
 /// with the own data folder and then the folders of SPNG_DATA as `more` folders.
-std::filesystem::path find_data_file(const std::string& name);
+/// @param source  public repository of the file, for the hint of the error; empty: unknown
+std::filesystem::path find_data_file(const std::string& name, const std::string& source = "");
 
 /// Return the same as a list of one path; empty if there is no such file.
 std::vector<std::filesystem::path> data_file_if_found(const std::string& name);

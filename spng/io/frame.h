@@ -39,8 +39,9 @@ struct TaggedTraces {
 struct Frame {
     int ident = 0; ///< id of the event in the file
     std::vector<TaggedTraces> traces;
-    Notes notes;                ///< provenance
-    ChannelMasks channel_masks; ///< marked tick ranges of channels ("bad", ...)
+    Notes notes; ///< provenance
+    /// Marked tick ranges of channels ("bad", ...). Ticks count from start_ns of the first traces (mask_ticks.h).
+    ChannelMasks channel_masks;
 };
 
 } // namespace spng

@@ -207,7 +207,7 @@ std::vector<ChannelRange> channel_ranges_of(const at::Tensor& array, const std::
                        std::to_string(row[2]),
                    "begin tick not after end tick");
         }
-        ranges.push_back({as_int(row[0], where), row[1], row[2]});
+        ranges.push_back({as_int(row[0], where), as_int(row[1], where), as_int(row[2], where)});
     }
     return ranges;
 }

@@ -16,6 +16,10 @@ namespace spng {
 /// Maximum samples of the sparse tags of an event together: they may claim zeros for which the file has no bytes.
 constexpr auto max_samples = static_cast<std::int64_t>(largest_array_bytes / sizeof(float));
 
+/// The note that says from where the ticks of the masks count, in files with notes and a tbin other than 0. Without it
+/// such a file is of an earlier version, which counted from the first sample (docs/frame-files.md).
+constexpr const char* mask_ticks_note = "mask_ticks";
+
 /// Content of tickinfo_<tag>_<ident>.
 struct TickInfo {
     double start_ns = 0;
@@ -52,7 +56,7 @@ TickInfo tick_info_of(const at::Tensor& array, const std::string& where);
 /// Convert a summary (channel) to float64.
 at::Tensor summary_of(const at::Tensor& array, const std::string& where);
 
-/// Convert a channel mask (n, 3): integers channel, begin tick, end tick, with end not before begin.
+/// Convert a channel mask (n, 3): integers of 32 bits channel, begin tick, end tick, with end not before begin.
 std::vector<ChannelRange> channel_ranges_of(const at::Tensor& array, const std::string& where);
 
 } // namespace spng

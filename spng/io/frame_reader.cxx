@@ -5,6 +5,7 @@
 #include "spng/core/error.h"
 #include "spng/core/nearest.h"
 #include "spng/io/frame_parts.h"
+#include "spng/io/mask_ticks.h"
 
 #include <algorithm>
 #include <stdexcept>
@@ -244,7 +245,12 @@ Frame FrameReader::assemble(Parts& parts) const {
         frame.traces.push_back(std::move(traces));
     }
     frame.channel_masks = std::move(parts.masks);
-    frame.notes = std::move(parts.notes).value_or(Notes{});
+    if (parts.notes) {
+        frame.notes = std::move(*parts.notes);
+        if (frame.notes.erase(mask_ticks_note) == 0) {
+            frame.channel_masks = shifted(std::move(frame.channel_masks), frame.traces.front().first_tick);
+        }
+    }
     return frame;
 }
 

@@ -27,7 +27,9 @@ namespace spng {
 ///   channels_<tag>_<ident>.npy  (channel) integers
 ///   tickinfo_<tag>_<ident>.npy  (3) start [ns], tick [ns], tbin
 ///   summary_<tag>_<ident>.npy   (channel) numbers; optional
-///   chanmask_<name>_<ident>.npy (n, 3) integers: channel, begin tick, end tick (not included); optional
+///   chanmask_<name>_<ident>.npy (n, 3) integers: channel, begin tick, end tick (not included), counted from
+///                               the start; optional. An event with notes and a tbin other than 0, but without
+///                               mask_ticks_note, is of an earlier version, which counted from the first sample
 ///   notes_spng_<ident>.npy      (byte) JSON object of strings; optional
 /// Arrays may have C or Fortran order, either byte order, and .npy versions 1 to 3. The members of an event
 /// must be adjacent: a member of another event, or the end of the file, ends the event. Other members are

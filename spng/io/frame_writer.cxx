@@ -5,6 +5,7 @@
 #include "spng/core/error.h"
 #include "spng/io/archive/npy_header.h"
 #include "spng/io/frame_member.h"
+#include "spng/io/frame_parts.h"
 
 #include <ATen/ops/empty.h>
 #include <ATen/ops/tensor.h>
@@ -145,7 +146,12 @@ void FrameWriter::write(const Frame& frame) {
         add(MemberKind::chanmask, name, array);
     }
     if (!frame.notes.empty()) {
-        add(MemberKind::notes, own_notes, text_array(nlohmann::json(frame.notes).dump()));
+        Notes notes = frame.notes;
+        if (!masks.empty() && std::any_of(frame.traces.begin(), frame.traces.end(),
+                                          [](const auto& traces) { return traces.first_tick != 0; })) {
+            notes[mask_ticks_note] = "from the start";
+        }
+        add(MemberKind::notes, own_notes, text_array(nlohmann::json(notes).dump()));
     }
 }
 

@@ -13,7 +13,7 @@ namespace spng {
 ///
 /// Members of an event: for each tag frame_ (or, in sparse form, runs_, values_ and shape_), channels_, tickinfo_
 /// and, if there is a summary, summary_; then the chanmask_ members that are not empty (see FrameReader); then its notes, if any, as
-/// notes_spng_<ident>.npy, the bytes of a JSON object. Arrays have C order and little-endian bytes; samples
+/// notes_spng_<ident>.npy, the bytes of a JSON object, with mask_ticks_note where it is needed. Arrays have C order and little-endian bytes; samples
 /// keep their type. Equal events give equal bytes.
 ///
 /// Traces may come in either form: the file has the same bytes. The runs in a file are the shortest.

@@ -14,7 +14,7 @@ namespace spng {
 
 struct Configuration {
     std::filesystem::path file;       ///< as found
-    nlohmann::json components;        ///< the value of the file, not validated
+    nlohmann::json components;        ///< the value of the file, with change_keys(), not validated
     std::vector<std::string> plugins; ///< of its "wire-cell" component
 };
 

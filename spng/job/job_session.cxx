@@ -99,12 +99,14 @@ void JobSession::restart() {
     job().restart();
 }
 
-nlohmann::json JobSession::given_arguments() const {
-    nlohmann::json given = nlohmann::json::object();
+void JobSession::add_given(nlohmann::json& settings) const {
+    nlohmann::json& given = settings["arguments"] = nlohmann::json::object();
     for (const auto& binding : m_request.bindings) {
         given[binding.name] = with_values(binding.value, m_request.values);
     }
-    return given;
+    if (!m_request.changes.empty()) {
+        settings["set"] = m_request.changes;
+    }
 }
 
 instrument::RunReport JobSession::report(bool with_provenance) const {
@@ -131,8 +133,15 @@ instrument::RunReport JobSession::report(bool with_provenance) const {
     }
     description.start_up = instrument::start_up_rows();
     description.origin = m_origin;
-    settings["arguments"] = given_arguments();
+    add_given(settings);
     settings["reservations"] = m_reservations;
+    description.about = job().about();
+    for (const UsedFile& file : job().used_files(Job::MissingInputs::left_out)) {
+        const auto* const component = job().environment().find(file.user);
+        if (component == nullptr || dynamic_cast<const Service*>(component) == nullptr) {
+            (file.is_written ? description.files_written : description.files_read).push_back(file.path.string());
+        }
+    }
     description.input = job().input_report();
     description.settings = std::move(settings);
     if (with_provenance) {
@@ -148,7 +157,7 @@ void JobSession::describe(instrument::Recording& recording) const {
     const BuildInfo& build = build_info();
     const std::string text = with_values(configuration().components, m_request.values).dump();
     nlohmann::json settings = job().settings(m_options);
-    settings["arguments"] = given_arguments();
+    add_given(settings);
     recording.note("version", build.version);
     recording.note("commit", build.commit);
     recording.note("build", build.build);

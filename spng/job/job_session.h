@@ -62,7 +62,8 @@ public:
     void describe(instrument::Recording& recording) const;
 
 private:
-    nlohmann::json given_arguments() const;
+    /// Add the arguments of the job and the changes of keys.
+    void add_given(nlohmann::json& settings) const;
     void take_options(RunOptions options);
 
     JobRequest m_request;

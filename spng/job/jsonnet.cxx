@@ -16,6 +16,7 @@ extern "C" { // libjsonnet.h lacks the linkage specification
 #include <deque>
 #include <exception>
 #include <fstream>
+#include <map>
 #include <memory>
 #include <optional>
 #include <regex>
@@ -148,6 +149,25 @@ std::string option_of(const Bindings& bindings, const std::string& name) {
     throw Error(ErrorKind::Configuration, std::move(text));
 }
 
+/// Return a hint to the arguments that a user may mean: the nearest name, that of another common word, or those with a word
+/// that is near.
+std::string argument_hint(const std::string& name, const std::vector<std::string>& known) {
+    static const std::map<std::string, std::string> common_words{
+        {"detector", "detname"}, {"anode", "tpcid"}, {"anodes", "tpcid"}, {"apa", "tpcid"},
+        {"crp", "tpcid"},        {"dnn", "model"},   {"network", "model"}};
+    const auto common = common_words.find(name);
+    if (common != common_words.end() && std::ranges::count(known, common->second) > 0) {
+        return "did you mean '" + common->second + "'?";
+    }
+    std::vector<std::string> near;
+    for (const auto& each : known) {
+        if (name.size() > 4 && !nearest_name(name, split(each, '_')).empty()) {
+            near.push_back("'" + each + "'");
+        }
+    }
+    return suggestion(name, known, near.empty() ? "" : "did you mean " + joined(near, " or ") + "?");
+}
+
 [[noreturn]] void unknown_argument(const std::filesystem::path& file, const Bindings& bindings,
                                    const std::string& name) {
     const auto known = job_arguments(file);
@@ -155,7 +175,7 @@ std::string option_of(const Bindings& bindings, const std::string& name) {
             .where = file.string(),
             .seen = option_of(bindings, name),
             .expected = known.empty() ? "an argument of the job's function" : "one of: " + joined(known),
-            .hint = suggestion(name, known, "")});
+            .hint = argument_hint(name, known)});
 }
 
 [[noreturn]] void missing_argument(const std::filesystem::path& file, const std::string& name) {

@@ -7,6 +7,7 @@
 #include "spng/device/device_list.h"
 #include "spng/instrument/clock.h"
 #include "spng/instrument/start_up.h"
+#include "spng/job/key_changes.h"
 #include "spng/job/plugins.h"
 
 namespace spng {
@@ -30,6 +31,7 @@ LoadedJob evaluate(const JobRequest& request, bool may_batch, bool& batches) {
     {
         const instrument::StartUpPhase phase("read configuration");
         loaded.configuration = load_configuration(request.configuration, request.bindings, {question});
+        change_keys(loaded.configuration.components, request.changes);
     }
     const std::string file = loaded.configuration.file.string();
     log::info("wire-cell",
@@ -40,6 +42,9 @@ LoadedJob evaluate(const JobRequest& request, bool may_batch, bool& batches) {
     const instrument::StartUpPhase phase("make components");
     loaded.job = std::make_unique<Job>(with_values(loaded.configuration.components, request.values), file,
                                        request.app);
+    if (!loaded.job->about().empty()) {
+        log::info("wire-cell", loaded.job->about());
+    }
     return loaded;
 }
 

@@ -19,6 +19,7 @@ struct JobRequest {
     std::string app; ///< engine; empty: that of the configuration
     /// Of the first run: values of placeholders in the strings of the evaluated configuration.
     PlaceholderValues values = {};
+    std::vector<std::string> changes = {}; ///< of keys, see change_keys()
 };
 
 struct LoadedJob {
@@ -34,6 +35,6 @@ struct LoadedJob {
 /// text of SPNGContext's key, shall share tensors (`batch_anodes=auto` of cfg/pipeline.jsonnet). The answer is true
 /// for CUDA devices. If the resulting job does not fit their memory (Job::fits_devices()), the configuration is
 /// evaluated again, with false.
-/// @throws as load_configuration() and Job()
+/// @throws as load_configuration(), change_keys() and Job()
 LoadedJob load_job(const JobRequest& request);
 } // namespace spng

@@ -114,32 +114,37 @@ SPNG_DEVICE void plain_rms(const Real* waveforms, Index rows, Index row_stride, 
     }
 }
 
-/// A block limits the noise of one view. The wanted rank among the positive RMS is one among all RMS, since those
-/// that are not positive are at the ends of their order (NaN at either one).
+/// A block limits the noise of one view. RMS that do not count are first replaced by 0 in the result, so that they
+/// come before all others in the order.
+/// @param good, expected  may be null
 template <class Real>
-SPNG_DEVICE void capped_noise(const Real* low, const Real* median, const Real* rms, Index views,
-                              Index channels, Real cap, Real* capped_median, Real* capped_rms) {
-    using Keys = OrderedKey<Real>;
+SPNG_DEVICE void capped_noise(const Real* low, const Real* median, const Real* rms, const bool* good,
+                              const Real* expected, Index views, Index channels, Index least, Real cap,
+                              Real* capped_median, Real* capped_rms) {
     SharedMemory memory;
     BlockReduction reduce(memory);
     for (Index view = blockIdx.x; view < views; view += gridDim.x) {
         const Index first = view * channels;
-        unsigned counts[2] = {0, 0}; // positive; lower in order
+        unsigned counted[1] = {0};
         for (Index channel = threadIdx.x; channel < channels; channel += block_threads) {
-            const Real value = rms[first + channel];
-            counts[0] += value > 0;
-            counts[1] += Keys::of(value) <= Keys::of(Real{0});
+            const Index i = first + channel;
+            const bool counts = rms[i] > 0 && (good == nullptr || good[i]);
+            counted[0] += counts;
+            capped_rms[i] = counts ? rms[i] : Real{0};
         }
-        reduce(counts, Add{});
-        const Index ranks[] = {counts[0] == 0 ? 0 : counts[1] + (counts[0] - 1) / 2};
+        reduce(counted, Add{});
+        const Index count = counted[0];
+        const Index ranks[] = {count == 0 ? 0 : channels - count + (count - 1) / 2};
         Real typical[1];
-        select_samples(RowView<Real>(rms + first), channels, ranks, reduce, typical);
-        const Real limit = typical[0] * cap;
+        select_samples(RowView<Real>(capped_rms + first), channels, ranks, reduce, typical);
+        const bool is_few = expected != nullptr && count < least;
         for (Index channel = threadIdx.x; channel < channels; channel += block_threads) {
             const Index i = first + channel;
             const Real value = rms[i];
+            const bool is_limited = is_few || count > 0;
+            const Real limit = (is_few ? expected[i] : typical[0]) * cap;
             // As fmin(): a NaN gives the other value.
-            const Real limited = counts[0] == 0 || value <= limit || limit != limit ? value : limit;
+            const Real limited = !is_limited || value <= limit || limit != limit ? value : limit;
             const Real highest = low[i] + limited;
             // As minimum(): a NaN gives NaN.
             capped_median[i] = median[i] < highest || median[i] != median[i] ? median[i] : highest;
@@ -149,9 +154,11 @@ SPNG_DEVICE void capped_noise(const Real* low, const Real* median, const Real* r
 }
 
 #define SPNG_CAPPED_NOISE(suffix, Real)                                                                      \
-    SPNG_KERNEL capped_noise_##suffix(const Real* low, const Real* median, const Real* rms, Index views,     \
-                                      Index channels, Real cap, Real* capped_median, Real* capped_rms) {     \
-        capped_noise(low, median, rms, views, channels, cap, capped_median, capped_rms);                     \
+    SPNG_KERNEL capped_noise_##suffix(const Real* low, const Real* median, const Real* rms,                  \
+                                      const bool* good, const Real* expected, Index views, Index channels,   \
+                                      Index least, Real cap, Real* capped_median, Real* capped_rms) {        \
+        capped_noise(low, median, rms, good, expected, views, channels, least, cap, capped_median,           \
+                     capped_rms);                                                                            \
     }
 
 SPNG_CAPPED_NOISE(float32, float)

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "spng/detector/view_statistics.h"
 #include "spng/kernels/launch.h"
 #include "spng/kernels/operators.h"
 #include "spng/kernels/rows.h"
@@ -46,11 +47,14 @@ void plain_rms(const char* kernel, const Rows& rows, at::Tensor& rms) {
 
 template <class Real>
 void capped_noise(const char* kernel, const at::Tensor& low, const at::Tensor& median, const at::Tensor& rms,
-                  double cap, at::Tensor& capped_median, at::Tensor& capped_rms) {
+                  const std::optional<at::Tensor>& good, const std::optional<at::Tensor>& expected, double cap,
+                  at::Tensor& capped_median, at::Tensor& capped_rms) {
     launch(kernel, rms.device(), blocks_for(rms.size(0), 1), reduction_bytes, low.const_data_ptr<Real>(),
-           median.const_data_ptr<Real>(), rms.const_data_ptr<Real>(), rms.size(0), rms.size(1),
-           static_cast<Real>(cap), capped_median.mutable_data_ptr<Real>(),
-           capped_rms.mutable_data_ptr<Real>());
+           median.const_data_ptr<Real>(), rms.const_data_ptr<Real>(),
+           good ? good->const_data_ptr<bool>() : static_cast<const bool*>(nullptr),
+           expected ? expected->const_data_ptr<Real>() : static_cast<const Real*>(nullptr), rms.size(0),
+           rms.size(1), static_cast<std::int64_t>(min_measured_channels), static_cast<Real>(cap),
+           capped_median.mutable_data_ptr<Real>(), capped_rms.mutable_data_ptr<Real>());
 }
 
 } // namespace
@@ -72,12 +76,17 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor> robust_noise(const at::Tensor& wa
 }
 
 std::tuple<at::Tensor, at::Tensor> capped_noise(const at::Tensor& low, const at::Tensor& median,
-                                                const at::Tensor& rms, double cap) {
+                                                const at::Tensor& rms, const std::optional<at::Tensor>& good,
+                                                const std::optional<at::Tensor>& expected, double cap) {
     const at::Tensor lowest = low.contiguous(), middle = median.contiguous(), noise = rms.contiguous();
+    const auto counted = good ? std::optional(good->contiguous()) : std::nullopt;
+    const auto predicted = expected ? std::optional(expected->contiguous()) : std::nullopt;
     at::Tensor capped_median = at::empty_like(middle), capped_rms = at::empty_like(noise);
     rms.scalar_type() == at::kFloat
-        ? capped_noise<float>("capped_noise_float32", lowest, middle, noise, cap, capped_median, capped_rms)
-        : capped_noise<double>("capped_noise_float64", lowest, middle, noise, cap, capped_median, capped_rms);
+        ? capped_noise<float>("capped_noise_float32", lowest, middle, noise, counted, predicted, cap,
+                              capped_median, capped_rms)
+        : capped_noise<double>("capped_noise_float64", lowest, middle, noise, counted, predicted, cap,
+                               capped_median, capped_rms);
     return {capped_median, capped_rms};
 }
 

@@ -31,7 +31,8 @@ at::Tensor apply_time_filter(const at::Tensor& spectrum, const at::Tensor& filte
 // spng/nodes/roi/robust_rms.h. Sums of float32 waveforms are in float32 with a carried rounding error.
 std::tuple<at::Tensor, at::Tensor, at::Tensor> robust_noise(const at::Tensor& waveforms, double cut);
 std::tuple<at::Tensor, at::Tensor> capped_noise(const at::Tensor& low, const at::Tensor& median,
-                                                const at::Tensor& rms, double cap);
+                                                const at::Tensor& rms, const std::optional<at::Tensor>& good,
+                                                const std::optional<at::Tensor>& expected, double cap);
 at::Tensor plain_rms(const at::Tensor& waveforms);
 
 // spng/nodes/coincidence/bit_ticks.h

@@ -31,6 +31,7 @@ std::map<std::string, std::string> members_of(const PipelineOptions& options) {
 JobRequest request_of(const PipelineOptions& options) {
     JobRequest request;
     request.configuration = options.configuration;
+    request.changes = options.changes;
     const auto defaults = members_of({});
     std::map<std::string, std::string> arguments = options.arguments;
     for (const auto& [name, value] : members_of(options)) {

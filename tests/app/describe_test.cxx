@@ -65,6 +65,7 @@ TEST(Describe, TypeShowsPortsAndFields) {
     EXPECT_TRUE(contains(text, "2.5")) << text;
     EXPECT_TRUE(contains(text, ">= 0")) << text;
     EXPECT_TRUE(contains(text, "views[].label")) << text;
+    EXPECT_TRUE(contains(text, "\nset a key of a job: --set SPNGExample:INSTANCE.KEY=VALUE\n")) << text;
     EXPECT_TRUE(contains(spng::app::describe_type(example_registry(), "Plain"), "nothing to configure"));
 }
 

@@ -17,6 +17,7 @@ import pytest
 
 from scripts.wcb import command_line, help_text, waf
 from tests.checks.test_tree import ORDER
+from tests.support import wire_cell
 from tests.support.small_site import Site
 from tests.support.wire_cell import PROGRAM, ROOT, needs_program, run
 
@@ -233,7 +234,7 @@ def test_jobs_run_with_their_defaults(path: Path, tmp_path: Path) -> None:
     [
         *(f"detname={name} tpcid=all" for name in DETECTORS if not in_a_command(f"detname={name}")),
         "batch=false dump=adc,decon,gauss,loose,images,regions,coincidence,roi,signal",
-        "model=standin engine=TbbFlow tags=signal,error,gauss,wiener,loose,mp2,mp3,roi",
+        "model=standin engine=TbbFlow tags=signal,error,decon_charge,wiener,loose,mp2,mp3,roi",
         "filters=pdsp tags=roi",
     ],
 )
@@ -317,7 +318,7 @@ def with_example_node(name: str, text: str) -> str:
     """
     if name == "lib/spng.jsonnet":
         [function] = blocks(CHAIN, "jsonnet")
-        other = "    ChannelRMS(name, group)::"
+        other = "    ChannelRMS(name, group, groups)::"
         assert text.count(other) == 1
         return text.replace(other, f"{function}\n{other}")
     [diff] = blocks(CHAIN, "diff")
@@ -345,19 +346,9 @@ def test_example_node_in_a_job(tmp_path: Path) -> None:
     for name in ("lib/spng.jsonnet", "pipeline.jsonnet"):
         path = tmp_path / "cfg" / name
         path.write_text(with_example_node(name, read_text(path)), encoding="utf-8")
-    drawn = run(
-        "-p",
-        plugin,
-        "-P",
-        tmp_path / "cfg",
-        "-P",
-        tmp_path / "cfg" / "lib",
-        "-c",
-        tmp_path / "cfg" / "pipeline.jsonnet",
-        "--dot",
-        "-",
-        folder=tmp_path,
-    )
+    job = ["-p", plugin, "-P", tmp_path / "cfg", "-P", tmp_path / "cfg" / "lib", "-c"]
+    job += [tmp_path / "cfg" / "pipeline.jsonnet"]
+    drawn = run(*job, "--dot", "-", folder=tmp_path)
     assert drawn.returncode == 0, drawn.stderr
     names = {
         node: label.replace("\\n", ":")
@@ -368,8 +359,18 @@ def test_example_node_in_a_job(tmp_path: Path) -> None:
         for tail, head in re.findall(r"^  (n\d+) -> (n\d+)", drawn.stdout, re.MULTILINE)
     ]
     for group in ("induction", "collection"):
-        assert (f"SPNGApply1DSpectrum:gauss-{group}", f"SPNGClip:gauss-{group}") in edges
-        assert (f"SPNGClip:gauss-{group}", f"SPNGApplyROI:signal-{group}") in edges
+        assert (f"SPNGApplyROI:signal-{group}", f"SPNGClip:signal-{group}") in edges
+        assert (f"SPNGClip:signal-{group}", "SPNGTorchTensorSetToFrameFanin:anode0") in edges
+    arguments = {"input": wire_cell.default_input(), "output": "signal.npz", "device": "cpu", "model": "none"}
+    words = [word for name, value in arguments.items() for word in ("-A", f"{name}={value}")]
+    done = run(*job, *words, folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    signal = wire_cell.read_arrays(tmp_path / "signal.npz")["frame_signal_0"]
+    truth = wire_cell.read_arrays(wire_cell.TRUTH)["frame_*_0"]
+    assert signal.min() == 0 and signal.max() == 20_000
+    for plane in (slice(0, 800), slice(800, 1600), slice(1600, 2560)):
+        ratio = signal[plane].sum(dtype=float) / truth[plane].sum(dtype=float)
+        assert ratio == pytest.approx(1, abs=0.08), plane
 
 
 def test_example_files_include_what_they_use() -> None:
@@ -398,7 +399,7 @@ def test_all_code_of_the_page_is_built() -> None:
 @needs_program
 def test_every_tag_is_written_as_the_guide_says(tmp_path: Path) -> None:
     """One run with all tags has the types, sizes, summary of `wiener` and masks that the guide describes."""
-    tags = ("signal", "error", "gauss", "wiener", "loose", "mp2", "mp3", "roi")
+    tags = ("signal", "error", "decon_charge", "wiener", "loose", "mp2", "mp3", "roi")
     site = Site.at(tmp_path)
     channels = len(site.anode.channels)
     written = site.job(site.busy_frames(1, TICKS), tags=",".join(tags), model="dnnroi.ts")

@@ -25,7 +25,7 @@ ORDER = (
     ("profiling/recorder/device", "spng/device", "spng/instrument", "spng/io"),
     ("spng/instrument/meter",),
     ("spng/instrument/report", "spng/instrument/control", "spng/instrument/user_timer"),
-    ("spng/detector/noise",),
+    ("spng/detector/noise", "spng/detector/electronics"),
     ("spng/detector", "spng/graph", "spng/kserve"),
     ("spng/kserve/grpc",),
     (
@@ -94,6 +94,8 @@ OTHER_CLASS = {"FieldResponse": "FieldResponseComponent"}  # FieldResponse is th
 OTHER_FILE = {
     "FieldResponse": "response_components.h",  # both halves of the response, a few lines each
     "ColdElecResponse": "response_components.h",
+    "WarmElecResponse": "response_components.h",
+    "JsonElecResponse": "response_components.h",
     "WireSchemaFile": "anode_plane.h",  # the file from which anodes are taken
     "HfFilter": "filter_function.h",  # the two kinds of one function
     "LfFilter": "filter_function.h",

@@ -134,7 +134,12 @@ def test_several_anodes(tmp_path: Path, split: bool) -> None:
     present = (channels < small_anodes.CHANNELS + 5) | (channels >= small_anodes.CHANNELS + 15)
     wire_cell.write_arrays(tmp_path / "adc.npz", wire_cell.event(samples[present], channels[present]))
     name = "-%d.npz" if split else ".npz"
-    given = {"tpcid": "all", "batch_anodes": "false", "tags": "signal,gauss,roi,mp2,wiener", "threads": 1}
+    given = {
+        "tpcid": "all",
+        "batch_anodes": "false",
+        "tags": "signal,decon_charge,roi,mp2,wiener",
+        "threads": 1,
+    }
     run = cuda_simulator.job(tmp_path, anodes, {**given, "output": "cuda" + name}, emulate=0)
     assert run.done.returncode == 0, run.done.stderr
     run.report.check()

@@ -143,14 +143,18 @@ def test_mode(site: Site, frames: wire_cell.Arrays, cpu: Result, mode: dict[str,
     assert_equal(on_cuda(site.folder, site.flags, **mode), cpu)
 
 
-@pytest.mark.parametrize("cuda_graph", ["off", "on"])
-def test_faults_found_from_the_noise(site: Site, frames: wire_cell.Arrays, cuda_graph: str) -> None:
+@pytest.mark.parametrize(
+    ("steps", "cuda_graph"), [("channels", "off"), ("channels", "on"), ("coherent,channels", "on")]
+)
+def test_faults_found_from_the_noise(
+    site: Site, frames: wire_cell.Arrays, steps: str, cuda_graph: str
+) -> None:
     wire_cell.write_arrays(site.folder / "adc.npz", frames)
-    cpu = on_cpu(site.folder, site.flags, noise_filter="channels")
+    cpu = on_cpu(site.folder, site.flags, noise_filter=steps)
     assert any(
         (array[:, 0] == site.anode.channels[2]).any() for name, array in cpu[0].items() if "bad" in name
     )
-    assert_equal(on_cuda(site.folder, site.flags, noise_filter="channels", cuda_graph=cuda_graph), cpu)
+    assert_equal(on_cuda(site.folder, site.flags, noise_filter=steps, cuda_graph=cuda_graph), cpu)
 
 
 def test_own_kernels_switched_off(

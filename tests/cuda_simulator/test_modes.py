@@ -22,7 +22,7 @@ pytestmark = cuda_simulator.needs_simulator
 
 TICKS, EVENTS = 800, 3
 NETWORK = wire_cell.DATA / "dnnroi.ts"
-TAGS = "signal,error,gauss,wiener,loose,mp2,mp3,roi"
+TAGS = "signal,error,decon_charge,wiener,loose,mp2,mp3,roi"
 
 
 @pytest.fixture(name="frames", scope="module")
@@ -95,7 +95,7 @@ def rms(values: np.ndarray[Any, Any]) -> float:
 
 def test_rounding(site: Site, frames: wire_cell.Arrays) -> None:
     """The differences are rounding: float32 on CUDA is as close to float64 as float32 on the CPU."""
-    arguments = {"tags": "signal,gauss,wiener,loose,roi", "model": "standin"}
+    arguments = {"tags": "signal,decon_charge,wiener,loose,roi", "model": "standin"}
     cpu, cuda, _ = on_both(site.folder, site.flags, frames, **arguments)
     flags = {**arguments, "threads": 1, "dtype": "float64", "device": "cpu"}
     exact = wire_cell.job(site.folder, *site.flags, input="adc.npz", **flags)
@@ -121,6 +121,8 @@ def test_rounding(site: Site, frames: wire_cell.Arrays) -> None:
         {"noise_filter": "coherent"},
         {"noise_filter": "sticky,tails"},
         {"noise_filter": "lines,channels", "cuda_graph": "on"},
+        {"noise_filter": "coherent,channels"},
+        {"noise_filter": "response,chirping,negative,coherent", "cuda_graph": "on"},
         {"batch": "false"},
         {"model": NETWORK},
         {"model": NETWORK, "cuda_graph": "on"},
@@ -191,7 +193,9 @@ def test_noise_of_the_network_is_noted(site: Site, frames: wire_cell.Arrays, gra
 @pytest.mark.parametrize("graph", ["off", "on"])
 def test_a_network_that_no_frame_needs(site: Site, frames: wire_cell.Arrays, graph: str) -> None:
     """It runs beside the packing of the frame, whose notes do not wait for its noise."""
-    cpu, cuda, _ = on_both(site.folder, site.flags, frames, model=NETWORK, cuda_graph=graph, tags="gauss")
+    cpu, cuda, _ = on_both(
+        site.folder, site.flags, frames, model=NETWORK, cuda_graph=graph, tags="decon_charge"
+    )
     assert_equal(cuda, cpu)
 
 

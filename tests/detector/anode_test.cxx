@@ -2,6 +2,7 @@
 #include "spng/detector/anode.h"
 
 #include "spng/core/error.h"
+#include "spng/detector/cells.h"
 #include "tests/detector/detector_files.h"
 #include "tests/detector/toy_face.h"
 
@@ -65,6 +66,54 @@ TEST(Anode, ProtoduneSpChannelOrder) {
     SPNG_SHARED_FILE_OR_SKIP(path, "protodune-wires-larsoft-v4.json.bz2");
     for (const WireAnode& anode : load_wires(path).anodes) {
         expect_two_faced_anode(anode);
+    }
+}
+
+/// Check the channels that data of ProtoDUNE-VD have: two anodes have 3072, 476 U and 476 V of the first before those of the second.
+TEST(Anode, ProtoduneVdStripsCrossTwoFaces) {
+    SPNG_SHARED_FILE_OR_SKIP(path, "protodunevd-wires-larsoft-v5.json.bz2");
+    const WireSchema schema = load_wires(path);
+    ASSERT_EQ(schema.anodes.size(), 8U);
+    for (const WireAnode& anode : schema.anodes) {
+        SCOPED_TRACE("anode " + std::to_string(anode.ident));
+        const int pair = 3072 * (anode.ident / 2), second = anode.ident % 2;
+        const int u = pair + 476 * second, v = pair + 952 + 476 * second, w = pair + 1904 + 584 * second;
+        EXPECT_EQ(anode_channels(anode),
+                  joined(joined(sequence(u, u + 475), sequence(v, v + 475)), sequence(w, w + 583)));
+        const bool is_top = anode.ident > 3;
+        const ViewConfig rising{.plane = is_top ? 1 : 0, .faces = {0, 1}, .order = {1, 1}};
+        const ViewConfig falling{.plane = is_top ? 0 : 1, .faces = {1, 0}, .order = {1, 1}};
+        const int first = is_top ? v : u, other = is_top ? u : v;
+        EXPECT_EQ(make_view(anode, rising).channels, sequence(first + 475, first));
+        EXPECT_EQ(make_view(anode, falling).channels, sequence(other, other + 475));
+        EXPECT_TRUE(make_view(anode, rising).wrapped);
+        EXPECT_EQ(make_view(anode, {.plane = 2, .faces = {0}, .order = {1}}).channels,
+                  sequence(w + 292, w + 583));
+        EXPECT_EQ(make_view(anode, {.plane = 2, .faces = {1}, .order = {1}}).channels, sequence(w, w + 291));
+    }
+}
+
+/// Two faces beside each other along y: wires of U, channels 100 to 102, cross both, and each face has its own V and W.
+TEST(Anode, AStripAcrossTwoFacesIsOneRow) {
+    WireAnode anode{.ident = 0, .faces = {test::toy_face(3, 2), test::toy_face(3, 2)}};
+    WireFace& upper = anode.faces[1];
+    upper.ident = 1;
+    for (WirePlane& plane : upper.planes) {
+        for (Wire& wire : plane.wires) {
+            wire.tail.y += 2;
+            wire.head.y += 2;
+            wire.segment = plane.ident == 0 ? 1 : 0;
+            wire.channel += plane.ident == 0 ? 0 : 10;
+        }
+        plane.first += 2 * plane.pitch_direction.y;
+    }
+    upper.planes[0].wires.back().channel = 103; // is on this face only
+    upper.planes[0].wires.back().segment = 0;
+    const ChannelView view = make_view(anode, {.plane = 0, .faces = {0, 1}, .order = {1, 1}});
+    EXPECT_EQ(view.channels, (std::vector<int>{100, 101, 102, 103}));
+    EXPECT_TRUE(view.wrapped);
+    for (const WireFace& face : anode.faces) {
+        EXPECT_EQ(find_cells(face).wires, find_cells(anode.faces[0]).wires) << "face " << face.ident;
     }
 }
 

@@ -42,6 +42,49 @@ TEST(ChannelList, ReadsTheListsOfTheToolkit) {
     EXPECT_FALSE(lists.cuts.contains(14));
 }
 
+TEST(ChannelList, ReadsOtherElectronics) {
+    const ChannelLists lists = load_channel_lists(file_with(R"({"channel_info": [
+        {"channels": {"first": 0, "last": 9}, "reconfig": {}},
+        {"channels": [2, 3, 4], "reconfig": {"from": {"gain": 7.53e-13, "shaping": 1000},
+                                             "to": {"gain": 2.2430470818e-12, "shaping": 2200}}},
+        {"channels": 4, "reconfig": {}}]})"));
+    EXPECT_TRUE(lists.has_reconfig);
+    ASSERT_EQ(lists.electronics.size(), 2);
+    EXPECT_EQ(lists.electronics.at(3).gain, 7.53e-13);
+    EXPECT_EQ(lists.electronics.at(3).nominal_shaping, 2200);
+
+    Components components;
+    dynamic_cast<WireSchemaFile&>(
+        components.add("WireSchemaFile", {{"filename", data_file("protodunehd-wires-larsoft-v1.json.gz")}}))
+        .prepare(components.environment());
+    const nlohmann::json own = {{{"channels", {7, 8}}, {"gain", 1e-12}, {"shaping", 1100}}};
+    const auto list_of = [&](const std::string& name, const std::string& file) -> const ChannelList& {
+        auto& list = dynamic_cast<ChannelList&>(
+            components.add("SPNGChannelList:" + name, {{"filename", file}, {"channel_response", own}}));
+        list.prepare(components.environment());
+        return list;
+    };
+    const ChannelList& detector = list_of("detector", "");
+    EXPECT_EQ(detector.electronics().size(), 2);
+    EXPECT_EQ(list_of("bad", file_with(R"({"bad": [5]})")).electronics().size(), 2);
+    EXPECT_EQ(list_of("file", file_with(R"({"channel_info": [{"channels": 7, "reconfig": {}}]})"))
+                  .electronics()
+                  .size(),
+              0)
+        << "a file with reconfig replaces the list";
+
+    const Electronics nominal{.gain = 14, .shaping = 2200}, faster{.gain = 14, .shaping = 2000};
+    const Electronics in_other_units{.gain = 14e12, .shaping = 2200};
+    detector.require_electronics_near(nominal);
+    EXPECT_EQ(error_of([&] { detector.require_electronics_near(in_other_units); }).text().where,
+              "SPNGChannelList:detector, channel 7");
+    const ChannelList& to = list_of("to", file_with(R"({"channel_info": [{"channels": 3, "reconfig":
+        {"from": {"gain": 7.53e-13, "shaping": 1000}, "to": {"gain": 2.2430470818e-12, "shaping": 2200}}}]})"));
+    to.require_electronics_near(nominal);
+    EXPECT_EQ(error_of([&] { to.require_electronics_near(faster); }).text().what,
+              "a channel list corrects to other electronics than the detector's");
+}
+
 TEST(ChannelList, ErrorsNameTheEntry) {
     const auto message = [](const std::string& content) {
         const Error error = error_of([&] { load_channel_lists(file_with(content)); });
@@ -62,6 +105,10 @@ TEST(ChannelList, ErrorsNameTheEntry) {
         message(R"({"channel_info": [{"channels": 1, "max_rms_cut": {"type": "linear_in_wirelength"}}]})")
             .find("linear_in_wirelength"),
         std::string::npos);
+    EXPECT_NE(
+        message(R"({"channel_info": [{"channels": 1, "reconfig": {"from": {"gain": 1}}}]})").find("reconfig"),
+        std::string::npos);
+    EXPECT_NE(message(R"({"channel_info": [{"channels": 1, "reconfig": 3}]})").find("3"), std::string::npos);
 }
 
 TEST(ChannelList, JoinsFileAndConfigurationForAllAnodes) {

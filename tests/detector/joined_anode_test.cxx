@@ -9,6 +9,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 namespace {
@@ -83,18 +84,25 @@ TEST(JoinedAnode, RejectsPartsThatDoNotFit) {
     EXPECT_EQ(seen(schema, {7, 8}), "0 wires of plane 0 in the area of all planes");
 }
 
-TEST(JoinedAnode, ProtoduneVdHalvesShareTheirInductionStrips) {
-    SPNG_SHARED_FILE_OR_SKIP(path, "protodunevd-wires-larsoft-v1.json.bz2");
+TEST(JoinedAnode, IcarusHalvesShareTheirWiresOfVAndW) {
+    SPNG_SHARED_FILE_OR_SKIP(path, "icarus-wires-dualanode-v5.json.bz2");
     const WireSchema schema = load_wires(path);
-    for (const int index : {0, 5}) {
+    for (const int index : {0, 3}) {
         const WireAnode anode = joined_anode(schema, index, {110 + index, 120 + index});
-        EXPECT_EQ(anode_channels(anode).size(), 2 * 477U + 2 * 292U);
+        EXPECT_EQ(anode_channels(anode).size(), 2 * 1056U + 2 * 5600U);
+        for (const int plane : {1, 2}) {
+            const ChannelView view = make_view(anode, {.plane = plane, .faces = {0, 1}, .order = {1, 1}});
+            EXPECT_EQ(view.channels.size(), 5600U);
+            EXPECT_TRUE(std::is_sorted(view.channels.begin(), view.channels.end()) ||
+                        std::is_sorted(view.channels.rbegin(), view.channels.rend()));
+        }
         for (const WireFace& face : anode.faces) {
             const WirePlane &u = face.plane(0), &v = face.plane(1);
+            EXPECT_EQ(u.size(), 1056);
+            EXPECT_LT(v.size(), 5600);
             const double sine = std::abs(dot(u.direction, v.pitch_direction));
-            const double expected = 1677.7 * 1489.2 * sine / (u.pitch * v.pitch);
+            const double expected = 3168.0 * 8949.5 * sine / (u.pitch * v.pitch);
             EXPECT_NEAR(find_cells(face).size() / expected, 1.0, 0.02);
-            EXPECT_LT(face.plane(0).size(), 477);
         }
     }
 }

@@ -2,7 +2,7 @@
 // Golden numbers of docs/physics-notes.md#frer-spectrum, computed by an independent NumPy program from the
 // same files.
 
-#include "spng/detector/electronics_response.h"
+#include "spng/detector/electronics/electronics_response.h"
 #include "spng/detector/field_response.h"
 #include "spng/detector/response_kernel.h"
 #include "spng/detector/wire_average.h"
@@ -58,6 +58,27 @@ TEST(FieldResponse, NominalFile) {
         EXPECT_EQ(plane.current.sizes(), (std::vector<std::int64_t>{126, 1000}));
     }
     EXPECT_THROW(nominal().plane(3), Error);
+}
+
+TEST(FieldResponse, PathsWithoutCurrentGetThatOfTheNearest) {
+    const auto path_at = [](double position, std::vector<double> current) {
+        return nlohmann::json{
+            {"PathResponse", {{"pitchpos", position}, {"current", {{"array", {{"elements", current}}}}}}}};
+    };
+    const nlohmann::json plane{{"planeid", 2},
+                               {"pitch", 5.0},
+                               {"paths", nlohmann::json::array({path_at(-2.5, {1, 2}), path_at(-0.5, {3, 4}),
+                                                                path_at(0, {0, 0}), path_at(2.5, {0, 5})})}};
+    const std::string file = test::temporary_folder("field") / "field.json";
+    std::ofstream(file) << nlohmann::json{
+        {"FieldResponse",
+         {{"origin", 100.0},
+          {"speed", 1e-3},
+          {"period", 100.0},
+          {"tstart", 0.0},
+          {"planes", nlohmann::json::array({{{"PlaneResponse", plane}}})}}}};
+    EXPECT_TRUE(load_field_response(file).plane(2).current.equal(
+        at::tensor({1.0, 2.0, 3.0, 4.0, 3.0, 4.0, 0.0, 5.0}, at::kDouble).view({4, 2})));
 }
 
 TEST(WireAverage, GoldenIntegrals) {
@@ -189,17 +210,18 @@ TEST(ResponseKernel, ChargeDoesNotDependOnTheTick) {
 TEST(ResponseKernel, OtherDetectors) {
     const struct {
         const char* file;
-        double origin;
+        double origin, collected;
         std::int64_t wires, ticks;
-    } detectors[] = {{"ub-10-half.json.bz2", 100, 21, 300},
-                     {"garfield-sbnd-v1.json.bz2", 100, 21, 300},
-                     {"dunevd-resp-isoc3views-18d92.json.bz2", 189.2, 11, 341}};
+    } detectors[] = {{"ub-10-half.json.bz2", 100, 1, 21, 300},
+                     {"garfield-sbnd-v1.json.bz2", 100, 1, 21, 300},
+                     {"garfield-icarus-fnal-rev1.json.bz2", 100, 1, 21, 300},
+                     {"protodunevd_FR_norminal_260324.json.bz2", 181, 0.969, 21, 365}};
     for (const auto& detector : detectors) {
         SPNG_SHARED_FILE_OR_SKIP(path, detector.file);
         const FieldResponse response = load_field_response(path);
         EXPECT_EQ(response.origin, detector.origin);
         const at::Tensor average = average_over_wires(response.plane(2));
-        EXPECT_NEAR(-total(average) * response.period, 1.0, 0.03)
+        EXPECT_NEAR(-total(average) * response.period, detector.collected, 0.03)
             << detector.file << ": an electron is collected";
         const at::Tensor kernel = response_kernel(average, response.period, {}, {});
         EXPECT_EQ(kernel.size(0), detector.wires) << detector.file;

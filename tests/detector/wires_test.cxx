@@ -157,7 +157,7 @@ TEST(Wires, OtherDetectorsLoad) {
         {"protodune-wires-larsoft-v4.json.bz2", 6, 2, 1148, 1148, 480},
         {"microboone-celltree-wires-v2.1.json.bz2", 1, 1, 2400, 2400, 3456},
         {"sbnd-wires-geometry-v0202.json.bz2", 2, 1, 1984, 1984, 1670},
-        {"protodunevd-wires-larsoft-v1.json.bz2", 16, 1, 477, 477, 292},
+        {"icarus-wires-dualanode-v5.json.bz2", 8, 1, 1056, 5600, 5600},
     };
     for (const auto& detector : detectors) {
         SPNG_SHARED_FILE_OR_SKIP(path, detector.file);

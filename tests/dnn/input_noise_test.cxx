@@ -4,11 +4,13 @@
 #include "spng/core/error.h"
 
 #include <ATen/ops/equal.h>
+#include <ATen/ops/full.h>
 #include <ATen/ops/tensor.h>
 #include <ATen/ops/zeros.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <utility>
 
 namespace spng {
 namespace {
@@ -59,6 +61,23 @@ TEST(InputNoise, ViewWithoutGoodChannelsHasDivisorOne) {
     const auto found = input_noise(row({100, 60}), none, training(100), hot);
     EXPECT_TRUE(std::isnan(found.ratio[0].item<double>()));
     EXPECT_TRUE(at::equal(found.divisor, row({1, 1}))) << found.divisor;
+}
+
+TEST(InputNoise, FewChannelsAreNotMeasured) {
+    const at::Tensor rms = at::full({2, 100}, 1e-5, at::kDouble), expected = at::full({2, 1}, 1.5, at::kDouble);
+    at::Tensor good = at::zeros({2, 100}, at::kBool);
+    for (const auto& [view, count] : {std::pair{0, 9}, std::pair{1, 10}}) { // a track on most of the channels
+        rms[view].narrow(0, 5, count).fill_(400);
+        good[view].narrow(0, 5, count).fill_(true);
+    }
+    const at::Tensor of_training = at::tensor({100., 100.}).to(at::kDouble).unsqueeze(1);
+    const auto measured = input_noise(rms, good, of_training, hot);
+    EXPECT_TRUE(at::equal(measured.ratio, at::tensor({4., 4.}).to(at::kDouble)));
+    const auto found = input_noise(rms, good, of_training, hot, expected);
+    EXPECT_TRUE(std::isnan(found.ratio[0].item<double>()));
+    EXPECT_EQ(found.ratio[1].item<double>(), 4);
+    EXPECT_EQ(found.divisor[0][0].item<double>(), 1.5);
+    EXPECT_EQ(found.divisor[1][0].item<double>(), 4);
 }
 
 TEST(InputNoise, EachViewHasItsOwn) {

@@ -28,7 +28,7 @@ DEAD = {anode: CHANNELS * anode + 30 + anode for anode in ANODES}
 SATURATED = 2 * CHANNELS + 120  # of the collection wires
 INDUCTION = 114  # channels of U and V of an anode, the first ones
 MASKS = ("mp2", "mp3", "roi")
-WAVEFORMS = ("signal", "error", "gauss", "wiener", "loose")
+WAVEFORMS = ("signal", "error", "decon_charge", "wiener", "loose")
 TAGS = ",".join(WAVEFORMS + MASKS)
 # Of the largest value: four steps of float32. Transforms of another count of rows may add in another order, which depends
 # on the processor.
@@ -270,7 +270,7 @@ class TestBatch:
     def test_wires_around_two_faces(self, tmp_path: Path) -> None:
         """The rows of an anode of pdhd_badAPA1 are those of its own job."""
         samples, channels, _ = wire_cell.default_adc()
-        given = {"detname": DETECTOR, "model": "none", "tags": "signal,gauss,roi"}
+        given = {"detname": DETECTOR, "model": "none", "tags": "signal,decon_charge,roi"}
         parts, expected = [], []
         for anode, first in DETECTOR_STARTS.items():
             cut = np.ascontiguousarray(samples[:, first : first + TICKS])
@@ -284,7 +284,7 @@ class TestBatch:
             assert np.count_nonzero(arrays["frame_signal_0"][:1600]) > 1000
             np.testing.assert_array_equal(seen["channels_signal_0"][rows], arrays["channels_signal_0"])
             np.testing.assert_array_equal(seen["frame_roi_0"][rows], arrays["frame_roi_0"])
-            for tag in ("signal", "gauss"):
+            for tag in ("signal", "decon_charge"):
                 assert rounding(seen[f"frame_{tag}_0"][rows], arrays[f"frame_{tag}_0"]) < BATCH_LIMIT
         assert difference(expected[0]["frame_signal_0"], expected[1]["frame_signal_0"]) > 1
 

@@ -72,7 +72,7 @@ def fixture_events(site: Site) -> list[dict[str, View]]:
         arrays |= wire_cell.event(
             readout(site, charge_of_channel(lengths), 20261125 + ident), site.anode.channels, ident
         )
-    tags = ("gauss", "signal", "error", "roi")
+    tags = ("decon_charge", "signal", "error", "roi")
     out = site.job(arrays, model="none", tags=",".join(tags), check_input="false")
     return [
         {

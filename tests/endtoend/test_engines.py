@@ -26,7 +26,7 @@ TRANSFORM_LIMIT = 2e-5  # the same, of steps with Fourier transforms in float32
 SMALL_IDENT, SMALL_START_NS = 4, 450_000.0
 NOISE_COUNTS = 12.0  # as in the default event
 MASKS = ("mp2", "mp3", "roi")
-WAVEFORMS = ("signal", "error", "gauss", "wiener", "loose")
+WAVEFORMS = ("signal", "error", "decon_charge", "wiener", "loose")
 
 
 def cut(first: int) -> tuple[np.ndarray, np.ndarray]:
@@ -172,7 +172,7 @@ class TestTags:
         assert (
             not every_tag["frame_signal_4"][outside].any() and not every_tag["frame_wiener_4"][outside].any()
         )
-        assert every_tag["frame_gauss_4"][outside].any()
+        assert every_tag["frame_decon_charge_4"][outside].any()
         assert not (every_tag["frame_mp2_4"] & every_tag["frame_mp3_4"]).any()
         loose = every_tag["frame_loose_4"]
         assert not loose[induction:].any() and loose[:induction].any()

@@ -75,7 +75,7 @@ class Site:
             "output": "output.npz",
             "device": "cpu",
             "threads": 1,
-            "tags": "signal,gauss",
+            "tags": "signal,decon_charge",
             **arguments,
         }
         words = [word for name, value in given.items() for word in ("-A", f"{name}={value}")]
@@ -216,6 +216,31 @@ def test_another_shaping_time_is_named(site: Site, shaping_us: float, seen_us: t
     assert seen_us[0] < plane_of(report, W)["shaping_ns"]["seen"] / 1000 < seen_us[1]
 
 
+# What the small detector may also be: other channels collect, or three times the gain.
+ALTERNATIVES = """local small = import 'small.jsonnet'; local groups = small.groups(0); small { alternatives:: [
+    small { name: 'swapped', groups(anode):: [
+        groups[0] { views: [groups[0].views[0]] },
+        groups[0] { name: 'v', kind: 'collection', views: [groups[0].views[1]] },
+        groups[1] { kind: 'induction' },
+    ] },
+    small { name: 'louder', electronics+: { gain: 3 * super.gain } },
+    (import 'detectors/pdhd_badAPA1.jsonnet'),  // other counts of channels
+] }"""
+
+
+def test_a_detector_that_fits_is_named(site: Site) -> None:
+    """By the planes that collect, and by the noise; none for planes that no detector has."""
+    flags = ["--tla-code", f"detname={ALTERNATIVES}"]
+    wires = {U: U, V: W, W: V}
+    swapped, report = site.run(site.samples(lambda plane: site.anode.kernel(wires[plane])), *flags)
+    assert misfits(report, "polarity") == "VW"
+    assert swapped.count("hint: -A detname=swapped fits noise and polarity; or check") == 2
+    louder, _ = site.run(site.samples(noise=3 * NOISE_COUNTS), *flags)
+    assert louder.count("hint: -A detname=louder fits noise and polarity; or check") == 3
+    inverted, _ = site.run(site.samples(lambda plane: -site.anode.kernel(plane)), *flags)
+    assert "inverted" in inverted and "fits noise" not in inverted
+
+
 @pytest.mark.parametrize(
     "factor, detector", [(1, "pdhd"), (2.4 / 2.2, "pdhd"), (2.0 / 2.2, "pdhd"), (1, "pdhd_badAPA1")]
 )
@@ -246,6 +271,7 @@ def test_simulated_muons_of_other_electronics_are_named(tmp_path: Path, factor: 
     report = json.loads((tmp_path / "timing.json").read_text())["input"]
     if detector != "pdhd":
         assert misfits(report, "polarity") == "V" and "V of anode 0" in done.stderr
+        assert "hint: -A detname=pdhd_badAPA1 fits noise and polarity; or check" in done.stderr
         return
     shaping = plane_of(report, W)["shaping_ns"]
     assert shaping["seen"] == pytest.approx(2200 * factor, rel=0.03) and shaping["samples"] >= 300
@@ -274,7 +300,7 @@ def test_a_sample_beyond_the_digitiser_empties_its_channel_only(
     samples[channels, 500] = [3e38, -1e9]
     _, report = site.run(samples)
     seen = site.output()
-    for tag in ("signal", "gauss"):
+    for tag in ("signal", "decon_charge"):
         np.testing.assert_array_equal(seen[f"frame_{tag}_0"], expected[f"frame_{tag}_0"])
         assert np.isfinite(seen[f"frame_{tag}_0"]).all()
     assert not seen["frame_signal_0"][channels].any() and seen["frame_signal_0"][site.rows(U)].any()
@@ -289,7 +315,7 @@ def test_float64_beyond_float32_counts_as_not_finite(site: Site) -> None:
     samples[3, 3] = 1e300
     _, report = site.run(samples)
     assert sum(entry["not_finite"] for entry in report["planes"]) == 1
-    assert np.isfinite(site.output()["frame_gauss_0"]).all()
+    assert np.isfinite(site.output()["frame_decon_charge_0"]).all()
 
 
 def test_channels_that_cannot_be_used_are_counted(site: Site) -> None:
@@ -356,10 +382,11 @@ def test_a_large_share_of_absent_channels_is_named_or_an_error(site: Site) -> No
     stderr, report = site.run(samples, kept=kept)
     absent = len(w) - 5
     assert f"{absent} of {len(samples)} channels: {absent} absent" in stderr and "max_bad_share" in stderr
-    assert plane_of(report, W)["absent"] == absent and len(report["warnings"]) == 1
+    assert plane_of(report, W)["absent"] == absent and len(report["warnings"]) == 2
     block, _ = site.run(samples, "--strict", status=1, kept=kept)
     assert block.startswith("error: too many unusable channels")
-    assert site.run(samples, "--strict", kept=kept, max_bad_share=0.5)[0] == ""
+    (line,) = site.run(samples, "--strict", kept=kept, max_bad_share=0.5)[0].splitlines()
+    assert "too few channels of a view to measure its noise" in line and "seen 5 of" in line
 
 
 def test_the_table_has_the_counts(site: Site) -> None:

@@ -70,7 +70,7 @@ class TestPlan:
             {"model": "default"},
             {"model": "none", "batch": "false"},
             {"model": "default", "batch": "false"},
-            {"model": "none", "tags": "signal,error,gauss,wiener"},
+            {"model": "none", "tags": "signal,error,decon_charge,wiener"},
         ],
     )
     def test_one_event_at_a_time(self, adc: Path, tmp_path: Path, arguments: dict[str, str]) -> None:

@@ -72,7 +72,7 @@ class TestRecord:
             "timing.json",
             input=folder / "adc.npz",
             model="mine.ts",
-            tags="signal,gauss",
+            tags="signal,decon_charge",
         )
         files = {"model": tmp_path / "mine.ts", "wires": folder / "small-wires.json.bz2", "field": FIELD}
         notes = notes_of(output)

@@ -99,7 +99,11 @@ def fixture_runs(site: Site) -> Runs:
         if ident == MASKED:
             bad = [[DEAD, 0, RAW_TICKS], [GAP, *GAP_TICKS]]
             frames[f"chanmask_bad_{ident}"] = np.array(bad, dtype=np.int32)
-    frames[f"tickinfo_*_{LATE}"][2] = 3.0
+        if ident == LATE:
+            frames[f"tickinfo_*_{ident}"][2] = 3.0
+            frames[f"chanmask_bad_{ident}"] = np.array(
+                [[GAP, *(tick + 3 for tick in GAP_TICKS)]], dtype=np.int32
+            )
     wire_cell.write_arrays(site.folder / "raw.npz", frames)
     found = wire_cell.job(
         site.folder,
@@ -163,7 +167,7 @@ def test_masks_cover_the_same_times(runs: Runs) -> None:
         "bad": [[DEAD, 0, TICKS], covering(GAP, *GAP_TICKS)],
         "saturated": [covering(SATURATED, *SATURATED_TICKS)],
     }
-    assert masks(LATE) == {"nan": [[NOT_FINITE, 0, TICKS]]}
+    assert masks(LATE) == {"nan": [[NOT_FINITE, 0, TICKS]], "bad": [covering(GAP, *GAP_TICKS)]}
     assert not runs.raw[f"frame_signal_{MASKED}"][DEAD].any()
 
 

@@ -97,8 +97,12 @@ TEST(ChannelFaults, DeadAndNoisyChannelsAreFoundAndTracksAreNot) {
 }
 
 TEST(ChannelFaults, NoiseOfTheWholeViewIsNoFaultWithinTheLevel) {
-    EXPECT_EQ(found(frame(1.9), good_rows(), expecting(sigma)), three_faults);
-    EXPECT_EQ(found(frame(0.6), good_rows(), expecting(sigma)), three_faults);
+    auto no_weak = three_faults, no_noisy = three_faults;
+    no_weak.erase(weak);
+    no_noisy.erase(noisy);
+    EXPECT_EQ(found(frame(1.5), good_rows(), expecting(sigma)), three_faults);
+    EXPECT_EQ(found(frame(1.9), good_rows(), expecting(sigma)), no_weak);  // 0.57 times the expected noise
+    EXPECT_EQ(found(frame(0.6), good_rows(), expecting(sigma)), no_noisy); // 1.8 times
     // Five times the expected noise, of which the level explains a factor of two.
     const auto all = found(frame(5), good_rows(), expecting(sigma));
     EXPECT_EQ(all.size(), channels - 3);
@@ -107,6 +111,40 @@ TEST(ChannelFaults, NoiseOfTheWholeViewIsNoFaultWithinTheLevel) {
     EXPECT_FALSE(all.contains(weak)); // 1.5 times the expected noise
     EXPECT_FALSE(all.contains(late_start));
     EXPECT_EQ(found(frame(5), good_rows()), three_faults);
+}
+
+TEST(ChannelFaults, MostChannelsOfAViewDoNotAccuseTheOthers) {
+    at::manual_seed(7);
+    const auto all = at::randn({1, channels, ticks}, at::kDouble) * sigma;
+    auto quiet = all.clone(), loud = all.clone();
+    quiet[0].slice(0, 8) *= 4.7 / 14; // electronics with a low gain
+    loud[0].slice(0, 8) *= 1.9;
+    const auto low_gain = found(quiet, all_good(), expecting(sigma), {.shared_noise = SharedNoise::removed});
+    EXPECT_TRUE(low_gain.empty());
+    EXPECT_TRUE(found(loud, all_good(), expecting(sigma), {.min_rms = 0.95, .max_level = 3}).empty());
+    for (const auto& [row, fault] : found(quiet, all_good(), expecting(sigma))) {
+        EXPECT_EQ(fault, ChannelFault::dead) << row;
+        EXPECT_GE(row, 8);
+    }
+}
+
+TEST(ChannelFaults, SharedNoiseDecidesWhatIsFound) {
+    using Faults = std::map<std::int64_t, ChannelFault>;
+    auto expected = expecting(sigma);
+    EXPECT_EQ(found(frame(), good_rows(), expected, {.shared_noise = SharedNoise::kept}),
+              (Faults{{constant, ChannelFault::dead}, {weak, ChannelFault::dead}}));
+    EXPECT_EQ(found(frame(), good_rows(), expected, {.shared_noise = SharedNoise::removed}),
+              (Faults{{constant, ChannelFault::dead}, {noisy, ChannelFault::noisy}}));
+    // The lower limit of a channel counts before the subtraction, the upper one after it.
+    expected.low = at::full({1, channels}, 13, at::kDouble);
+    expected.high = at::full({1, channels}, 11, at::kDouble);
+    for (const auto& [row, fault] :
+         found(frame(), good_rows(), expected, {.shared_noise = SharedNoise::kept})) {
+        EXPECT_EQ(fault, ChannelFault::dead) << row;
+    }
+    const auto after = found(frame(), good_rows(), expected, {.shared_noise = SharedNoise::removed});
+    EXPECT_EQ(after.at(20), ChannelFault::noisy);
+    EXPECT_FALSE(after.contains(weak));
 }
 
 TEST(ChannelFaults, WireLengthsCount) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spng/nodes/frame/readout_stream.h"
 
+#include "spng/io/mask_ticks.h"
 #include "spng/nodes/channels/channel_ranges.h"
 #include "tests/support/components.h"
 
@@ -18,14 +19,20 @@ using test::error_of;
 
 constexpr WindowGrid grid{.core = 12, .before = 4, .after = 8, .align = 4};
 constexpr double tick_ns = 500;
+constexpr int first_tick = 3; // from which the ticks of masks count
 
 /// Return ticks [begin, end) of a readout of two channels with the samples tick and 1000 + tick.
 Frame frame_of(int ident, std::int64_t begin, std::int64_t end, double start_ns = 0) {
     const at::Tensor row = at::arange(begin, end, at::kShort).unsqueeze(0);
     Frame frame;
     frame.ident = ident;
-    frame.traces = {
-        {"*", at::cat({row, row + 1000}), {7, 9}, start_ns + begin * tick_ns, tick_ns, 3, std::nullopt}};
+    frame.traces = {{"*",
+                     at::cat({row, row + 1000}),
+                     {7, 9},
+                     start_ns + begin * tick_ns,
+                     tick_ns,
+                     first_tick,
+                     std::nullopt}};
     return frame;
 }
 
@@ -57,7 +64,7 @@ std::vector<Frame> split(std::vector<std::int64_t> ends) {
     std::int64_t begin = 0;
     for (const std::int64_t end : ends) {
         frames.push_back(frame_of(4 + static_cast<int>(frames.size()), begin, end));
-        frames.back().channel_masks = masks_within({{"bad", {{9, 18, 40}}}}, begin, end);
+        frames.back().channel_masks = shifted(masks_within({{"bad", {{9, 18, 40}}}}, begin, end), first_tick);
         begin = end;
     }
     return frames;
@@ -91,11 +98,11 @@ TEST(ReadoutStream, WindowsOfALongFrame) {
         EXPECT_EQ(*events[i].window, windows[i]);
         EXPECT_TRUE(traces.samples.equal(frame_of(0, begins[i], ends[i]).traces[0].samples));
         EXPECT_EQ(traces.start_ns, begins[i] * tick_ns);
-        EXPECT_EQ(traces.first_tick, 3);
+        EXPECT_EQ(traces.first_tick, first_tick);
         EXPECT_EQ(traces.channels, (std::vector<int>{7, 9}));
     }
-    EXPECT_EQ(events[0].frame.channel_masks, (ChannelMasks{{"bad", {{9, 18, 24}}}}));
-    EXPECT_EQ(events[3].frame.channel_masks, (ChannelMasks{{"bad", {{9, 0, 12}}}}));
+    EXPECT_EQ(events[0].frame.channel_masks, (ChannelMasks{{"bad", {{9, 21, 27}}}}));
+    EXPECT_EQ(events[3].frame.channel_masks, (ChannelMasks{{"bad", {{9, 3, 15}}}}));
 }
 
 TEST(ReadoutStream, ResultDoesNotDependOnTheFramesOfAReadout) {
@@ -112,6 +119,20 @@ TEST(ReadoutStream, ResultDoesNotDependOnTheFramesOfAReadout) {
             EXPECT_TRUE(seen.traces[0].samples.equal(wanted.traces[0].samples));
             EXPECT_EQ(seen.channel_masks, wanted.channel_masks);
         }
+    }
+}
+
+TEST(ReadoutStream, FramesOfASeriesMayHaveOneStart) {
+    const auto expected = events_of(split({50}));
+    auto frames = split({25, 50});
+    frames[1].traces[0].start_ns = frames[0].traces[0].start_ns;
+    frames[1].traces[0].first_tick += 25;
+    frames[1].channel_masks = shifted(frames[1].channel_masks, 25);
+    const auto events = events_of(std::move(frames));
+    ASSERT_EQ(events.size(), expected.size());
+    for (std::size_t i = 0; i < events.size(); ++i) {
+        EXPECT_TRUE(events[i].frame.traces[0].samples.equal(expected[i].frame.traces[0].samples));
+        EXPECT_EQ(events[i].frame.channel_masks, expected[i].frame.channel_masks);
     }
 }
 

@@ -144,7 +144,9 @@ for ticks in (1, 31, 33, 64, 1025, 6000, 30000):
         waves = (torch.randn(7, ticks, dtype=torch.float64) * 300).to(kind)
         same(spng.robust_noise, waves, 5.0, tolerance=1e-3 if kind == torch.float32 else 1e-10)
         rms = torch.rand(3, 900, dtype=torch.float64).to(kind) - 0.1
-        same(spng.capped_noise, rms - 1, rms + 2, rms, 1.2)
+        good = torch.rand(3, 900) < torch.tensor([[0.9], [0.005], [0.0]])
+        same(spng.capped_noise, rms - 1, rms + 2, rms, None, None, 1.2)
+        same(spng.capped_noise, rms - 1, rms + 2, rms, good, rms * 0 + 0.4, 1.2)
         same(spng.plain_rms, waves, tolerance=1e-3 if kind == torch.float32 else 1e-10)
         same(spng.robust_noise, waves[:, ::2], 3.0, tolerance=1e-3 if kind == torch.float32 else 1e-10)
 """)

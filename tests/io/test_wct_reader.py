@@ -17,7 +17,7 @@ pytestmark = wire_cell.needs_program
 
 COPY = wire_cell.ROOT / "tests" / "app" / "jobs" / "copy.jsonnet"
 SIMULATE = "cfg/simulate.jsonnet"
-TAGS = ("signal", "gauss", "wiener", "loose", "mp2", "mp3", "roi")
+TAGS = ("signal", "decon_charge", "wiener", "loose", "mp2", "mp3", "roi")
 TICKS = 400
 ENDINGS = (*wire_cell.ENDINGS, ".tgz", ".tbz2", ".zip")
 

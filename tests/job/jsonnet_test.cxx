@@ -168,6 +168,20 @@ TEST(Jsonnet, UnknownArgumentNamesTheKnownOnes) {
     EXPECT_EQ(error.text().hint, "did you mean 'input'?");
 }
 
+TEST(Jsonnet, UnknownArgumentByAnotherCommonWord) {
+    const auto hint_of = [](const std::string& name) {
+        return error_of("function(detname=1, tpcid=2, mask_threshold=3, seed_threshold=4) detname",
+                        {{Kind::argument_text, name, "x"}})
+            .text()
+            .hint;
+    };
+    EXPECT_EQ(hint_of("detector"), "did you mean 'detname'?");
+    EXPECT_EQ(hint_of("anode"), "did you mean 'tpcid'?");
+    EXPECT_EQ(hint_of("thresold"), "did you mean 'mask_threshold' or 'seed_threshold'?");
+    EXPECT_EQ(hint_of("network"), "");
+    EXPECT_EQ(hint_of("abc"), "");
+}
+
 TEST(Jsonnet, MissingArgument) {
     EXPECT_EQ(error_of("function(input) input").text().what, "the job needs the argument 'input'");
 }

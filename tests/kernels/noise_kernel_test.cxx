@@ -7,14 +7,17 @@
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/cat.h>
 #include <ATen/ops/full.h>
+#include <ATen/ops/rand.h>
 #include <ATen/ops/randint.h>
 #include <ATen/ops/randn.h>
 #include <ATen/ops/stack.h>
 #include <ATen/ops/tensor.h>
 #include <ATen/ops/zeros.h>
 
+#include <array>
 #include <cmath>
 #include <limits>
+#include <optional>
 
 namespace spng::testing {
 namespace {
@@ -157,16 +160,26 @@ TEST(CappedNoiseKernel, IsTheCpusToTheByte) {
             rms[4].fill_(none);
             const at::Tensor low = at::randn({5, channels}, type).mul(100);
             const at::Tensor median = low + at::randn({5, channels}, type).abs().mul(100);
-            for (const double cap : {0.7, 3.0}) {
-                const ChannelNoise expected = capped_noise({low, median, rms}, cap);
-                for (const bool is_rms : {false, true}) {
-                    const at::Tensor seen = emulated([&] {
-                        const auto capped = kernels::capped_noise(low, median, rms, cap);
-                        return is_rms ? std::get<1>(capped) : std::get<0>(capped);
-                    });
-                    EXPECT_TRUE(
-                        seen.nan_to_num(-1).equal((is_rms ? expected.rms : expected.median).nan_to_num(-1)))
-                        << channels << " channels, cap " << cap;
+            // All channels count; the good ones; or few of them, with and without a prediction.
+            const at::Tensor most = at::rand({5, channels}).lt(0.9), few = at::rand({5, channels}).lt(0.01);
+            const at::Tensor predicted = at::rand({5, channels}, type).mul(100);
+            const std::array<ViewNoise, 5> views{{{}, {most, {}}, {few, {}}, {few, predicted}, {most, predicted}}};
+            for (const ViewNoise& view : views) {
+                const auto optional = [](const at::Tensor& tensor) {
+                    return tensor.defined() ? std::optional(tensor) : std::nullopt;
+                };
+                for (const double cap : {0.7, 3.0}) {
+                    const ChannelNoise expected = capped_noise({low, median, rms}, view, cap);
+                    for (const bool is_rms : {false, true}) {
+                        const at::Tensor seen = emulated([&] {
+                            const auto capped = kernels::capped_noise(low, median, rms, optional(view.good),
+                                                                      optional(view.expected), cap);
+                            return is_rms ? std::get<1>(capped) : std::get<0>(capped);
+                        });
+                        EXPECT_TRUE(seen.nan_to_num(-1).equal(
+                            (is_rms ? expected.rms : expected.median).nan_to_num(-1)))
+                            << channels << " channels, cap " << cap;
+                    }
                 }
             }
         }

@@ -9,6 +9,7 @@
 #include <ATen/core/Generator.h>
 #include <ATen/ops/arange.h>
 #include <ATen/ops/cos.h>
+#include <ATen/ops/exp.h>
 #include <ATen/ops/ones.h>
 #include <ATen/ops/randn.h>
 #include <ATen/ops/round.h>
@@ -25,9 +26,9 @@ constexpr std::int64_t ticks = 4000;
 at::Tensor composite(const at::Tensor& waveforms, const at::Tensor& good, const at::Tensor& groups,
                      const CoherentNoiseRule& rule) {
     return testing::call_composite<at::Tensor, const at::Tensor&, const at::Tensor&, const at::Tensor&,
-                                   double, double, std::int64_t, std::int64_t, double>(
+                                   double, double, std::int64_t, std::int64_t, double, double>(
         "spng::remove_coherent_noise", waveforms, good, groups, rule.threshold, rule.common_threshold,
-        rule.half_smoothing, rule.padding, rule.min_fraction);
+        rule.half_smoothing, rule.padding, rule.min_fraction, rule.max_noise);
 }
 
 at::Tensor all_good(std::int64_t count = channels) {
@@ -122,6 +123,63 @@ TEST(CoherentNoise, BadChannelsTakeNoPart) {
         remove_coherent_noise(waveforms, at::zeros({channels}, at::kBool), one_group()).equal(waveforms));
 }
 
+/// Return the RMS of a row.
+double rms_of(const at::Tensor& waveforms, std::int64_t row) {
+    return waveforms[row].std().item<double>();
+}
+
+TEST(CoherentNoise, NoisyChannelsHarmNoOther) {
+    auto waveforms = own_noise(11) + shared_noise();
+    // Half of the channels less three are noisy, with noise that they share too.
+    waveforms.slice(0, 0, 17) += at::randn({ticks}, at::kDouble) * 200 + own_noise(12).slice(0, 0, 17) * 10;
+    const auto seen = remove_coherent_noise(waveforms, all_good(), one_group());
+    for (std::int64_t row = 17; row < channels; ++row) {
+        EXPECT_NEAR(rms_of(seen, row) / 14, std::sqrt(1 + 1. / 22), 0.06) << row;
+    }
+    EXPECT_LT(std::abs(share_of(seen.slice(0, 17), shared_noise())), 0.02);
+}
+
+TEST(CoherentNoise, ChannelsGetTheirShareOfTheNoise) {
+    const auto own = own_noise(13) * 0.3;
+    auto coupled = at::ones({channels, 1}, at::kDouble);
+    coupled[4] = 0;        // dead behind the preamplifier
+    coupled[5] = 4.7 / 14; // low gain
+    const auto seen = remove_coherent_noise(own + shared_noise() * 2 * coupled, all_good(), one_group());
+    for (std::int64_t row = 0; row < channels; ++row) {
+        EXPECT_NEAR(rms_of(seen, row) / rms_of(own, row), 1, 0.05) << row;
+    }
+}
+
+TEST(CoherentNoise, ConstantChannelsStayAsTheyAre) {
+    auto waveforms = own_noise(14) + shared_noise() * 2;
+    waveforms.slice(0, 0, 30) = 2048;
+    const auto seen = remove_coherent_noise(waveforms, all_good(), one_group());
+    EXPECT_TRUE(seen.slice(0, 0, 30).equal(waveforms.slice(0, 0, 30)));
+    EXPECT_LT(std::abs(share_of(seen.slice(0, 30), shared_noise() * 2)), 0.03);
+}
+
+TEST(CoherentNoise, FastPulseAcrossTheGroupIsKeptOnSlowNoiseOfItsSize) {
+    // Waves of 28 counts RMS with periods of 70 and 251 ticks, and pulses of 100 counts on all channels at once. Those of
+    // opposite signs have the shape of induction.
+    const auto tick = at::arange(ticks, at::kDouble);
+    const auto slow = (at::sin(tick * 0.025) + at::cos(tick * 0.09 + 1)) * 28;
+    const auto own = own_noise(15);
+    for (const double sign : {1., -1.}) {
+        auto pulses = at::zeros({ticks}, at::kDouble);
+        for (std::int64_t start = 200; start < ticks - 100; start += 400) {
+            const auto time = at::arange(-8, 9, at::kDouble) / 4;
+            const auto shape =
+                sign > 0 ? (time.square() * -0.5).exp() : time * (time.square() * -0.5).exp() * 1.65;
+            pulses.slice(0, start, start + 17) += shape * 100;
+        }
+        const auto without = remove_coherent_noise(own + slow, all_good(), one_group());
+        const auto seen = remove_coherent_noise(own + slow + pulses, all_good(), one_group()) - without;
+        EXPECT_NEAR((seen * pulses).sum(-1).mean().item<double>() / pulses.square().sum().item<double>(), 1,
+                    0.05);
+        EXPECT_LT(std::abs(share_of(without, slow)), 0.02);
+    }
+}
+
 TEST(CoherentNoise, GroupsAreIndependentWhateverTheOrderOfTheirRows) {
     const auto first = own_noise(7) + shared_noise();
     const auto second = own_noise(8) + shared_noise().flip(0) * 2;
@@ -143,6 +201,9 @@ TEST(CoherentNoise, CompositeAgrees) {
     waveforms.slice(0, 5, 30).slice(1, 1500, 1520) += 150;
     waveforms.slice(1, 2500, 2530) += 300;
     waveforms.slice(1, 0, 15) -= 300;
+    waveforms.select(0, 25).fill_(7);
+    waveforms.select(0, 26) *= 30;
+    waveforms.select(0, 27) = own_noise(20).select(0, 27) * 0.1;
     auto good = all_good();
     good[20] = false;
     for (const auto type : {at::kFloat, at::kDouble, at::kShort}) {

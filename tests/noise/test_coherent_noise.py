@@ -107,4 +107,7 @@ def test_unknown_filter_is_rejected(tmp_path: Path) -> None:
     block = wire_cell.rejected(
         "-c", wire_cell.PIPELINE, "-A", "noise_filter=median", folder=tmp_path, status=2
     )
-    assert "known: none, default, sticky, tails, lines, channels, coherent" in block
+    assert (
+        "known: none, default, sticky, response, chirping, tails, lines, negative, coherent, channels"
+        in block
+    )

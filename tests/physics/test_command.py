@@ -41,12 +41,9 @@ def physics(*arguments: str | Path) -> subprocess.CompletedProcess:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Output of one run; a frame of the chain is used as another program's."""
+    """Output of one run."""
     folder = tmp_path_factory.mktemp("physics")
-    job(folder, output="other.npz", model="none")
-    done = physics(
-        "--quick", "--output", folder, "--page", folder / "physics.md", "--compare", folder / "other.npz"
-    )
+    done = physics("--quick", "--output", folder, "--page", folder / "physics.md")
     assert done.returncode == 0, done.stdout + done.stderr
     (folder / "log").write_text(done.stdout, encoding="utf-8")
     return folder
@@ -150,14 +147,6 @@ def test_threshold_curves(result: dict[str, Any]) -> None:
                 assert curve["efficiency"][curve["threshold"].index(0.5)] > 0.5
 
 
-def test_comparison_on_the_same_truth(result: dict[str, Any]) -> None:
-    """The other program is our own chain, so both have the same figures."""
-    (comparison,) = result["comparisons"]
-    assert comparison["other"] == comparison["ours"]["rule"]
-    assert comparison["other"]["views"] == result["default_event"]["rule"]
-    assert abs(comparison["other"]["views"]["W"]["charge"]["value"] - 1) < 0.03
-
-
 def test_bars_are_complete_and_consistent(result: dict[str, Any]) -> None:
     groups = {bar["group"] for bar in result["bars"]}
     assert groups == {"charge", "regions", "line scan"} | ({"speed"} if MODEL.exists() else set())
@@ -178,7 +167,6 @@ def test_pages_are_complete(folder: Path) -> None:
         "fast",
         "dead",
         "default-event",
-        "comparison-1",
         "definitions",
     ):
         assert f'id="{anchor}"' in text, anchor
@@ -193,7 +181,6 @@ def test_pages_are_complete(folder: Path) -> None:
         (["--only", "mouns"], "no sample mouns"),
         (["--seeds", "0"], "at least 1"),
         (["--model", "absent.ts"], "--model: no file absent.ts"),
-        (["--compare", "absent.npz"], "no file .*absent.npz"),
     ],
 )
 def test_a_usage_error_is_rejected(arguments: list[str], words: str, tmp_path: Path) -> None:

@@ -73,19 +73,6 @@ def test_what_does_not_fit_is_named(tmp_path: Path) -> None:
             compare.figures(write_arrays(tmp_path / f"{name}.npz", arrays), true, ANODE)
 
 
-def test_files_to_compare(tmp_path: Path) -> None:
-    output, truth = tmp_path / "a.npz", tmp_path / "b.npz"
-    output.touch()
-    truth.touch()
-    assert compare.parse(str(output), TRUTH, Path("adc")) == compare.Comparison(output, TRUTH, Path("adc"))
-    assert compare.parse(f"{output},{truth}", TRUTH, Path("adc")) == compare.Comparison(output, truth, None)
-    assert compare.parse(f"{output},{truth},{output}", TRUTH, Path("adc")).adc == output
-    with pytest.raises(compare.ComparisonImpossible, match="no file .*c.npz"):
-        compare.parse(f"{output},{tmp_path / 'c.npz'}", TRUTH, Path("adc"))
-    with pytest.raises(compare.ComparisonImpossible, match="OUTPUT"):
-        compare.parse(",".join([str(output)] * 4), TRUTH, Path("adc"))
-
-
 def test_osp_figures_of_the_default_event() -> None:
     """data/osp-tracks10.json has the figures of WCT's frame by these functions, and agrees with the published figures."""
     published = {"U": (0.942, 0.97, 0.59), "V": (0.824, 0.91, 0.59), "W": (1.015, 1.00, 0.67)}

@@ -35,7 +35,7 @@ def test_frames_that_do_not_fit_are_rejected(text: str) -> None:
 def test_frames_name_another_anode(tmp_path: Path) -> None:
     file = tmp_path / "adc.npz"
     file.touch()
-    given = cases.parse_frames(f"pdvd_bottom,2,{file},{file}")
+    given = cases.parse_frames(f"icarus,2,{file},{file}")
     assert (given.detector.anode, given.detector.parts) == (2, (112, 122))
 
 

@@ -6,7 +6,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from scripts.physics import metrics, roc
+from scripts.physics import roc
+from spng import metrics
 from tests.reference import metrics as reference
 
 Counts = metrics.Counts

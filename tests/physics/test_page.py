@@ -19,7 +19,6 @@ from scripts.physics import (
     bars,
     compare,
     linescan,
-    metrics,
     page,
     roc,
     settings,
@@ -29,6 +28,7 @@ from scripts.physics import (
     tables,
 )
 from scripts.physics.sections import Section, sections_of
+from spng import metrics
 from tests.support import study_facts
 from tests.support.wire_cell import DATA
 

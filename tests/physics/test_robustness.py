@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from scripts.physics import metrics, page, sizes
+from scripts.physics import page, sizes
 from scripts.physics.program import JobFailed
 from scripts.physics.robustness import (
     command,
@@ -28,6 +28,7 @@ from scripts.physics.robustness import (
     waveforms,
 )
 from scripts.physics.wires import VIEWS
+from spng import metrics
 from tests.support import study_facts
 from tests.support.wire_cell import PROGRAM, ROOT, needs_program
 

@@ -9,6 +9,7 @@ import signal as signals
 import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -18,11 +19,13 @@ from wirecell_profile.stop_signals import stop_signals_raise
 
 from spng import Error, Frame, SparseSamples, formats, frame_files
 from tests.python.frame_examples import frame, require_equal, rich_events, signal
+from tests.support import wire_cell
 from tests.support.wire_cell import ROOT
 
 h5py = pytest.importorskip("h5py")
 zarr = pytest.importorskip("zarr")
 ENDINGS = (".h5", ".hdf5", ".zarr")
+MARK = {"mask_ticks": "from the start"}  # in files only
 
 
 @pytest.fixture(name="path", params=(".h5", ".zarr"))
@@ -116,6 +119,44 @@ class TestDelayedSignals:
         require_equal(first, rich_events()[0])
 
 
+@pytest.mark.parametrize("first_tick", [0, 1000, -3])
+def test_ticks_of_masks_in_every_format(tmp_path: Path, first_tick: int) -> None:
+    """Masks keep their ticks from format to format; files of earlier versions, which have notes without the mark, counted
+    from the first sample.
+    """
+    mask = np.array([[8, 290, 330], [9, -5, 2000]])
+    given = frame(
+        signal(), first_tick=first_tick, start_ns=250.0, masks={"bad": mask}, notes={"model": "none"}
+    )
+    for ending in (".npz", ".tar.gz", ".h5", ".zarr"):
+        path = tmp_path / f"new{ending}"
+        frame_files.write_frames(path, [given])
+        (seen,) = frame_files.read_frames(path)
+        require_equal(seen, given)
+        for notes, moved in ((given.notes, first_tick), ({}, 0)):
+            (earlier,) = frame_files.read_frames(
+                written_before(tmp_path / f"old{len(notes)}{ending}", given, notes)
+            )
+            require_equal(earlier, replace(given, masks={"bad": mask + [0, moved, moved]}, notes=notes))
+
+
+def written_before(path: Path, event: Frame, notes: dict[str, str]) -> Path:
+    """Write the event as earlier versions did: without the mark."""
+    if path.suffix in (".h5", ".zarr"):
+        formats.write(path, [replace(event, notes={})])
+        if path.suffix == ".zarr":
+            zarr.open_group(path)["0"].attrs["notes"] = notes
+        elif notes:
+            with h5py.File(path, "a") as file:
+                file["0/notes_spng"] = json.dumps(notes)
+        return path
+    frame_files.write_frames(path, [replace(event, notes={})])
+    arrays = wire_cell.read_arrays(path)
+    if notes:
+        arrays["notes_spng_0"] = np.frombuffer(json.dumps(notes).encode(), np.uint8)
+    return wire_cell.write_arrays(path, arrays)
+
+
 def test_the_endings_are_those_of_frame_files() -> None:
     assert tuple(formats.BY_ENDING) == frame_files.OTHER_FORMATS
 
@@ -139,7 +180,7 @@ class TestHdf5Layout:
             assert file["/9/tickinfo_signal"].dtype == np.float64
             assert file["/9/tickinfo_signal"][:].tolist() == [9002.25, 512.0, 3.0]
             assert file["/9/chanmask_bad"][:].tolist() == [[8, 1, 5], [9, 0, 300]]
-            assert json.loads(file["/9/notes_spng"][()]) == event.notes
+            assert json.loads(file["/9/notes_spng"][()]) == event.notes | MARK
 
     def test_sparse_frames_are_no_frames_for_other_readers(self, tmp_path: Path) -> None:
         formats.write(tmp_path / "frames.h5", [frame(signal())], "sparse")
@@ -180,7 +221,7 @@ class TestZarrLayout:
         group = root["9"]
         assert group.attrs["tags"] == ["signal", "roi", "one_more_tag", "*"]
         assert group.attrs["masks"]["bad"] == [[8, 1, 5], [9, 0, 300]]
-        assert group.attrs["notes"] == event.notes
+        assert group.attrs["notes"] == event.notes | MARK
         samples = group["frame_signal"]
         assert dict(samples.attrs) == {"start_ns": 9002.25, "tick_ns": 512.0, "first_tick": 3}
         assert samples.dtype == np.float32 and samples[:].tobytes() == event["signal"].samples.tobytes()

@@ -131,7 +131,7 @@ def test_ident_times_masks_and_notes(pipeline: spng.Pipeline, event: spng.Frame)
     result = pipeline(
         adc[:-1],
         channels=np.arange(2559),
-        masks={"bad": [[8, 0, 6000]]},
+        masks={"bad": [[8, 3, 6003], [9, -4, 3]]},
         ident=41,
         start_ns=1000.0,
         first_tick=3,
@@ -142,9 +142,9 @@ def test_ident_times_masks_and_notes(pipeline: spng.Pipeline, event: spng.Frame)
         3,
         500.0,
     )
-    assert result.masks["nan"][0, 0] == 5
-    assert result.masks["missing"][0, 0] == 2559
-    assert result.masks["bad"].tolist() == [[8, 0, 6000]]
+    assert result.masks["nan"].tolist() == [[5, 3, 6003]]
+    assert result.masks["missing"].tolist() == [[2559, 3, 6003]]
+    assert result.masks["bad"].tolist() == [[8, 3, 6003], [9, -4, 3]]
     assert not result["signal"].samples[[5, 8]].any()
     assert "field_sha256" in result.notes
 
@@ -230,6 +230,7 @@ def test_errors_of_the_preparation() -> None:
         ({"anode": 9}, "no anode 9"),
         ({"device": "cuda:77"}, "device"),
         ({"no_such_argument": 1}, "no_such_argument"),
+        ({"set": {"SPNGDecom.channels": 1}}, "did you mean 'SPNGDecon'"),
         ({"configuration": "cfg/simulate.jsonnet"}, "does not take events from memory"),
     ):
         with pytest.raises(spng.Error, match=expected):
@@ -237,10 +238,12 @@ def test_errors_of_the_preparation() -> None:
 
 
 def test_a_closed_pipeline(event: spng.Frame) -> None:
-    own = spng.Pipeline(model="none", device="cpu")
+    own = spng.Pipeline(model="none", device="cpu", set={"SPNGContext.precision": "fast"})
     pending = own.submit(event)
     own.close()
     own.close()
+    timing = own.timing()
+    assert timing["settings"]["set"] == ['SPNGContext.precision="fast"'] and "fast" in timing["run"]["precision"]
     assert own.is_closed and pending.result().ident == 0
     with pytest.raises(spng.Error, match="the pipeline is closed") as caught:
         own(event)
@@ -325,6 +328,61 @@ class TestSimulation:
             simulation(np.zeros((3, 3)))
         with pytest.raises(spng.Error, match="unknown detector"):
             spng.simulate(np.empty((7, 0)), detector="pdhf")
+
+
+class TestWaveformsFromCharge:
+    """A frame of charge in memory."""
+
+    TICKS = 400
+
+    def charge(self) -> spng.Frame:
+        """Return charge on some channels of ProtoDUNE-HD's anode 0, with a mask, beside waveforms of another tag."""
+        channels = np.arange(2560, dtype=np.int32)
+        samples = np.zeros((2560, self.TICKS), np.float32)
+        samples[[100, 900, 2000], [150, 200, 250]] = 40_000
+        traces = {
+            tag: spng.Traces(tag, samples * factor, channels)
+            for tag, factor in (("gauss0", 1), ("wiener0", 2))
+        }
+        return spng.Frame(traces, ident=11, masks={"bad": np.array([[7, 0, self.TICKS]])})
+
+    def test_gives_the_bytes_of_the_program(self, tmp_path: Path) -> None:
+        charge = self.charge()
+        spng.write_frames(tmp_path / "charge.tar", charge)
+        job = (
+            "-c",
+            "cfg/from_charge.jsonnet",
+            "-A",
+            "input=charge.tar",
+            "-A",
+            "intag=gauss0",
+            "-A",
+            "output=adc.tar",
+        )
+        done = wire_cell.run(*job, "-A", "seed=4", folder=tmp_path)
+        assert done.returncode == 0, done.stderr
+        seen = spng.waveforms_from_charge(charge, tag="gauss0", seed=4)
+        expected = next(spng.read_frames(tmp_path / "adc.tar"))
+        assert seen.ident == expected.ident == 11
+        assert seen["*"].samples.dtype == np.int16
+        np.testing.assert_array_equal(seen["*"].samples, expected["*"].samples)
+        np.testing.assert_array_equal(seen.masks["bad"], expected.masks["bad"])
+
+    def test_on_raw_waveforms_of_some_channels(self) -> None:
+        """The channels that are absent in the raw waveforms stay absent."""
+        channels = np.array([99, 100, 101, 2000], np.int32)
+        level = np.array([2000, 2000, 2000, 900], np.int16)[:, None]
+        raw = spng.Frame({"raw": spng.Traces("raw", np.tile(level, self.TICKS), channels)})
+        seen = spng.waveforms_from_charge(self.charge(), tag="gauss0", noise=raw)["*"]
+        np.testing.assert_array_equal(seen.channels, channels)
+        change = seen.samples - level
+        assert change.max(axis=1).argmax() == 3 and (change.max(axis=1) > 5).all()
+        # Collected charge arrives at its tick; the kernel's sum is 0.1457 counts per electron over all wires.
+        assert abs(int(change[3].argmax()) - 250) <= 8
+
+    def test_unknown_tag(self) -> None:
+        with pytest.raises(KeyError, match="gauss0"):
+            spng.waveforms_from_charge(self.charge(), tag="gauss1")
 
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="no /proc")

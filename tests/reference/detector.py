@@ -25,7 +25,7 @@ class WirePlane:
     channel    (wire,)    channel id read out by the wire
     segment    (wire,)    0 for the wire attached to the electronics, 1, 2 for its continuations
     direction  (2,)       unit vector along the wires, (z, y)
-    pitch_direction (2,)  unit vector across the wires with a positive z component
+    pitch_direction (2,)  unit vector across the wires with a positive z component (y if the wires run along z)
     pitch      mm         distance of neighbouring wires
     first      mm         pitch coordinate of the centre of wire 0
     """
@@ -48,7 +48,8 @@ def _plane(wires: list[dict], points: np.ndarray) -> WirePlane:
     tail = points[[wire["tail"] for wire in wires]]
     head = points[[wire["head"] for wire in wires]]
     spans = head - tail
-    spans *= np.sign(spans[:, 1:2])  # every wire points upwards, so that the mean direction is meaningful
+    # Every wire points upwards, or to smaller z if it runs along z, so that the mean direction is meaningful.
+    spans *= np.where(spans[:, 1] != 0, np.sign(spans[:, 1]), -np.sign(spans[:, 0]))[:, None]
     direction = spans.sum(axis=0)
     direction /= np.linalg.norm(direction)
     pitch_direction = np.array([direction[1], -direction[0]])
@@ -86,14 +87,14 @@ def load_planes(path: str | Path, anode: int) -> dict[tuple[int, int], WirePlane
 
 
 def joined_planes(path: str | Path, parts: tuple[int, ...]) -> dict[tuple[int, int], WirePlane]:
-    """Return the planes of one-faced anodes (their ids) as the faces 0, 1, ... of one anode. Wires end where the collection
-    wires of their part end, and outer ones of these have half a pitch beside them.
+    """Return the planes of one-faced anodes (their ids) as the faces 0, 1, ... of one anode. Wires end where the U wires of
+    their part end.
     """
     joined = {}
     for face, part in enumerate(parts):
         planes = {plane: wires for (_, plane), wires in load_planes(path, part).items()}
-        ends = np.concatenate([planes[W].tail, planes[W].head])
-        beside = np.array([planes[W].pitch / 2, 0])
+        ends = np.concatenate([planes[U].tail, planes[U].head])
+        beside = abs(planes[U].pitch_direction) * planes[U].pitch / 2
         for plane, wires in planes.items():
             joined[face, plane] = _clipped(wires, ends.min(axis=0) - beside, ends.max(axis=0) + beside)
     return joined
@@ -102,7 +103,7 @@ def joined_planes(path: str | Path, parts: tuple[int, ...]) -> dict[tuple[int, i
 def _clipped(plane: WirePlane, low: np.ndarray, high: np.ndarray) -> WirePlane:
     """Return the parts of the wires within a rectangle with corners (z, y)."""
     span = plane.head - plane.tail
-    with np.errstate(divide="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore"):
         cuts = np.sort([(low - plane.tail) / span, (high - plane.tail) / span], axis=0)
     first, last = cuts[0].max(axis=1).clip(min=0), cuts[1].min(axis=1).clip(max=1)
     kept = np.flatnonzero(first < last)

@@ -7,7 +7,8 @@ length and rounded positions.
 
 from __future__ import annotations
 
-from functools import lru_cache
+from collections.abc import Callable
+from functools import lru_cache, partial
 from pathlib import Path
 
 import numpy as np
@@ -32,16 +33,19 @@ def wire_region_average(path: str | Path, plane: int) -> np.ndarray:
     electron, the same array for every call.
 
     The file holds paths at multiples of a tenth of the pitch on one side of each wire; the other side is
-    its mirror image.  Each path covers the interval half way to its neighbours, and a wire's region is
+    its mirror image; a path without current has that of the nearest one.  Each path covers the interval half way to its neighbours, and a wire's region is
     half a pitch either way.
     """
     planes = _plane_responses(str(path))
     response = next(p["PlaneResponse"] for p in planes if p["PlaneResponse"]["planeid"] == plane)
+    paths = [entry["PathResponse"] for entry in response["paths"]]
+    tenths = [round(path["pitchpos"] / (0.1 * response["pitch"])) for path in paths]
+    currents = [np.array(path["current"]["array"]["elements"]) for path in paths]
+    computed = [index for index, current in enumerate(currents) if current.any()]
     collected: dict[int, list[np.ndarray]] = {}
-    for entry in response["paths"]:
-        path_response = entry["PathResponse"]
-        tenth = round(path_response["pitchpos"] / (0.1 * response["pitch"]))
-        current = np.array(path_response["current"]["array"]["elements"])
+    for index, tenth in enumerate(tenths):
+        nearest = min(computed, key=lambda other: (abs(tenths[other] - tenths[index]), other != index))
+        current = currents[nearest]
         for key in {tenth, -tenth}:
             collected.setdefault(key, []).append(current)
     keys = np.array(sorted(collected))
@@ -71,6 +75,23 @@ def cold_electronics(
     return np.where(inside, 10.12 * gain_mv_per_fc * shape, 0.0)
 
 
+def warm_electronics(time_us: np.ndarray, gain_mv_per_fc: float, shaping_us: float) -> np.ndarray:
+    """Return the impulse response of electronics outside of the cryostat [mV/fC]; zero outside 0 < t < 10 us (docs/physics-notes.md#electronics-response)."""
+    time_us = np.asarray(time_us)
+    square = (time_us / shaping_us) ** 2
+    shape = (1 - np.exp(-0.405 * square)) * np.exp(-0.125 * square)
+    return np.where((time_us > 0) & (time_us < 10.0), gain_mv_per_fc * shape, 0.0)
+
+
+def sampled_electronics(time_us: np.ndarray, path: str | Path, postgain: float) -> np.ndarray:
+    """Return the impulse response [mV/fC] that a file has as samples in the units of the Wire-Cell Toolkit: ns, and 1e9 mV
+    per electron.
+    """
+    samples = read_json(path)
+    millivolts = 1e9 * np.array(samples["amplitudes"]) * ELECTRONS_PER_FEMTOCOULOMB
+    return postgain * np.interp(1000 * np.asarray(time_us), samples["times"], millivolts, left=0, right=0)
+
+
 def resample_spectrally(waveform: np.ndarray, factor: int) -> np.ndarray:
     """Keep every `factor`-th sample of a band-limited version of `waveform` (..., sample); length must
     divide.
@@ -96,18 +117,22 @@ def response_kernel(
     Time zero is an electron at the response plane.  The 21 rows are centred: row 10 is the wire the
     electron arrives at.  Every call returns the same array, which cannot be written.
     """
+    kernel = kernel_of(path, plane, partial(cold_electronics, gain_mv_per_fc=gain_mv_per_fc, shaping_us=shaping_us))
+    kernel.flags.writeable = False
+    return kernel
+
+
+def kernel_of(path: str | Path, plane: int, electronics: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
+    """Return the response as in response_kernel() for any electronics: a function from times [us] to mV/fC."""
     field = wire_region_average(path, plane)
     fine = (np.arange(500) + 0.5) * FINE_PERIOD_NS / 1000.0
-    volts_per_electron = (
-        cold_electronics(fine, gain_mv_per_fc, shaping_us) * 1e-3 / ELECTRONS_PER_FEMTOCOULOMB
-    )
-    length = 1500  # 1000 + 500 - 1, padded to a multiple of the ratio of periods
+    volts_per_electron = electronics(fine) * 1e-3 / ELECTRONS_PER_FEMTOCOULOMB
+    ratio = round(TICK_NS / FINE_PERIOD_NS)
+    length = -(-(field.shape[1] + len(fine) - 1) // ratio) * ratio  # of the convolution, in whole ticks
     product = np.fft.rfft(field, length) * np.fft.rfft(volts_per_electron, length)
     convolved = np.fft.irfft(product, length) * FINE_PERIOD_NS
     volts_per_count = FULL_SCALE_V / 2**ADC_BITS
-    kernel = -resample_spectrally(convolved, round(TICK_NS / FINE_PERIOD_NS)) / volts_per_count
-    kernel.flags.writeable = False
-    return kernel
+    return -resample_spectrally(convolved, ratio) / volts_per_count
 
 
 def response_spectrum(kernel: np.ndarray, channels: int, ticks: int) -> np.ndarray:

@@ -9,7 +9,9 @@
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/arange.h>
 #include <ATen/ops/eye.h>
+#include <ATen/ops/ones.h>
 #include <ATen/ops/randn.h>
+#include <ATen/ops/where.h>
 #include <ATen/ops/zeros.h>
 #include <gtest/gtest.h>
 
@@ -63,12 +65,16 @@ at::Tensor mask_of(const Rois& rois, std::int64_t slices) {
     return mask;
 }
 
+at::Tensor all_good(const at::Tensor& waveform) {
+    return at::ones({waveform.size(0), waveform.size(1)}, at::kBool);
+}
+
 /// Return the errors of a call on every tick; the call must not wait for a device.
 at::Tensor errors(const at::Tensor& waveform, const at::Tensor& mask, Baseline baseline) {
     const at::Tensor packed =
         pack_ticks(mask.expand({waveform.size(0), waveform.size(1), mask.size(-1)}).contiguous());
     const testing::NothingWaits watched;
-    return charge_error(waveform, packed, factor, baseline)
+    return charge_error(waveform, packed, all_good(waveform), factor, baseline)
         .repeat_interleave(factor, -1)
         .narrow(-1, 0, waveform.size(-1));
 }
@@ -164,6 +170,9 @@ TEST(ChargeError, NodeGivesTheErrorAtTheSamplingOfTheMask) {
     waveform.unit = "electrons";
     waveform.data = KnownNoise::waveform(1, 40, 1000).to(at::kFloat);
     waveform.axes = {{"view", "", 0, 1}, {"channel", "", 0, 1}, {"tick", "ns", 0, 500}};
+    auto channels = std::make_shared<ChannelTable>();
+    channels->good = all_good(waveform.data);
+    waveform.channels = std::move(channels);
     roi.name = "roi";
     roi.data = mask_of({{20, 25}}, 250).expand({1, 40, 250}).contiguous();
     roi.axes = {{"view", "", 0, 1}, {"channel", "", 0, 1}, {"tick", "ns", 0, 2000}};
@@ -174,16 +183,36 @@ TEST(ChargeError, NodeGivesTheErrorAtTheSamplingOfTheMask) {
     };
     const Ports outputs = node.call(0, {set(waveform), set(roi)}, {});
     const NamedTensor& error = outputs.at(0)->at("error");
-    EXPECT_TRUE(error.data.equal(charge_error(waveform.data, pack_ticks(roi.data), 4, Baseline::restored)));
+    EXPECT_TRUE(error.data.equal(charge_error(waveform.data, pack_ticks(roi.data), waveform.channels->good, 4,
+                                            Baseline::restored)));
     EXPECT_EQ(error.data.scalar_type(), at::kFloat);
     EXPECT_EQ(error.axes.back().period, 2000);
     EXPECT_EQ(error.unit, "electrons");
     EXPECT_NE(outputs.at(0)->find("roi"), nullptr) << "SPNGStitchWindows needs the ROIs of a readout window";
 }
 
+TEST(ChargeError, FewChannelsHaveTheErrorOfAWholeView) {
+    // 100 of 480 channels; the others hold the rounding of a transform, as those that a frame lacks.
+    const at::Tensor whole = KnownNoise::waveform(1, 480, 1000);
+    const at::Tensor mask = mask_of({{20, 25}, {100, 140}}, 250);
+    const at::Tensor packed = pack_ticks(mask.expand({1, 480, 250}).contiguous());
+    at::Tensor good = at::zeros({1, 480}, at::kBool);
+    good.narrow(1, 333, 100).fill_(true);
+    const at::Tensor few = at::where(good.unsqueeze(-1), whole, at::randn({1, 480, 1000}, at::kDouble) * 1e-5);
+    for (const Baseline baseline : {Baseline::linear, Baseline::restored}) {
+        const auto of_channels = [&](const at::Tensor& waveform, const at::Tensor& counted) {
+            return charge_error(waveform, packed, counted, factor, baseline).narrow(1, 333, 100).square().sum();
+        };
+        const double ratio = (of_channels(few, good) / of_channels(whole, all_good(whole))).item<double>();
+        EXPECT_NEAR(ratio, 1, 0.03);
+    }
+}
+
 TEST(ChargeError, RejectsOtherShapes) {
-    const Error error = error_of(
-        [] { charge_error(at::zeros({4, 100}), at::zeros({4, 1}, at::kLong), 4, Baseline::linear); });
+    const Error error = error_of([] {
+        charge_error(at::zeros({4, 100}), at::zeros({4, 1}, at::kLong), at::zeros({4}, at::kBool), 4,
+                     Baseline::linear);
+    });
     EXPECT_NE(error.text().expected.find("(view, channel, tick)"), std::string::npos);
 }
 

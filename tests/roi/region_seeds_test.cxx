@@ -17,6 +17,7 @@
 #include <ATen/ops/zeros.h>
 #include <gtest/gtest.h>
 
+
 namespace spng {
 namespace {
 
@@ -237,10 +238,32 @@ TEST(CappedNoise, LimitsNoisyChannelsAndLeavesDeadOnesOut) {
     const at::Tensor rms = at::tensor({0.f, 1.f, 2.f, 3.f, 50.f}, at::kFloat).view({1, 5});
     const at::Tensor low = at::zeros({1, 5});
     const ChannelNoise noise =
-        capped_noise({low, at::tensor({0.f, 0.f, 1.f, 9.f, 40.f}, at::kFloat).view({1, 5}), rms}, 3);
+        capped_noise({low, at::tensor({0.f, 0.f, 1.f, 9.f, 40.f}, at::kFloat).view({1, 5}), rms}, {}, 3);
     // The lower median of 1, 2, 3, 50 is 2, so the limit is 6; the median is at most low + RMS.
     EXPECT_TRUE(noise.rms.flatten().equal(at::tensor({0.f, 1.f, 2.f, 3.f, 6.f}, at::kFloat)));
     EXPECT_TRUE(noise.median.flatten().equal(at::tensor({0.f, 0.f, 1.f, 3.f, 6.f}, at::kFloat)));
+}
+
+TEST(CappedNoise, CountsGoodChannelsOnly) {
+    // Absent channels have the rounding of the transform; most channels of the view are absent.
+    at::Tensor rms = at::full({1, 100}, 5e-5f);
+    rms.narrow(1, 0, 12).copy_(at::tensor({1.f, 1.f, 1.f, 2.f, 2.f, 2.f, 2.f, 2.f, 3.f, 3.f, 3.f, 50.f}));
+    const at::Tensor zero = at::zeros({1, 100}), good = rms.gt(0.5);
+    const at::Tensor predicted = at::full({1, 100}, 4.f);
+    const auto limited = [&](const ViewNoise& view) {
+        return capped_noise({zero, zero, rms}, view, 3).rms.narrow(1, 0, 12);
+    };
+    EXPECT_FLOAT_EQ(limited({}).max().item<float>(), 1.5e-4f);
+    for (const ViewNoise& view : {ViewNoise{good, {}}, ViewNoise{good, predicted}}) {
+        EXPECT_EQ(limited(view)[0][11].item<float>(), 6) << "three times the median of 2";
+        EXPECT_TRUE(limited(view).narrow(1, 0, 11).equal(rms.narrow(1, 0, 11)));
+    }
+    // Nine channels are too few to measure.
+    const at::Tensor few = good.clone();
+    few.narrow(1, 0, 3).fill_(false);
+    EXPECT_EQ(limited({few, predicted})[0][11].item<float>(), 12) << "three times the prediction of 4";
+    EXPECT_EQ(limited({few, {}})[0][11].item<float>(), 6);
+    EXPECT_THROW(capped_noise({zero, zero, rms}, {good.narrow(1, 0, 9), {}}, 3), Error);
 }
 
 } // namespace

@@ -92,10 +92,13 @@ def test_sparse_outputs_hold_the_same_samples(server: Server, frame: Frame) -> N
 
 
 def test_masks_are_taken_and_returned(server: Server, frame: Frame) -> None:
-    bad = [[int(frame.channels[3]), 0, frame.adc.shape[1]]]
-    reply = protocol.infer(server.address, "chain", frame.inputs(), ["signal"], masks={"bad": bad})
+    """Their ticks count from the start: the first sample is tick 1000."""
+    bad = [[int(frame.channels[3]), 1000, 1000 + frame.adc.shape[1]]]
+    reply = protocol.infer(
+        server.address, "chain", frame.inputs(), ["signal"], masks={"bad": bad}, first_tick=1000
+    )
     assert reply.status == 200, reply.json
-    assert bad[0] in json.loads(reply.parameters["masks"])["bad"]
+    assert json.loads(reply.parameters["masks"])["bad"] == bad and reply.parameters["first_tick"] == 1000
     assert not reply.arrays()["signal"][3].any()
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from tests.support import wire_cell
-from tests.support.synthetic import Detector, View
+from tests.support.synthetic import Detector, View, cold
 
 WIDTH_MM, HEIGHT_MM = 192.0, 200.0  # along z and y
 DRIFT_X_MM = (-3522.19, -3527.11, -3532.02)  # of the planes U, V, W: those of ProtoDUNE-HD's anode 0
@@ -30,6 +30,9 @@ DESCRIPTION = """// A face of 154 channels, with everything else as in ProtoDUNE
     anodes: [0],
     wires: '%(wires)s',
     rc_tails: { constant: 1.1e6, layers: 1 },
+    channel_response: [{ channels: [20, 75, 130], gain: $.electronics.gain * 4.7 / 14, shaping: 1000 }],
+    chirping: { max_rms: 0.9 },
+    negative_pulses: { parts: 1 },
     groups(anode):: [
         {
             name: 'induction', kind: 'induction', cyclic: false, channels: %(induction)d, board_channels: %(induction)d,
@@ -133,6 +136,6 @@ def small_detector(folder: Path) -> Detector:
         views,
         1.4 / 2**14,
         14,
-        1.0,
+        cold(14.0),
         100 / 1.565,
     )

@@ -9,7 +9,9 @@ numbers are written down here.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -37,9 +39,8 @@ class Detector:
     """One anode of a detector: its files and constants.
 
     volts_per_count  of the digitiser
-    postgain         factor behind the preamplifier (14 mV/fC, 2.2 us for all of them)
+    electronics      response to a pulse [mV/fC] at times [us]
     drift_us         from the response plane, where charge is put, to the wires, where the output shows it
-    parts            ids of the anodes in the wire file that are the faces of this one, if there are several
     """
 
     name: str
@@ -49,22 +50,18 @@ class Detector:
     views: tuple[View, ...]
     volts_per_count: float
     bits: int
-    postgain: float
+    electronics: Callable[[np.ndarray], np.ndarray]
     drift_us: float
-    parts: tuple[int, ...] = ()
 
     def planes(self) -> dict[tuple[int, int], WirePlane]:
         """Return the wires by (face, plane)."""
-        if self.parts:
-            return detector.joined_planes(self.wires, self.parts)
         return detector.load_planes(self.wires, self.anode)
 
     def kernel(self, plane: int) -> np.ndarray:
         """Return ADC counts per electron at (wire -10..10, tick)."""
         reference_lsb = response.FULL_SCALE_V / 2**response.ADC_BITS
-        return (
-            response.response_kernel(self.field, plane) * self.postgain * reference_lsb / self.volts_per_count
-        )
+        kernel = response.kernel_of(self.field, plane, self.electronics)
+        return kernel * reference_lsb / self.volts_per_count
 
     @property
     def delay_ticks(self) -> float:
@@ -75,6 +72,11 @@ class Detector:
     def channels(self) -> np.ndarray:
         """Return all channel ids, ascending: the rows of frames."""
         return np.sort(np.concatenate([view.channels for view in self.views]))
+
+
+def cold(gain_mv_per_fc: float) -> Callable[[np.ndarray], np.ndarray]:
+    """Return the response of cold electronics with 2.2 us."""
+    return partial(response.cold_electronics, gain_mv_per_fc=gain_mv_per_fc)
 
 
 def two_faced_views(anode: int) -> tuple[View, ...]:
@@ -100,7 +102,7 @@ def protodune_hd(anode: int, name: str = "pdhd") -> Detector:
         two_faced_views(anode),
         1.4 / 2**14,
         14,
-        1.0,
+        cold(14.0),
         100 / 1.565,
     )
 
@@ -115,7 +117,7 @@ def protodune_sp(data: Path, anode: int) -> Detector:
         two_faced_views(anode),
         1.4 / 2**12,
         12,
-        1.1365,
+        cold(14.0 * 1.1365),
         100 / 1.565,
     )
 
@@ -135,7 +137,7 @@ def microboone(data: Path) -> Detector:
         views,
         2.0 / 2**12,
         12,
-        1.2,
+        cold(14.0 * 1.2),
         100 / 1.114,
     )
 
@@ -157,38 +159,39 @@ def sbnd(data: Path, anode: int) -> Detector:
         views,
         1.8 / 2**12,
         12,
-        1.0,
+        cold(14.0),
         100 / 1.59,
     )
 
 
 def protodune_vd(data: Path, anode: int) -> Detector:
-    """Return an anode of ProtoDUNE-VD: bottom (0 to 3) or top. data: folder of the public detector files."""
-    wires = data / "protodunevd-wires-larsoft-v1.json.bz2"
-    parts = (110 + anode, 120 + anode)
-    # All induction strips are in each part of the file.
-    whole = [
-        {plane: each.channel for (_, plane), each in detector.load_planes(wires, part).items()}
-        for part in parts
-    ]
-    views = (
-        View("U", 0, whole[0][0], False),
-        View("V", 1, whole[0][1], False),
-        View("W0", 2, whole[0][2], False),
-        View("W1", 2, whole[1][2], False),
-    )
+    """Return an anode of ProtoDUNE-VD: bottom (0 to 3) or top. data: folder of the public detector files.
+
+    Two anodes beside each other along z have consecutive channels: U of both, V of both, then W of both. Channels of falling
+    strips increase along z, those of rising ones decrease.
+    """
     is_top = anode > 3
+    first, second = 3072 * (anode // 2), anode % 2
+    u, v = (first + offset + 476 * second + np.arange(476) for offset in (0, 952))
+    w = first + 1904 + 584 * second + np.arange(584)
+    wires = data / "protodunevd-wires-larsoft-v5.json.bz2"
+    views = (
+        View("U", 0, u if is_top else u[::-1], False),
+        View("V", 1, v[::-1] if is_top else v, False),
+        View("W0", 2, w[292:], False),
+        View("W1", 2, w[:292], False),
+    )
+    samples = data / "dunevd-coldbox-elecresp-top-psnorm_400.json.bz2"
     return Detector(
         "pdvd_top" if is_top else "pdvd_bottom",
         anode,
         wires,
-        data / "dunevd-resp-isoc3views-18d92.json.bz2",
+        data / "protodunevd_FR_norminal_260324.json.bz2",
         views,
         (2.0 if is_top else 1.4) / 2**14,
         14,
-        11 / 14 if is_top else 1.0,
-        189.2 / 1.6,
-        parts,
+        partial(response.sampled_electronics, path=samples, postgain=1.36) if is_top else cold(7.8),
+        181 / 1.53,
     )
 
 

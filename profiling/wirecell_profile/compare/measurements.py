@@ -28,8 +28,8 @@ WHOLE_EVENT = (
 
 # Arguments of a job that name outputs and do not affect measurements.
 OUTPUT_ARGUMENTS = ("output",)
-# Requested settings; the description of the run has the effective ones.
-STATED_BY_RUN = ("device", "engine", "precision", "graph_threads", "threads")
+# Requested settings, and a line made from the arguments; the description of the run and the arguments have the effective ones.
+STATED_BY_RUN = ("device", "engine", "precision", "graph_threads", "threads", "about")
 # State of the machine and of other jobs, and time of the preparation; no settings.
 OF_THE_MOMENT = ("memory", "reservations", "warm_up_seconds")
 

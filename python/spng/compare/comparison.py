@@ -43,18 +43,18 @@ def compare(
     """
     wanted = matching.parse_tags(tags) if tags else None
     frames_a, frames_b = (
-        _frames(source, sorted({pair[side] for pair in wanted}) if wanted else ["*"])
+        frames_of(source, sorted({pair[side] for pair in wanted}) if wanted else ["*"])
         for side, source in enumerate((a, b))
     )
     match = matching.match_events(frames_a, frames_b)
-    name_a, name_b = names or (_name(a, "A"), _name(b, "B"))
+    name_a, name_b = names or (name_of(a, "A"), name_of(b, "B"))
     result = Comparison(name_a, name_b, tolerance, match.is_by_ident, match.only_a, match.only_b)
     for one, other in matching.event_pairs(frames_a, frames_b, match):
         result.events.append(_compare_event(result, one, other, wanted, planes))
     return result
 
 
-def _frames(source: Source, tags: list[str]) -> matching.Frames:
+def frames_of(source: Source, tags: list[str]) -> matching.Frames:
     if isinstance(source, Frame):
         return lambda: [source]
     if isinstance(source, (str, os.PathLike)):
@@ -62,7 +62,7 @@ def _frames(source: Source, tags: list[str]) -> matching.Frames:
     return lambda: source
 
 
-def _name(source: Source, default: str) -> str:
+def name_of(source: Source, default: str) -> str:
     return str(source) if isinstance(source, (str, os.PathLike)) else default
 
 

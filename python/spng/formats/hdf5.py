@@ -100,7 +100,7 @@ def _frame_from(group: Any, ident: int, tags: tuple[str, ...], where: str) -> Fr
         if name.startswith(prefix)
     }
     notes = json.loads(group[NOTES][()]) if NOTES in group else {}
-    return Frame(traces, ident, masks, notes)
+    return members.frame_from(traces, ident, masks, notes)
 
 
 def _write_frame(file: Any, frame: Frame, form: str, path: str) -> None:
@@ -113,8 +113,8 @@ def _write_frame(file: Any, frame: Frame, form: str, path: str) -> None:
         group[f"tickinfo_{tag}"] = np.array([traces.start_ns, traces.tick_ns, traces.first_tick], np.float64)
     for name, mask in frame.masks.items():
         group[f"chanmask_{name}"] = np.asarray(mask, np.int32).reshape(-1, 3)
-    if frame.notes:
-        group[NOTES] = json.dumps(frame.notes)
+    if notes := members.notes_of(frame):
+        group[NOTES] = json.dumps(notes)
 
 
 def _write_array(group: Any, name: str, array: np.ndarray) -> None:

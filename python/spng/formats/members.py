@@ -15,6 +15,7 @@ from ..errors import Error
 from ..frame import Frame, SparseSamples, Traces, runs_of
 
 CHUNK_BYTES = 1 << 22  # of samples before compression
+MASK_TICKS = "mask_ticks"  # key of the note mask_ticks_note (spng/io/frame_parts.h)
 SPARSE = ("runs", "values", "shape")
 FIRST_KINDS = ("frame_", "runs_")  # the member of a tag that gives its position in the file
 
@@ -95,6 +96,27 @@ def traces_from(
             )
     start, tick, first = times
     return Traces(tag, samples, channels, float(tick), float(start), int(first), summary)
+
+
+def notes_of(frame: Frame) -> dict[str, str]:
+    """Return the notes to store: with the mark of masks that count from the start, where an event needs it."""
+    has_masks = any(len(mask) for mask in frame.masks.values())
+    if frame.notes and has_masks and any(traces.first_tick for traces in frame.traces.values()):
+        return frame.notes | {MASK_TICKS: "from the start"}
+    return frame.notes
+
+
+def frame_from(
+    traces: dict[str, Traces], ident: int, masks: dict[str, np.ndarray], notes: dict[str, str]
+) -> Frame:
+    """Return an event of a file.
+
+    Notes without the mark are of an earlier version: its masks count from the first sample (docs/frame-files.md).
+    """
+    first_tick = next(iter(traces.values())).first_tick
+    if notes and notes.pop(MASK_TICKS, None) is None:
+        masks = {name: mask + [0, first_tick, first_tick] for name, mask in masks.items()}
+    return Frame(traces, ident, masks, notes)
 
 
 def _samples_from(tag: str, arrays: Mapping[str, np.ndarray], where: str) -> np.ndarray | SparseSamples:

@@ -82,12 +82,12 @@ def _frame_from(group: Any, ident: int, tags: tuple[str, ...], where: str) -> Fr
     masks = {
         name: np.array(rows, np.int64).reshape(-1, 3) for name, rows in group.attrs.get("masks", {}).items()
     }
-    return Frame(traces, ident, masks, dict(group.attrs.get("notes", {})))
+    return members.frame_from(traces, ident, masks, dict(group.attrs.get("notes", {})))
 
 
 def _write_frame(root: Any, frame: Frame, form: str) -> None:
     masks = {name: np.asarray(mask).tolist() for name, mask in frame.masks.items()}
-    attributes = {"tags": list(frame.traces), "masks": masks, "notes": frame.notes}
+    attributes = {"tags": list(frame.traces), "masks": masks, "notes": members.notes_of(frame)}
     group = root.create_group(str(frame.ident), attributes=attributes)
     for tag, traces in frame.traces.items():
         for index, (kind, array) in enumerate(members.arrays_of(traces, form).items()):

@@ -57,18 +57,19 @@ class Detector:
         raise FilesMissing(f"no file {self.wires} in {', '.join(map(str, folders))}")
 
 
-HD_WIRES, VD_WIRES = "protodunehd-wires-larsoft-v1.json.gz", "protodunevd-wires-larsoft-v1.json.bz2"
+HD_WIRES, VD_WIRES = "protodunehd-wires-larsoft-v1.json.gz", "protodunevd-wires-larsoft-v5.json.bz2"
 DETECTORS = (
     Detector("pdhd", 0, HD_WIRES, (0,), (RULE, MODEL)),
     Detector("pdhd_badAPA1", 0, HD_WIRES, (0,), (RULE, MODEL)),
     Detector("pdsp", 1, "protodune-wires-larsoft-v4.json.bz2", (1,), (RULE, MODEL, PURE)),
     Detector("microboone", 0, "microboone-celltree-wires-v2.1.json.bz2", (0,)),
     Detector("sbnd", 0, "sbnd-wires-geometry-v0202.json.bz2", (0,)),
-    Detector("pdvd_bottom", 0, VD_WIRES, (110, 120)),
-    Detector("pdvd_top", 4, VD_WIRES, (114, 124)),
+    Detector("pdvd_bottom", 0, VD_WIRES, (0,)),
+    Detector("pdvd_top", 4, VD_WIRES, (4,)),
     # The drift of ProtoDUNE-VD is vertical, so that its muons are steeper than those from +y.
-    Detector("pdvd_bottom", 0, VD_WIRES, (110, 120), (RULE,), is_isotropic=True),
-    Detector("pdvd_top", 4, VD_WIRES, (114, 124), (RULE,), is_isotropic=True),
+    Detector("pdvd_bottom", 0, VD_WIRES, (0,), (RULE,), is_isotropic=True),
+    Detector("pdvd_top", 4, VD_WIRES, (4,), (RULE,), is_isotropic=True),
+    Detector("icarus", 0, "icarus-wires-dualanode-v5.json.bz2", (110, 120), (RULE,)),
 )
 BY_NAME = {detector.name: detector for detector in DETECTORS if not detector.is_isotropic}
 

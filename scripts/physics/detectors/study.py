@@ -17,7 +17,7 @@ from .. import study
 from ..program import Processed, Program
 from ..settings import Sample, Variant
 from ..study import Measured
-from ..tags import TRUTH_TAGS, first_of
+from spng.charge_tags import TRUTH_TAGS, first_of
 from ..wires import VIEWS, Anode
 from .cases import Detector, Frames, variants_of
 

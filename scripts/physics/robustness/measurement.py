@@ -10,8 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from .. import linescan, metrics
-from ..metrics import Counts, Figure
+from spng import metrics
+
+from .. import linescan
+from spng.metrics import Counts, Figure
 from ..wires import VIEWS
 
 END_TICKS = 40

@@ -17,12 +17,11 @@ from pathlib import Path
 import numpy as np
 
 from scripts.depositions import write_depositions
-from spng import Frame, Traces, read_frames, write_frames
+from spng import Frame, Traces, metrics, read_frames, write_frames
 
 from .. import events as events_module
-from .. import metrics
 from ..program import JobFailed, Processed, Program
-from ..tags import first_of
+from spng.charge_tags import first_of
 from ..wires import VIEWS, Anode
 from . import depositions, measurement
 from .conditions import ANGLES, MAX_EVENTS_OF_JOB, Batch, Condition, Plan, Sample

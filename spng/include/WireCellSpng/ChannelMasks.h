@@ -9,7 +9,9 @@
 
 namespace spng {
 
-/// Ticks [begin, end) of a channel that carry a mark ("bad", "nan", "saturated", ...).
+/// Ticks [begin, end) of a channel that carry a mark ("bad", "nan", "saturated", ...). In a frame they count from its
+/// start, as in the Wire-Cell Toolkit: sample t of a row is tick first_tick + t. Ticks outside of the samples have no
+/// effect.
 struct ChannelRange {
     int channel = 0;
     std::int64_t begin = 0;

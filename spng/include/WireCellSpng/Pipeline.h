@@ -49,7 +49,7 @@ struct InputFrame {
     double start_ns = 0; ///< time of tick 0
     double tick_ns = 0;  ///< sampling period; 0: that of the detector's readout
     int first_tick = 0;  ///< ticks between start_ns and the first sample
-    /// Of the input: "bad" ranges are treated as dead.
+    /// Of the input: "bad" ranges are treated as dead. Ticks count from start_ns: sample t is tick first_tick + t.
     ChannelMasks masks;
     /// Index of the CUDA device that holds `samples`, -1: host memory. All work that writes the samples must be complete.
     int cuda_device = -1;
@@ -83,7 +83,8 @@ struct OutputTraces {
 struct OutputFrame {
     int ident = 0;
     std::vector<OutputTraces> traces; ///< in the order of PipelineOptions::tags
-    ChannelMasks masks; ///< of the input, and those that the chain found ("nan", "saturated", ...)
+    /// Of the input, and those that the chain found ("nan", "saturated", ...). Ticks count from start_ns.
+    ChannelMasks masks;
     std::map<std::string, std::string> notes; ///< provenance, such as the network and its checksum
     double waited_seconds = 0;                ///< between submit() and the start of its processing
     double run_seconds = 0;                   ///< from there to the result
@@ -101,6 +102,8 @@ struct PipelineOptions {
     bool results_on_device = false;
     /// Further arguments by name, as text ("noise_filter": "sticky,lines").
     std::map<std::string, std::string> arguments;
+    /// Keys of components to set in the evaluated configuration, as with wire-cell --set: "TYPE:INSTANCE.KEY=VALUE".
+    std::vector<std::string> changes;
     /// Another configuration. Its graph has one SPNGMemorySource and one SPNGMemorySink. It gets `arguments`, and those of
     /// the members above that differ from their defaults, under the names of the arguments of cfg/pipeline.jsonnet.
     std::string configuration;

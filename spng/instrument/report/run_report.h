@@ -46,6 +46,8 @@ struct RunDescription {
     std::optional<std::uint64_t> completed_events{}; ///< empty: unknown, the run has not ended
     std::vector<StartUpRow> start_up;
     ReportOrigin origin;
+    std::string about;                             ///< the job: detector, anodes, filters, network
+    std::vector<std::string> files_read, files_written; ///< by nodes
     InputReport input;       ///< empty where no component looks at the input
     nlohmann::json settings; ///< all job arguments and settings, copied into the JSON
     nlohmann::json provenance =
@@ -110,7 +112,7 @@ public:
     void write_json(const std::filesystem::path& path) const;
 
 private:
-    std::string heading() const;
+    std::string heading(std::size_t width) const;
     std::string start_up_table(std::size_t width) const;
     std::string notes(bool all_columns) const;
 

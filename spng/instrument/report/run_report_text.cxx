@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The text of a report: the table of nodes, the phases of the start-up, and notes.
 
+#include "spng/core/nearest.h"
 #include "spng/core/printable.h"
 #include "spng/core/unit_text.h"
 #include "spng/instrument/report/run_report.h"
@@ -140,8 +141,14 @@ NodeTable fitted(TableColumns columns, std::size_t width) {
 
 } // namespace
 
-std::string RunReport::heading() const {
+std::string RunReport::heading(std::size_t width) const {
     const auto& run = m_description;
+    const auto cut = [width](std::vector<std::string> files) { // a long name has no blank to break its line at
+        for (auto& file : files) {
+            file = cut_name(printable(file), std::max<std::size_t>(width, 30) - 10);
+        }
+        return joined(files);
+    };
     std::string text = "spng " + run.version + (run.commit.empty() ? "" : " (" + run.commit + ")");
     const auto add = [&text](const std::string& part) { text += part.empty() ? "" : ", " + part; };
     add(run.torch_version.empty() ? "" : "torch " + run.torch_version);
@@ -151,7 +158,12 @@ std::string RunReport::heading() const {
     add(std::to_string(run.intra_op_threads) +
         (run.intra_op_threads == 1 ? " thread per operation" : " threads per operation"));
     add(run.precision);
-    return text + "\n";
+    text += run.about.empty() ? "\n" : "\n" + printable(run.about) + "\n";
+    std::string files = run.files_read.empty() ? "" : "read " + cut(run.files_read);
+    if (!run.files_written.empty()) {
+        files += (files.empty() ? "wrote " : ", wrote ") + cut(run.files_written);
+    }
+    return text + (files.empty() ? "" : files + "\n");
 }
 
 std::string RunReport::notes(bool all_columns) const {
@@ -235,7 +247,7 @@ std::string RunReport::table(std::size_t width) const {
              milliseconds(total.device), "", "",
              m_events == 0 ? "" : per_call(total.leaf_operations, m_events), ""});
     const NodeTable nodes = fitted(std::move(columns), width);
-    return wrapped(heading(), width) + nodes.text + wrapped(notes(nodes.is_complete), width) +
+    return wrapped(heading(width), width) + nodes.text + wrapped(notes(nodes.is_complete), width) +
            start_up_table(width) + m_description.input.text(width);
 }
 

@@ -13,6 +13,7 @@
 #include <ATen/ops/sort.h>
 #include <ATen/ops/where.h>
 #include <ATen/ops/zeros.h>
+#include <ATen/ops/zeros_like.h>
 
 #include <algorithm>
 #include <limits>
@@ -73,14 +74,23 @@ at::Tensor channel_faults(const at::Tensor& waveforms, const at::Tensor& good, c
     auto level = std::get<0>(at::nanmedian(at::where(good & (noise.lower > 0), noise.lower / rms, none), -1,
                                            /*keepdim=*/true))
                      .nan_to_num(0);
+    auto high_level = level, low_level = level;
     if (expected.rms.defined()) {
-        level = level.clamp(1 / rule.max_level, rule.max_level);
+        high_level = level.clamp(1, rule.max_level);
+        low_level = level.clamp(1 / rule.max_level, 1);
     }
-    auto is_noisy = noise.lower > level * rms * rule.max_rms;
-    auto is_dead = noise.upper <= level * rms * rule.min_rms;
-    if (expected.low.defined()) {
-        is_noisy = at::where(expected.high.isnan(), is_noisy, noise.lower > expected.high);
+    const bool is_kept = rule.shared_noise == SharedNoise::kept;
+    const bool is_removed = rule.shared_noise == SharedNoise::removed;
+    auto is_dead = noise.upper <= low_level * rms * (is_removed ? rule.min_rms / 2 : rule.min_rms);
+    if (expected.low.defined() && !is_removed) {
         is_dead = at::where(expected.low.isnan(), is_dead, noise.upper < expected.low);
+    }
+    auto is_noisy = noise.lower > high_level * rms * rule.max_rms;
+    if (expected.high.defined()) {
+        is_noisy = at::where(expected.high.isnan(), is_noisy, noise.lower > expected.high);
+    }
+    if (is_kept) {
+        is_noisy = at::zeros_like(is_noisy);
     }
     const auto fault = [](ChannelFault which) { return static_cast<int>(which); };
     return at::where(good, is_dead * fault(ChannelFault::dead) + is_noisy * fault(ChannelFault::noisy), 0)

@@ -11,12 +11,20 @@
 
 namespace spng {
 
+/// Noise that front-end boards share, in the waveforms by which channels are judged.
+enum class SharedNoise {
+    none,    ///< the boards share none, or they are not known
+    kept,    ///< it is part of the waveforms: a channel with much noise may be good
+    removed, ///< it was subtracted: little noise may be that of a low gain
+};
+
 struct ChannelFaultRule {
     double min_rms = 0.5; ///< a channel with less noise is dead [expected noise]
     double max_rms = 2;   ///< a channel with more noise is noisy [expected noise]
     /// The noise of a view may be larger or smaller than that of the spectra by this factor.
     double max_level = 2;
     std::int64_t block = 500; ///< the RMS is measured in blocks of so many ticks
+    SharedNoise shared_noise = SharedNoise::none;
 };
 
 /// Expected noise of the channels of a group.
@@ -34,8 +42,11 @@ struct ExpectedNoise {
 /// channel that is alive for more than a quarter of the readout has noise in the upper one.
 ///     level = median over the good channels of a view with a lower quartile above 0 of (lower quartile / rms)
 /// within 1 / max_level and max_level; without expected noise rms is 1, and the level has no limit. A channel is
-/// - noisy if its lower quartile exceeds max_rms level rms, or its own limit `high`;
-/// - dead if its upper quartile is at most min_rms level rms, or below its own limit `low`.
+/// - noisy if its lower quartile exceeds max_rms max(level, 1) rms, or its own limit `high`;
+/// - dead if its upper quartile is at most min_rms min(level, 1) rms, or below its own limit `low`.
+/// So the other channels of a view may excuse a channel but never accuse it; without expected noise both limits have the
+/// level itself. No channel is noisy by waveforms that keep shared noise. By waveforms without it a channel is dead only
+/// at half of min_rms, and `low` does not count.
 /// The host does not wait for the device.
 /// @param waveforms  (view, channel, tick) int16, float32 or float64; finite where good
 /// @param good       (view, channel) bool

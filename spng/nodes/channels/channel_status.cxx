@@ -2,21 +2,38 @@
 #include "spng/nodes/channels/channel_status.h"
 
 #include "WireCellSpng/TorchnvTools.h"
+#include "spng/core/log/input_warning.h"
 #include "spng/detector/channel_list.h"
 #include "spng/detector/view_groups.h"
 #include "spng/detector/wire_noise.h"
 #include "spng/device/context.h"
+#include "spng/device/late_values.h"
 #include "spng/graph/memory_rule.h"
+#include "spng/instrument/meter/unmeasured.h"
 #include "spng/nodes/decon/torch_frer_spectrum.h"
+#include "spng/nodes/noise/board_rows.h"
+#include "spng/nodes/noise/coherent_noise.h"
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/full.h>
+#include <ATen/ops/maximum.h>
+#include <ATen/ops/stack.h>
 #include <ATen/ops/tensor.h>
 
+#include <cstdio>
 #include <limits>
 
 namespace spng {
 namespace {
+
+/// With boards: the copy without shared noise, and the work for it.
+std::vector<PlannedSet> plan_memory(const ChannelStatusConfig& config, PlannedCall& call) {
+    const PlannedTensor& adc = call.inputs.at(0).at(0);
+    if (!config.board_channels.empty()) {
+        call.scratch(MemoryUse::input, (coherent_noise_buffers + 1) * adc.samples() * call.real);
+    }
+    return {call.inputs.at(0)};
+}
 
 const Registration<ChannelStatus> registration{
     {.type = "SPNGChannelStatus",
@@ -24,12 +41,30 @@ const Registration<ChannelStatus> registration{
      .inputs = {"waveforms"},
      .outputs = {"waveforms"},
      .text = "finds dead and noisy channels by their noise and marks them as bad",
-     .memory = passing_memory_rule()}};
+     .memory = memory_rule<ChannelStatus>({.call = plan_memory})}};
+
+/// Return the counts for ChannelStatus::watch().
+at::Tensor counts_of(const at::Tensor& good, const at::Tensor& fault) {
+    const auto are = [&](ChannelFault which) { return fault == static_cast<int>(which); };
+    const auto dead = are(ChannelFault::dead), noisy = are(ChannelFault::noisy);
+    return at::stack({(good | dead | noisy).sum(-1), dead.sum(-1), noisy.sum(-1)});
+}
 
 } // namespace
 
+void ChannelStatus::configured() {
+    const auto& shared = config().shared_noise;
+    if (shared != "none" && !config().board_channels.empty()) {
+        reject("board_channels", std::to_string(config().board_channels.size()) + " values",
+               "none with shared_noise " + shared);
+    }
+    m_rule = {config().min_rms, config().max_rms, config().max_level, config().block,
+              shared == "kept"      ? SharedNoise::kept
+              : shared == "removed" ? SharedNoise::removed
+                                    : SharedNoise::none};
+}
+
 void ChannelStatus::prepare_node(Environment& environment) {
-    m_rule = {config().min_rms, config().max_rms, config().max_level, config().block};
     const auto& service = environment.service<ViewGroups>(config().groups, at_key("groups"));
     const ViewGroup& group = service.group(config().group, at_key("group"));
     if (config().frer_spectrum.size() != group.views.size()) {
@@ -52,8 +87,9 @@ void ChannelStatus::prepare_node(Environment& environment) {
         is_known = is_known && has_plane(spectra, view.plane);
         std::map<int, double> noise;
         if (is_known) {
-            noise = expected_noise(view.channels, group.anodes[index]->wires(), view.plane, spectra,
-                                   {response.adc_per_voltage, response.readout_period, config().block});
+            noise = expected_noise(
+                view.channels, group.anodes[index]->wires(), view.plane, spectra,
+                {response.adc_per_voltage, response.readout_period, config().block, config().gain});
         }
         for (const int channel : view.channels) {
             rms.push_back(is_known ? noise.at(channel) : none);
@@ -70,17 +106,87 @@ void ChannelStatus::prepare_node(Environment& environment) {
     };
     m_expected = {is_known ? on_device(rms) : at::Tensor(), list ? on_device(low) : at::Tensor(),
                   list ? on_device(high) : at::Tensor()};
+    if (!config().board_channels.empty()) {
+        m_boards = board_rows(group, {config().board_channels, config().board_shift},
+                              [this](const auto& key, const auto& seen, const auto& expected) {
+                                  reject(key, seen, expected);
+                              })
+                       .to(context().device());
+    }
+}
+
+at::Tensor ChannelStatus::faults_of(const at::Tensor& waveforms, const ChannelTable& channels) const {
+    at::Tensor fault = channels.fault;
+    at::Tensor good = channels.good;
+    const auto judge = [&](const at::Tensor& by, SharedNoise shared) {
+        ChannelFaultRule rule = m_rule;
+        rule.shared_noise = shared;
+        const at::Tensor found = channel_faults(by, good, m_expected, rule);
+        fault = fault.defined() ? at::maximum(fault, found) : found; // channels with a fault are not good
+        good = good & (found == static_cast<int>(ChannelFault::none));
+    };
+    if (m_boards.defined()) {
+        judge(waveforms, SharedNoise::kept);
+        judge(remove_coherent_noise(waveforms, good, m_boards), SharedNoise::removed);
+    } else {
+        judge(waveforms, m_rule.shared_noise);
+    }
+    return fault;
 }
 
 Ports ChannelStatus::process(const Ports& inputs) {
     NVTX_SCOPED_RANGE("ChannelStatus::measure");
+    const EventInfo& event = inputs[0]->event();
     NamedTensor tensor = inputs[0]->only();
     auto channels = std::make_shared<ChannelTable>(*tensor.channels);
     tensor.data = tensor.data.to(context().device());
-    channels->fault = channel_faults(tensor.data, channels->good, m_expected, m_rule);
+    channels->fault = faults_of(tensor.data, *channels);
     channels->good = channels->good & (channels->fault == static_cast<int>(ChannelFault::none));
+    if (event.late_values) {
+        // A CUDA graph may keep this for events of later runs.
+        event.late_values->add(name().text(), counts_of(channels->good, channels->fault), channels->ids,
+                               [this, views = channels->views](const at::Tensor& counts) {
+                                   watch(counts, views);
+                                   return Notes{};
+                               });
+    } else if (context().device().is_cpu() && !instrument::Unmeasured::is_on()) { // a warm-up is no event
+        watch(counts_of(channels->good, channels->fault), channels->views);
+    }
     tensor.channels = std::move(channels);
     return {std::make_shared<const TensorSet>(inputs[0]->event_ptr(), std::vector{std::move(tensor)})};
+}
+
+void ChannelStatus::watch(const at::Tensor& counts, const std::vector<std::string>& views) {
+    const auto* value = counts.const_data_ptr<std::int64_t>();
+    const std::size_t count = views.size();
+    const std::lock_guard lock(m_mutex);
+    for (std::size_t view = 0; view < count; ++view) {
+        const auto judged = value[view], dead = value[count + view], noisy = value[2 * count + view];
+        if (static_cast<double>(dead + noisy) <= config().max_bad_share * static_cast<double>(judged) ||
+            !(is_strict() || m_warned.insert(view).second)) {
+            continue;
+        }
+        char limit[32];
+        std::snprintf(limit, sizeof limit, "%.3g %%", 100 * config().max_bad_share);
+        m_warnings.push_back(warn_about_input(
+            name().text(),
+            {.what = "the step channels masks many channels of a view",
+             .where = "view " + views[view],
+             .seen = std::to_string(dead) + " dead and " + std::to_string(noisy) + " noisy of " +
+                     std::to_string(judged) + " channels",
+             .expected = std::string("at most ") + limit + " of the channels that are present and not masked",
+             .hint =
+                 "compare the noise with the files of the detector (gain, noise spectra, boards that share "
+                 "noise); allow a larger share with -A max_bad_share=SHARE, or keep the channels with "
+                 "another -A noise_filter"}));
+    }
+}
+
+instrument::InputReport ChannelStatus::input_report() const {
+    const std::lock_guard lock(m_mutex);
+    instrument::InputReport report;
+    report.warnings = m_warnings;
+    return report;
 }
 
 } // namespace spng

@@ -15,6 +15,7 @@
 #include <ATen/ops/cat.h>
 #include <ATen/ops/ones.h>
 #include <ATen/ops/where.h>
+#include <ATen/ops/zeros.h>
 
 #include <algorithm>
 
@@ -82,6 +83,7 @@ void NoTileMPCoincidence::prepare_node(Environment& environment) {
             first_view = views.size();
             count = group.views.size();
         }
+        m_rows.push_back(group.ids.size(1));
         for (std::size_t view = 0; view < group.views.size(); ++view) {
             views.push_back({&group.anodes[view]->wires(), group.views[view]});
         }
@@ -92,13 +94,22 @@ void NoTileMPCoincidence::prepare_node(Environment& environment) {
     m_neighbours = crossings.neighbours.to(context().device());
 }
 
-at::Tensor NoTileMPCoincidence::packed(const NamedTensor& tensor, double threshold, bool dead_is_hit) {
+at::Tensor NoTileMPCoincidence::packed(const Ports& inputs, std::size_t port, double threshold,
+                                       bool dead_is_hit) {
+    const NamedTensor& tensor = inputs[port]->only();
     const std::int64_t ticks = mask_samples(tensor);
     at::Tensor mask = is_real(tensor.data) ? pack_ticks(tensor.data >= threshold) : packed_mask(tensor);
+    at::Tensor dead; // undefined: 0
     if (dead_is_hit && mask.numel() > 0) {
-        const at::Tensor hit = m_full_rows.get(ticks, context().device(),
-                                               [&] { return pack_ticks(at::ones({ticks}, at::kBool)); });
-        mask = at::where(tensor.channels->good.unsqueeze(-1), mask, hit);
+        dead = m_full_rows.get(ticks, context().device(),
+                               [&] { return pack_ticks(at::ones({ticks}, at::kBool)); });
+        mask = at::where(tensor.channels->good.unsqueeze(-1), mask, dead);
+    }
+    if (mask.size(1) != m_rows[port]) {
+        const auto shape = {mask.size(0), m_rows[port], mask.size(2)};
+        const at::Tensor all = dead.defined() ? dead.expand(shape).clone() : at::zeros(shape, mask.options());
+        all.narrow(1, tensor.channels->first_row, mask.size(1)).copy_(mask);
+        mask = all;
     }
     return mask.flatten(0, 1);
 }
@@ -111,10 +122,10 @@ Ports NoTileMPCoincidence::process(const Ports& inputs) {
     {
         NVTX_SCOPED_RANGE("NoTileMPCoincidence::pack");
         for (std::size_t port = 0; port < inputs.size(); ++port) {
-            masks.push_back(packed(inputs[port]->only(), config().aux_threshold, config().dead_is_hit));
+            masks.push_back(packed(inputs, port, config().aux_threshold, config().dead_is_hit));
         }
         const bool same = !is_real(target.data) && !config().dead_is_hit;
-        target_mask = same ? masks[m_target] : packed(target, config().target_threshold, false);
+        target_mask = same ? masks[m_target] : packed(inputs, m_target, config().target_threshold, false);
     }
     at::Tensor crossing;
     {
@@ -134,7 +145,10 @@ Ports NoTileMPCoincidence::process(const Ports& inputs) {
         NamedTensor product;
         product.name = config().products[i];
         product.data = products[static_cast<std::int64_t>(i)].view(
-            {target.data.size(0), target.data.size(1), products.size(2)});
+            {target.data.size(0), m_rows[m_target], products.size(2)});
+        if (target.data.size(1) != m_rows[m_target]) {
+            product.data = product.data.narrow(1, target.channels->first_row, target.data.size(1)).contiguous();
+        }
         product.packed_samples = ticks;
         product.axes = target.axes;
         product.channels = target.channels;

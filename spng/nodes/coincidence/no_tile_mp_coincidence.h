@@ -57,13 +57,14 @@ protected:
     Ports process(const Ports& inputs) override;
 
 private:
-    /// Return the packed masks (row, word) of a tensor.
-    at::Tensor packed(const NamedTensor& tensor, double threshold, bool dead_is_hit);
+    /// Return the packed masks (row, word) of all rows of the group at an input port; rows that the tensor lacks are dead.
+    at::Tensor packed(const Ports& inputs, std::size_t port, double threshold, bool dead_is_hit);
 
     /// @throws Error(Configuration) if a group with views of the target's anodes is not an input
     void require_groups_of_anodes(const ViewGroups& groups) const;
 
-    std::size_t m_target = 0; ///< input port of the target group
+    std::size_t m_target = 0;         ///< input port of the target group
+    std::vector<std::int64_t> m_rows; ///< of a view, by input port
     std::vector<std::int64_t> m_products;
     CoincidenceTable m_table;
     at::Tensor m_neighbours;

@@ -8,6 +8,8 @@
 #include "spng/device/memory/aligned_rows.h"
 #include "spng/graph/memory_rule.h"
 #include "spng/nodes/decon/deconvolution.h"
+#include "spng/nodes/decon/planned_spectra.h"
+#include "spng/nodes/decon/row_band.h"
 #include "spng/nodes/decon/torch_frer_spectrum.h"
 #include "spng/nodes/decon/waveform_spectrum.h"
 #include "spng/nodes/filter/torch_1d_spectrum.h"
@@ -22,25 +24,13 @@
 namespace spng {
 namespace {
 
-/// Return the number of frequencies of a padded readout.
-std::int64_t planned_frequencies(std::int64_t ticks) {
-    constexpr std::int64_t response_ticks = 280; // of the detectors in cfg/detectors, 130 us and more
-    return fast_fft_size(ticks + response_ticks, 4) / 2 + 1;
-}
-
-/// Return the channels of a view, with padding if configured.
-std::int64_t planned_channels(const DeconConfig& config, std::int64_t channels) {
-    constexpr std::int64_t response_wires = 20; // besides the wire of interest
-    return config.pad_wire_domain ? fast_fft_size(channels + response_wires) : channels;
-}
-
 /// Spectra along ticks and along channels, product and inverse transform need three spectra besides the
 /// result, and one more if channels are padded. These are the copies on the CPU (measured with
 /// AllocationScope). Our kernels need one; composites on devices need up to twice as much for a short time.
 std::vector<PlannedSet> plan_memory(const DeconConfig& config, PlannedCall& call) {
     const PlannedTensor& adc = call.inputs.at(0).at(0);
     const std::int64_t row = 2 * call.real * planned_frequencies(adc.ticks);
-    const std::int64_t padded = adc.views * planned_channels(config, adc.channels) * row;
+    const std::int64_t padded = adc.views * planned_channels(adc.channels, config.pad_wire_domain) * row;
     const auto all_equal = [](const std::vector<std::string>& names) {
         return std::ranges::all_of(names, [&](const std::string& name) { return name == names.front(); });
     };
@@ -64,6 +54,13 @@ const Registration<Decon> registration{
      .text = "subtracts the baseline and applies 2D deconvolution and wire filter; the output stays in the "
              "frequency domain",
      .memory = memory_rule<Decon>({.call = plan_memory, .group = planned_group})}};
+
+/// Return the length of the transform along the channels of a band. The filtered inverse of the response has decayed
+/// at the distance of the padding. Steps of the length let events with similar channels share a kernel.
+std::int64_t padded_band(std::int64_t rows, std::int64_t wires) {
+    constexpr std::int64_t step = 64;
+    return fast_fft_size((rows + 2 * wires + step - 1) / step * step);
+}
 
 /// Whether the responses of wires at equal distance are equal, to the rounding of float64. The filters along
 /// channels are even functions, so the deconvolution kernel is then symmetric too.
@@ -102,28 +99,38 @@ void Decon::prepare_node(Environment& environment) {
     kernel_for(m_responses.front()->config().default_nticks);
 }
 
-std::int64_t Decon::padded_channels(std::size_t view) const {
-    const std::int64_t wires = m_responses[view]->kernel().size(0);
+std::int64_t Decon::padded_channels() const {
+    const std::int64_t wires = m_responses.front()->kernel().size(0);
     return config().pad_wire_domain ? fast_fft_size(config().channels + wires - 1) : config().channels;
+}
+
+at::Tensor Decon::make_kernel(std::int64_t padded_ticks, std::int64_t padded_channels) const {
+    std::vector<at::Tensor> views;
+    // Views of several anodes may have equal kernels.
+    std::map<std::pair<const TorchFRERSpectrum*, const Torch1DSpectrum*>, at::Tensor> by_services;
+    for (std::size_t view = 0; view < m_responses.size(); ++view) {
+        at::Tensor& kernel = by_services[{m_responses[view], m_wire_filters[view]}];
+        if (!kernel.defined()) {
+            kernel = deconvolution_kernel(m_responses[view]->spectrum(padded_channels, padded_ticks),
+                                          m_wire_filters[view]->full(padded_channels, 1))
+                         .to(context().complex());
+        }
+        views.push_back(kernel);
+    }
+    return by_services.size() == 1 ? views.front().unsqueeze(0) : at::stack(views);
+}
+
+at::Tensor Decon::kernel_for_band(std::int64_t ticks, std::int64_t padded_channels) {
+    const std::int64_t padded = m_responses.front()->padded_ticks(ticks);
+    constexpr std::int64_t more_than_channels = std::int64_t{1} << 24;
+    return m_band_kernels.get(padded * more_than_channels + padded_channels, context().device(),
+                              [&] { return make_kernel(padded, padded_channels); });
 }
 
 at::Tensor Decon::kernel_for(std::int64_t ticks) {
     const std::int64_t padded = m_responses.front()->padded_ticks(ticks);
     return m_kernels->get(padded, context().device(), [&] {
-        std::vector<at::Tensor> views;
-        // Views of several anodes may have equal kernels.
-        std::map<std::pair<const TorchFRERSpectrum*, const Torch1DSpectrum*>, at::Tensor> by_services;
-        for (std::size_t view = 0; view < m_responses.size(); ++view) {
-            const std::int64_t channels = padded_channels(view);
-            at::Tensor& kernel = by_services[{m_responses[view], m_wire_filters[view]}];
-            if (!kernel.defined()) {
-                kernel = deconvolution_kernel(m_responses[view]->spectrum(channels, padded),
-                                              m_wire_filters[view]->full(channels, 1))
-                             .to(context().complex());
-            }
-            views.push_back(kernel);
-        }
-        at::Tensor kernel = by_services.size() == 1 ? views.front().unsqueeze(0) : at::stack(views);
+        at::Tensor kernel = make_kernel(padded, padded_channels());
         if (!context().device().is_cpu()) {
             if (std::all_of(m_responses.begin(), m_responses.end(), is_symmetric)) {
                 kernel = kernel.narrow(1, 0, kernel.size(1) / 2 + 1);
@@ -148,17 +155,26 @@ Ports Decon::process(const Ports& inputs) {
                                        .expected = std::to_string(period) + " ns",
                                        .hint = "resample the frame, or set the detector's tick"});
     }
-    const at::Tensor kernel = kernel_for(event.ticks);
     const std::int64_t padded = m_responses.front()->padded_ticks(event.ticks);
+    const std::int64_t wires = m_responses.front()->kernel().size(0), rows = adc.data.size(1);
+    RowBand band{0, rows};
+    if (config().few_rows && context().device().is_cpu()) {
+        band = row_band(*adc.channels, wires / 2);
+    }
+    const bool is_whole = band.count == rows;
+    const std::int64_t length = is_whole ? padded_channels() : padded_band(band.count, wires);
+    const at::Tensor kernel = is_whole ? kernel_for(event.ticks) : kernel_for_band(event.ticks, length);
+    const auto channels = is_whole ? adc.channels : channels_of_band(*adc.channels, band);
     NamedTensor spectrum;
     spectrum.name = "spectrum";
-    spectrum.data = deconvolve(waveform_spectrum(adc.data, padded, context().real(), adc.channels->good),
-                               kernel, padded_channels(0));
+    spectrum.data = deconvolve(waveform_spectrum(adc.data.narrow(1, band.first, band.count), padded,
+                                                 context().real(), channels->good),
+                               kernel, length);
     spectrum.axes = {
         adc.axes[0], adc.axes[1], {"frequency", "1/ns", 0, 1 / (static_cast<double>(padded) * event.tick)}};
     spectrum.unit = "electrons";
     spectrum.domain = Domain::frequency;
-    spectrum.channels = adc.channels;
+    spectrum.channels = channels;
     spectrum.notes = adc.notes;
     for (const auto* response : m_responses) {
         merge_notes(spectrum.notes, response->notes());

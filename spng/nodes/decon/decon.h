@@ -21,6 +21,7 @@ struct DeconConfig {
     std::vector<std::string> wire_filter;
     std::int64_t channels = 0;
     bool pad_wire_domain = false;
+    bool few_rows = true;
     static constexpr auto fields() {
         using C = DeconConfig;
         return std::make_tuple(field(&C::frer_spectrum, "frer_spectrum", "", required(),
@@ -32,12 +33,16 @@ struct DeconConfig {
                                      "channels of a view"),
                                field(&C::pad_wire_domain, "pad_wire_domain", "", any(),
                                      "true: pad channels for a linear convolution (unwrapped planes); false: "
-                                     "cyclic convolution (wrapped planes)"));
+                                     "cyclic convolution (wrapped planes)"),
+                               field(&C::few_rows, "few_rows", "", any(),
+                                     "true: from a readout with few channels make only the rows around them, on "
+                                     "the CPU"));
     }
 };
 
 /// In: waveforms (view, channel, tick) [ADC]. Out: "spectrum" (view, channel, frequency) complex [electrons],
-/// on a padded time axis. Formulas in waveform_spectrum.h and deconvolution.h.
+/// on a padded time axis. Formulas in waveform_spectrum.h and deconvolution.h. On the CPU, with `few_rows`, the output
+/// has only the rows of row_band.h, and the convolution along their channels is linear.
 class Decon : public NodeWith<DeconConfig> {
 protected:
     void prepare_node(Environment& environment) override;
@@ -47,13 +52,18 @@ private:
     /// Return the deconvolution kernels of all views on the device for readouts of `ticks`. They are computed
     /// once per padded length.
     at::Tensor kernel_for(std::int64_t ticks);
+    /// Return the same for another length of the transform along channels.
+    at::Tensor kernel_for_band(std::int64_t ticks, std::int64_t padded_channels);
+    /// Return the kernels (view or 1, padded channel, frequency) on the host.
+    at::Tensor make_kernel(std::int64_t padded_ticks, std::int64_t padded_channels) const;
     /// Return the length of the transform along channels.
-    std::int64_t padded_channels(std::size_t view) const;
+    std::int64_t padded_channels() const;
 
     std::vector<const TorchFRERSpectrum*> m_responses;
     std::vector<const Torch1DSpectrum*> m_wire_filters;
     /// By padded ticks; shared with the nodes that have equal kernels.
     std::shared_ptr<TensorsByLength> m_kernels;
+    TensorsByLength m_band_kernels; ///< by padded ticks and channels
 };
 
 } // namespace spng

@@ -36,13 +36,13 @@ void TorchFRERSpectrum::prepare(Environment& environment) {
     const FieldResponse& field_response = field.response();
     m_notes = notes_of(*field.data_file());
     const auto& electronics =
-        environment.service<ColdElecResponse>(config().elec_response, at_key("elec_response"));
+        environment.service<ElecResponse>(config().elec_response, at_key("elec_response"));
     const at::Tensor average =
         average_over_wires(field_response.plane(config().fr_plane_id),
                            config().average == "compat" ? AverageMode::compat : AverageMode::rounded);
     const double lsb = 1 / config().adc_per_voltage / units::volt;
     m_kernel = response_kernel(average, field_response.period, electronics.electronics(),
-                               {config().readout_period, electronics.config().duration, lsb});
+                               {config().readout_period, electronics.duration(), lsb});
     m_roll = std::llround(field_response.origin / field_response.speed / config().readout_period);
 }
 

@@ -32,7 +32,7 @@ struct TorchFRERSpectrumConfig {
             field(&C::field_response, "field_response", "", not_empty(),
                   "name of the FieldResponse component"),
             field(&C::elec_response, "elec_response", "", not_empty(),
-                  "name of the ColdElecResponse component"),
+                  "name of the ColdElecResponse, WarmElecResponse or JsonElecResponse component"),
             field(&C::fr_plane_id, "fr_plane_id", "", between(0, 2),
                   "plane of the field response: 0 U, 1 V, 2 W"),
             field(&C::readout_period, "readout_period", "ns", above(0), "sampling period of the waveforms"),

@@ -140,7 +140,7 @@ at::Tensor DNNROI::divisor_for(const std::vector<const NamedTensor*>& images, co
     if (!m_watch) {
         return {};
     }
-    std::vector<at::Tensor> rms, good;
+    std::vector<at::Tensor> rms, good, expected;
     for (const NamedTensor* image : images) {
         if (!image->summary.defined() || !image->channels) {
             throw Error(ErrorKind::Configuration,
@@ -155,13 +155,23 @@ at::Tensor DNNROI::divisor_for(const std::vector<const NamedTensor*>& images, co
         if (image->channels->good.defined()) {
             good.push_back(image->channels->good);
         }
+        if (image->expected_noise.defined()) {
+            expected.push_back(image->expected_noise);
+        }
     }
     const bool is_one = images.size() == 1;
     const auto joined = [is_one](const std::vector<at::Tensor>& parts) {
         return parts.empty() ? at::Tensor{} : is_one ? parts.front() : at::cat(parts);
     };
+    const at::Tensor training = training_noise(images);
+    at::Tensor expected_ratio;
+    if (expected.size() == images.size()) {
+        expected_ratio = m_expected_ratio.get(training.size(0), context().device(), [&] {
+            return std::get<0>(joined(expected).median(-1, /*keepdim=*/true)).div(training);
+        });
+    }
     const InputNoise noise =
-        input_noise(joined(rms), joined(good), training_noise(images), config().hot_channel);
+        input_noise(joined(rms), joined(good), training, config().hot_channel, expected_ratio);
     const at::Tensor& first = rms.front();
     const auto& channels = *images.front()->channels;
     std::vector<NoiseWatch::View> views;
@@ -236,6 +246,7 @@ Ports DNNROI::process(const Ports& inputs) {
     regions.unit.clear();
     regions.summary.reset(); // the noise of the image does not apply to the ROIs
     regions.pedestal.reset();
+    regions.expected_noise.reset();
     merge_notes(regions.notes, notes);
     {
         NVTX_SCOPED_RANGE("DNNROI::threshold");

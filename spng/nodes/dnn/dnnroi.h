@@ -96,6 +96,7 @@ private:
     std::vector<std::string> m_warnings;
     double m_mask_threshold = 0.5;
     TensorsByLength m_training_noise; ///< by number of views
+    TensorsByLength m_expected_ratio; ///< of the expected noise to that of the training, by number of images and views
     std::unique_ptr<NoiseWatch> m_watch;
 };
 

@@ -3,6 +3,7 @@
 
 #include "spng/core/notes.h"
 #include "spng/graph/memory_rule.h"
+#include "spng/io/mask_ticks.h"
 
 #include <cmath>
 
@@ -63,8 +64,8 @@ Frame frame_from(const TensorSet& set, bool with_masks) {
         frame.traces.push_back(std::move(traces));
         merge_notes(frame.notes, tensor.notes);
     }
-    if (with_masks) {
-        frame.channel_masks = event.masks;
+    if (with_masks && !frame.traces.empty()) {
+        frame.channel_masks = shifted(event.masks, frame.traces.front().first_tick);
     }
     return frame;
 }

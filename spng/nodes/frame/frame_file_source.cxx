@@ -5,6 +5,7 @@
 #include "spng/device/memory/page_locked.h"
 #include "spng/graph/memory_rule.h"
 #include "spng/io/data_path.h"
+#include "spng/io/mask_ticks.h"
 
 #include <ATen/ops/ones.h>
 #include <ATen/ops/tensor.h>
@@ -53,7 +54,7 @@ TensorSetPtr set_from(Frame frame, std::uint64_t index, std::optional<ReadoutWin
     event->tick = first.tick_ns;
     event->first_tick = first.first_tick;
     event->ticks = first.samples.size(1);
-    event->masks = std::move(frame.channel_masks);
+    event->masks = shifted(std::move(frame.channel_masks), -std::int64_t{first.first_tick});
     event->window = window;
     std::vector<NamedTensor> tensors;
     for (auto& traces : frame.traces) {

@@ -98,7 +98,8 @@ void FrameToTorchSetFanout::prepare_node(Environment& environment) {
 void FrameToTorchSetFanout::begin_run(Environment& environment) {
     const InputCheck* check =
         config().check.empty() ? nullptr : &environment.service<InputCheck>(config().check, at_key("check"));
-    m_tally = std::make_shared<InputTally>(name().text(), config().max_bad_share, config().adc_bits, check);
+    m_tally = std::make_shared<InputTally>(name().text(), config().max_bad_share, config().adc_bits, check,
+                                           config().equal_is_dead);
 }
 
 const NamedTensor& FrameToTorchSetFanout::select_input(const TensorSet& frame) const {
@@ -152,8 +153,8 @@ void FrameToTorchSetFanout::reject_other_channels(const std::map<int, std::int64
              .expected = "channels " + std::to_string(own.front()) + " to " + std::to_string(own.back()) +
                          (is_one ? " of anode " : " of anodes ") + idents_of(m_view_groups->anodes()),
              .hint =
-                 "select the anode with -A tpcid=N, or several separated by commas; -A other_anodes=ignore "
-                 "skips the channels of all others"});
+                 "select the anode with -A tpcid=N, or several separated by commas, and the detector with -A "
+                 "detname=NAME; -A other_anodes=ignore skips the channels of all others"});
     }
 }
 

@@ -25,6 +25,7 @@ struct FrameToTorchSetFanoutConfig {
     std::string intag;
     std::vector<std::string> bad_masks = {"bad"};
     int adc_bits = 14;
+    bool equal_is_dead = true;
     std::string other_channels = "reject";
     std::int64_t default_nticks = 0;
     double readout_period = 500;
@@ -45,6 +46,10 @@ struct FrameToTorchSetFanoutConfig {
             field(&C::adc_bits, "adc_bits", "bits", between(0, 31),
                   "resolution of the digitiser; integer samples at 0 or 2^bits - 1 are listed as saturated; "
                   "0: do not check for saturation"),
+            field(&C::equal_is_dead, "equal_is_dead", "", any(),
+                  "report channels whose samples are all equal as dead; false: for charge, of which a "
+                  "channel may "
+                  "have none"),
             field(&C::other_channels, "other_channels", "", one_of("reject", "ignore"),
                   "treatment of channels that belong to none of the groups' anodes"),
             field(&C::default_nticks, "default_nticks", "ticks", at_least(0),

@@ -3,6 +3,7 @@
 
 #include "spng/core/error.h"
 #include "spng/core/log/log.h"
+#include "spng/io/mask_ticks.h"
 #include "spng/nodes/channels/channel_ranges.h"
 
 #include <ATen/ops/cat.h>
@@ -87,6 +88,8 @@ void ReadoutStream::begin_readout(Frame frame) {
     readout.is_complete = !m_series;
     readout.add(frame);
     readout.head = std::move(frame);
+    readout.head.channel_masks =
+        shifted(std::move(readout.head.channel_masks), -std::int64_t{readout.head.traces.front().first_tick});
     for (auto& traces : readout.head.traces) {
         // Keep a tensor of 0 ticks: it has the sample type but no samples.
         traces.samples = traces.samples.narrow(1, 0, 0).clone();
@@ -107,7 +110,8 @@ void ReadoutStream::append(Readout& readout, const Frame& frame) const {
     if (readout.is_one_frame) {
         masks = masks_within(masks, 0, readout.ticks);
     }
-    add_masks(masks, masks_within(frame.channel_masks, 0, frame.traces.front().samples.size(1)),
+    const std::int64_t first = frame.traces.front().first_tick;
+    add_masks(masks, masks_within(frame.channel_masks, first, first + frame.traces.front().samples.size(1)),
               readout.ticks);
     readout.is_one_frame = false;
     readout.add(frame);
@@ -153,7 +157,8 @@ Frame ReadoutStream::cut(const Readout& readout, std::int64_t begin, std::int64_
         traces.start_ns += static_cast<double>(begin) * traces.tick_ns;
         traces.summary.reset();
     }
-    frame.channel_masks = masks_within(readout.head.channel_masks, begin, end);
+    frame.channel_masks =
+        shifted(masks_within(readout.head.channel_masks, begin, end), frame.traces.front().first_tick);
     return frame;
 }
 
@@ -178,6 +183,8 @@ ReadoutEvent ReadoutStream::whole(Readout& readout) {
     ReadoutEvent event;
     if (readout.is_one_frame) {
         event.frame = std::move(readout.head);
+        event.frame.channel_masks =
+            shifted(std::move(event.frame.channel_masks), event.frame.traces.front().first_tick);
         for (std::size_t tag = 0; tag < event.frame.traces.size(); ++tag) {
             event.frame.traces[tag].samples = std::move(readout.chunks.front().samples[tag]);
         }

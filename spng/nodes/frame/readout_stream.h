@@ -60,7 +60,7 @@ private:
         std::int64_t end() const { return begin + samples.front().size(1); }
     };
     struct Readout {
-        Frame head; ///< first frame without its samples
+        Frame head; ///< first frame without its samples; its masks count from the first sample
         std::deque<Chunk> chunks;
         std::int64_t ticks = 0; ///< received so far
         std::int64_t next_window = 0;

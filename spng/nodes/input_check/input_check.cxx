@@ -22,21 +22,21 @@ const Registration<InputCheck> registration{{.type = "SPNGInputCheck",
 
 constexpr std::int64_t noise_ticks = 2000; // the RMS hardly depends on this length
 
-/// Return the channels of a view that are measured.
-std::vector<int> measured_channels(const ChannelView& view) {
-    std::vector<int> channels;
-    const std::size_t stride = measured_stride(static_cast<std::int64_t>(view.channels.size()));
-    for (std::size_t row = 0; row < view.channels.size(); row += stride) {
-        channels.push_back(view.channels[row]);
-    }
-    return channels;
-}
-
 } // namespace
 
-std::int64_t measured_stride(std::int64_t channels) {
-    constexpr std::int64_t max_channels = 256;
-    return std::max<std::int64_t>(1, (channels + max_channels - 1) / max_channels);
+std::vector<std::int64_t> measured_rows(const bool* good, std::int64_t rows) {
+    constexpr std::size_t max_rows = 256;
+    std::vector<std::int64_t> present, measured;
+    for (std::int64_t row = 0; row < rows; ++row) {
+        if (good[row]) {
+            present.push_back(row);
+        }
+    }
+    const std::size_t stride = std::max<std::size_t>(1, (present.size() + max_rows - 1) / max_rows);
+    for (std::size_t i = 0; i < present.size(); i += stride) {
+        measured.push_back(present[i]);
+    }
+    return measured;
 }
 
 InputCheck::Plane plane_of(const ViewGroup& group, std::size_t view) {
@@ -48,7 +48,7 @@ InputCheck::Expectation InputCheck::make_expectation(Environment& environment,
     const auto& names = response.config();
     const std::string where = at_key("frer_spectrum");
     const auto& field = environment.service<FieldResponseComponent>(names.field_response, where).response();
-    const auto& electronics = environment.service<ColdElecResponse>(names.elec_response, where);
+    const auto& electronics = environment.service<ElecResponse>(names.elec_response, where);
     const at::Tensor line = response.kernel().sum(0).contiguous(); // response to evenly spread charge
     const auto* sample = line.const_data_ptr<double>();
     double area = 0, magnitude = 0;
@@ -60,12 +60,12 @@ InputCheck::Expectation InputCheck::make_expectation(Environment& environment,
     expected.unipolarity = magnitude > 0 ? area / magnitude : 0;
     expected.lobes_in_order =
         std::max_element(sample, sample + line.size(0)) < std::min_element(sample, sample + line.size(0));
-    expected.shaping = electronics.config().shaping;
+    expected.shaping = electronics.electronics().shaping;
     if (expected.unipolarity > 0.9) {
         expected.shapes = std::make_shared<const PulseShapes>(
             field.plane(names.fr_plane_id), field.period, electronics.electronics(),
             ResponseKernelConfig{.tick = names.readout_period,
-                                 .electronics_duration = electronics.config().duration});
+                                 .electronics_duration = electronics.duration()});
     }
     return expected;
 }
@@ -105,7 +105,7 @@ void InputCheck::prepare(Environment& environment) {
             if (has_plane(spectra, own.plane)) {
                 const auto& sampling = response.config();
                 expected.noise.merge(
-                    expected_noise(measured_channels(own), group.anodes[view]->wires(), own.plane, spectra,
+                    expected_noise(own.channels, group.anodes[view]->wires(), own.plane, spectra,
                                    {sampling.adc_per_voltage, sampling.readout_period, noise_ticks}));
             }
         }

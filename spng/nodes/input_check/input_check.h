@@ -13,6 +13,7 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <string>
@@ -22,10 +23,27 @@ namespace spng {
 
 class TorchFRERSpectrum;
 
+/// An anode as another detector with the same channel numbers describes it.
+struct AlternativeConfig {
+    std::string detname;
+    int anode = 0;
+    std::vector<int> collecting;
+    double gain = 1;
+    static constexpr auto fields() {
+        using C = AlternativeConfig;
+        return std::make_tuple(field(&C::detname, "detname", "", required(), "name of the detector"),
+                               field(&C::anode, "anode", "", at_least(0), "id of the anode"),
+                               field(&C::collecting, "collecting", "", between(0, 2), "planes that collect"),
+                               field(&C::gain, "gain", "1", above(0),
+                                     "its ADC counts per charge relative to those of the described detector"));
+    }
+};
+
 struct InputCheckConfig {
     std::string groups = "SPNGViewGroups";
     std::vector<std::string> frer_spectrum;
     std::string spectra;
+    std::vector<AlternativeConfig> alternatives;
     double min_noise = 0.6;
     double max_noise = 1.7;
     double max_polarity_difference = 0.6;
@@ -39,6 +57,8 @@ struct InputCheckConfig {
                   "names of the TorchFRERSpectrum components, one per view in the order of the groups"),
             field(&C::spectra, "spectra", "", any(),
                   "file of measured noise spectra; empty or missing: do not compare noise"),
+            field(&C::alternatives, "alternatives", "", any(),
+                  "other detectors with the same channel numbers: the hint of a warning names the one that fits"),
             field(&C::min_noise, "min_noise", "", at_least(0),
                   "lowest accepted ratio of measured noise to the noise of the spectra"),
             field(&C::max_noise, "max_noise", "", above(0),
@@ -79,8 +99,8 @@ private:
     std::map<Plane, Expectation> m_expectations;
 };
 
-/// Return n for measuring every n-th channel of a view, so that at most 256 channels are measured.
-std::int64_t measured_stride(std::int64_t channels);
+/// Return the rows of a view to measure: every n-th good row, so that at most 256 are measured.
+std::vector<std::int64_t> measured_rows(const bool* good, std::int64_t rows);
 
 /// Return anode and plane of a view.
 InputCheck::Plane plane_of(const ViewGroup& group, std::size_t view);
@@ -134,6 +154,9 @@ private:
         instrument::PlaneReport report;
     };
 
+    /// Return the beginning of a hint that names the alternatives which fit noise and polarity of the anode's planes, as far
+    /// as these are measured; empty if there is none, or if the described detector fits.
+    std::string fitting_alternatives(int anode) const;
     void compare_noise(const InputCheck::Plane& plane, PlaneState& state, std::vector<ErrorText>& problems);
     void compare_polarity(const InputCheck::Plane& plane, PlaneState& state,
                           std::vector<ErrorText>& problems);

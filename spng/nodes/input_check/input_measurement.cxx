@@ -2,6 +2,7 @@
 #include "spng/nodes/input_check/input_check.h"
 
 #include "spng/core/log/log.h"
+#include "spng/core/nearest.h"
 #include "spng/core/unit_text.h"
 
 #include <ATen/Dispatch_v2.h>
@@ -53,16 +54,15 @@ InputMeasurement::InputMeasurement(const InputCheck& check) : m_check(check) {
 std::vector<InputMeasurement::View>
 InputMeasurement::measure(const ViewGroup& group, const at::Tensor& waveforms, const at::Tensor& good) const {
     const std::int64_t rows = waveforms.size(1), ticks = waveforms.size(2);
-    const std::int64_t stride = measured_stride(rows);
     const auto* is_good = good.const_data_ptr<bool>();
     const auto* id_of = group.ids.const_data_ptr<std::int32_t>();
     std::vector<View> views;
     for (std::size_t view = 0; ticks >= min_ticks && view < group.views.size(); ++view) {
-        View& seen = views.emplace_back(
-            View{plane_of(group, view),
-                 std::vector<Channel>(static_cast<std::size_t>((rows + stride - 1) / stride))});
-        const auto& expected = m_check.expectation(seen.plane);
         const std::int64_t first = static_cast<std::int64_t>(view) * rows;
+        const auto measured_ones = measured_rows(is_good + first, rows);
+        View& seen =
+            views.emplace_back(View{plane_of(group, view), std::vector<Channel>(measured_ones.size())});
+        const auto& expected = m_check.expectation(seen.plane);
         const auto noise_of = [&](std::int64_t row) {
             const auto found = expected.noise.find(id_of[first + row]);
             return found == expected.noise.end() ? 0.0 : found->second;
@@ -72,12 +72,11 @@ InputMeasurement::measure(const ViewGroup& group, const at::Tensor& waveforms, c
                            const auto count = static_cast<std::int64_t>(seen.channels.size());
                            at::parallel_for(0, count, 8, [&](std::int64_t begin, std::int64_t end) {
                                for (std::int64_t i = begin; i < end; ++i) {
-                                   const std::int64_t row = i * stride;
-                                   if (is_good[first + row]) {
-                                       seen.channels[static_cast<std::size_t>(i)] =
-                                           measured(samples + (first + row) * ticks, ticks, noise_of(row),
-                                                    expected.shapes != nullptr);
-                                   }
+                                   const auto index = static_cast<std::size_t>(i);
+                                   const std::int64_t row = measured_ones[index];
+                                   seen.channels[index] =
+                                       measured(samples + (first + row) * ticks, ticks, noise_of(row),
+                                                expected.shapes != nullptr);
                                }
                            });
                        }),
@@ -116,13 +115,18 @@ void InputMeasurement::add(const std::vector<View>& views) {
 
 std::vector<ErrorText> InputMeasurement::compare() {
     std::vector<ErrorText> problems;
+    std::vector<int> anodes; // of the problems
     ++m_events;
     m_finished = true;
     for (auto& [plane, state] : m_planes) {
         compare_noise(plane, state, problems);
         compare_polarity(plane, state, problems);
         compare_shaping(plane, state, problems);
+        anodes.resize(problems.size(), plane.first);
         m_finished = m_finished && state.noise_done && state.polarity_done && state.shaping_done;
+    }
+    for (std::size_t i = 0; i < problems.size(); ++i) {
+        problems[i].hint = fitting_alternatives(anodes[i]) + problems[i].hint;
     }
     m_finished = m_finished || m_events >= m_check.config().max_events;
     if (m_finished) {
@@ -138,6 +142,33 @@ std::vector<ErrorText> InputMeasurement::compare() {
         });
     }
     return problems;
+}
+
+std::string InputMeasurement::fitting_alternatives(int anode) const {
+    const auto& config = m_check.config();
+    const auto fits = [&](const AlternativeConfig& other) {
+        return std::ranges::all_of(m_planes, [&](const auto& each) {
+            const auto& [plane, state] = each;
+            const auto &noise = state.report.noise, &polarity = state.report.polarity;
+            const double ratio = noise ? noise->seen / noise->expected / other.gain : 1;
+            const bool collects = std::ranges::count(other.collecting, plane.second) > 0;
+            const double difference = polarity ? polarity->seen - (collects ? 1 : 0) : 0;
+            return plane.first != anode || (ratio >= config.min_noise && ratio <= config.max_noise &&
+                                            std::abs(difference) <= config.max_polarity_difference);
+        });
+    };
+    const bool is_as_described = std::ranges::all_of(m_planes, [&](const auto& each) {
+        const auto& report = each.second.report;
+        return each.first.first != anode || ((!report.noise || report.noise->fits) &&
+                                             (!report.polarity || report.polarity->fits));
+    });
+    std::vector<std::string> names;
+    for (const AlternativeConfig& other : config.alternatives) {
+        if (other.anode == anode && !is_as_described && fits(other)) {
+            names.push_back("-A detname=" + other.detname);
+        }
+    }
+    return names.empty() ? "" : joined(names, " or ") + " fits noise and polarity; or ";
 }
 
 void InputMeasurement::compare_noise(const InputCheck::Plane& plane, PlaneState& state,

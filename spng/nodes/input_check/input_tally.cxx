@@ -3,6 +3,7 @@
 
 #include "WireCellSpng/TorchnvTools.h"
 #include "spng/core/log/input_warning.h"
+#include "spng/detector/view_statistics.h"
 
 #include <cstdio>
 #include <utility>
@@ -35,8 +36,10 @@ std::string kinds_of(const ChannelCounts& counts) {
 
 } // namespace
 
-InputTally::InputTally(std::string logger, double max_bad_share, int adc_bits, const InputCheck* check)
-    : m_logger(std::move(logger)), m_max_bad_share(max_bad_share), m_adc_bits(adc_bits) {
+InputTally::InputTally(std::string logger, double max_bad_share, int adc_bits, const InputCheck* check,
+                       bool counts_dead)
+    : m_logger(std::move(logger)), m_max_bad_share(max_bad_share), m_adc_bits(adc_bits),
+      m_counts_dead(counts_dead) {
     if (check != nullptr) {
         m_measurement.emplace(*check);
     }
@@ -70,6 +73,9 @@ void InputTally::add(std::uint64_t event, const std::vector<Selected>& groups) {
     for (const auto& [anode, counts] : of_anode) {
         warn_about_channels(anode, event, counts);
     }
+    for (const auto& selected : groups) {
+        warn_about_few_channels(event, selected);
+    }
 }
 
 bool InputTally::count(std::uint64_t event, const std::vector<Selected>& groups,
@@ -82,7 +88,8 @@ bool InputTally::count(std::uint64_t event, const std::vector<Selected>& groups,
     m_counted[event] = true;
     for (const auto& selected : groups) {
         for (std::size_t view = 0; view < selected.counts.size(); ++view) {
-            const auto& counts = selected.counts[view];
+            ChannelCounts counts = selected.counts[view];
+            counts.constant = m_counts_dead ? counts.constant : 0;
             const auto plane = plane_of(*selected.group, view);
             of_anode[plane.first] += counts;
             if (is_first_time) {
@@ -119,6 +126,28 @@ void InputTally::warn_about_channels(int anode, std::uint64_t event, const Chann
               .hint = hint});
     } else if (counts.saturated > 0) {
         warn_about_saturation(anode, where, counts);
+    }
+}
+
+void InputTally::warn_about_few_channels(std::uint64_t event, const Selected& selected) {
+    for (std::size_t view = 0; view < selected.counts.size(); ++view) {
+        const ChannelCounts& counts = selected.counts[view];
+        const auto usable = static_cast<std::int64_t>(counts.channels - counts.unusable());
+        const std::string where = "anode " + std::to_string(plane_of(*selected.group, view).first) + ", view " +
+                                  selected.group->view_names[view];
+        if (usable == 0 || usable >= min_measured_channels || counts.absent == 0 ||
+            !m_warned_few.insert(where).second) {
+            continue;
+        }
+        // Not an error with --strict: the share of unusable channels has its own limit.
+        m_report.warnings.push_back(log_input_warning(
+            m_logger,
+            {.what = "too few channels of a view to measure its noise",
+             .where = where + ", event " + std::to_string(event),
+             .seen = std::to_string(usable) + " of " + std::to_string(counts.channels) + " channels",
+             .expected = "at least " + std::to_string(min_measured_channels),
+             .hint = "the noise spectra of the detector replace the measurement; without their file the noise of "
+                     "these channels is used"}));
     }
 }
 

@@ -24,7 +24,9 @@ public:
     /// @param max_bad_share  share of unusable or saturated channels of an anode above which it warns
     /// @param adc_bits       resolution of the digitiser
     /// @param check          null: do not compare the input with predictions
-    InputTally(std::string logger, double max_bad_share, int adc_bits, const InputCheck* check);
+    /// @param counts_dead    whether channels whose samples are all equal are dead
+    InputTally(std::string logger, double max_bad_share, int adc_bits, const InputCheck* check,
+               bool counts_dead = true);
 
     /// Waveforms of a group, cleaned.
     struct Waveforms {
@@ -53,18 +55,22 @@ private:
     bool count(std::uint64_t event, const std::vector<Selected>& groups,
                std::map<int, instrument::ChannelCounts>& of_anode);
     void warn_about_channels(int anode, std::uint64_t event, const instrument::ChannelCounts& counts);
+    /// Warn about views with too few usable channels to measure their noise.
+    void warn_about_few_channels(std::uint64_t event, const Selected& group);
     void warn_about_saturation(int anode, const std::string& where, const instrument::ChannelCounts& counts);
     void warn(const ErrorText& text);
 
     const std::string m_logger;
     const double m_max_bad_share;
     const int m_adc_bits;
+    const bool m_counts_dead;
     mutable std::mutex m_mutex;
     std::vector<bool> m_counted; ///< by event
     instrument::InputReport m_report;
     std::optional<InputMeasurement> m_measurement;
     std::vector<ErrorText> m_misfits;
     std::set<int> m_warned_bad, m_warned_saturated, m_warned_many_saturated; ///< anodes
+    std::set<std::string> m_warned_few;                                      ///< anodes and views
 };
 
 } // namespace spng

@@ -246,7 +246,7 @@ Fits fits_of(const Row& shape, const std::vector<float>& templates) {
 
 } // namespace
 
-PulseShapes::PulseShapes(const PlaneResponse& plane, double period, const ColdElectronics& electronics,
+PulseShapes::PulseShapes(const PlaneResponse& plane, double period, const Electronics& electronics,
                          const ResponseKernelConfig& config) {
     const auto impacts = impacts_of(plane);
     const at::Tensor current = plane.current.to(at::kDouble);
@@ -269,7 +269,7 @@ PulseShapes::PulseShapes(const PlaneResponse& plane, double period, const ColdEl
 
     m_templates.reserve(shaping_ratios.size() * static_cast<std::size_t>(variants) * ticks);
     for (const double ratio : shaping_ratios) {
-        ColdElectronics other = electronics;
+        Electronics other = electronics;
         other.shaping *= ratio;
         const at::Tensor kernels = cropped(response_kernel(currents, period, other, config));
         const at::Tensor spectra = at::fft_rfft(kernels).unsqueeze(1).unsqueeze(1);

@@ -2,7 +2,7 @@
 #pragma once
 // Estimate of the shaping time of the electronics from the shapes of many pulses (docs/decisions/input-check.md).
 
-#include "spng/detector/electronics_response.h"
+#include "spng/detector/electronics/electronics_response.h"
 #include "spng/detector/field_response.h"
 #include "spng/detector/response_kernel.h"
 #include "spng/nodes/input_check/channel_pulses.h"
@@ -20,7 +20,7 @@ public:
     /// @param plane        field response of the plane
     /// @param period       sampling period of the field response [ns]
     /// @param electronics  described electronics; the templates have multiples of its shaping time
-    PulseShapes(const PlaneResponse& plane, double period, const ColdElectronics& electronics,
+    PulseShapes(const PlaneResponse& plane, double period, const Electronics& electronics,
                 const ResponseKernelConfig& config);
 
     struct Estimate {

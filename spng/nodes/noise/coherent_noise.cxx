@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <vector>
 
@@ -19,6 +20,8 @@ namespace spng {
 namespace {
 
 constexpr std::int64_t sampling = 4; // spread() uses every 4th sample
+constexpr double half_count = 0.5;   // [ADC]
+constexpr double odd_share = 0.2;    // of the variance, see remove_coherent_noise()
 
 /// Return half the distance between the 16 % and 84 % order statistics: sigma of a Gaussian, robust against
 /// signals.
@@ -153,16 +156,78 @@ struct Workspace {
           keys(ticks) {}
 };
 
-/// Mark the ticks where the values, or their running means, exceed their own noise.
+/// Noise of a channel, and its part in the estimate.
+struct BoardChannel {
+    double raw = 0;      ///< sigma of the deviation
+    double rest = 0;     ///< sigma of the deviation minus the group's median
+    double coupling = 1; ///< to the shared noise
+    bool quiet = false;
+    bool in_mean = false;
+};
+
+/// Return the lower median of a value over the members that have it above 0; 0 if there are none.
+template <class Value>
+double lower_median(const std::vector<BoardChannel>& members, Value&& value) {
+    std::vector<double> values;
+    for (const BoardChannel& member : members) {
+        if (value(member) > 0) {
+            values.push_back(value(member));
+        }
+    }
+    if (values.empty()) {
+        return 0;
+    }
+    const auto middle = values.begin() + (static_cast<std::ptrdiff_t>(values.size()) - 1) / 2;
+    std::nth_element(values.begin(), middle, values.end());
+    return *middle;
+}
+
+/// Mark the ticks where the running means of the values exceed their own noise.
 template <class Real>
-void mark_signal(const Real* values, std::int64_t ticks, double threshold, std::int64_t half,
-                 Workspace<Real>& work, std::uint8_t* signal) {
-    mark_beyond(values, ticks, threshold * spread(values, ticks, work.keys.data()), signal);
+void mark_smoothed(const Real* values, std::int64_t ticks, double threshold, std::int64_t half,
+                   Workspace<Real>& work, std::uint8_t* signal) {
     if (half > 0) {
         smooth(values, ticks, half, work.smoothed.data());
         const double limit = threshold * spread(work.smoothed.data(), ticks, work.keys.data());
         mark_beyond(work.smoothed.data(), ticks, limit, signal);
     }
+}
+
+/// Mark the signals on all channels of a group in its median.
+/// @return the noise of the median
+template <class Real>
+double mark_common(std::int64_t ticks, const CoherentNoiseRule& rule, Workspace<Real>& work) {
+    const Real* common = work.common.data();
+    std::uint8_t* signal = work.common_signal.data();
+    std::fill(work.common_signal.begin(), work.common_signal.end(), 0);
+    const double noise = spread(common, ticks, work.keys.data());
+    mark_beyond(common, ticks, rule.common_threshold * std::max(noise, half_count), signal);
+    mark_smoothed(common, ticks, rule.common_threshold, rule.half_smoothing, work, signal);
+    if (rule.half_smoothing > 0) {
+        smooth(common, ticks, 2 * rule.half_smoothing, work.smoothed.data());
+        for (std::int64_t tick = 0; tick < ticks; ++tick) {
+            work.difference[tick] = common[tick] - work.smoothed[tick];
+        }
+        const double fast = spread(work.difference.data(), ticks, work.keys.data());
+        mark_beyond(work.difference.data(), ticks, rule.common_threshold * std::max(fast, half_count),
+                    signal);
+    }
+    return noise;
+}
+
+/// Return the coupling of a channel to the shared noise.
+template <class Real>
+double fitted_coupling(const Real* deviation, const Real* common, const std::uint8_t* signal,
+                       std::int64_t ticks, double rest, double common_noise) {
+    double product = 0, square = 0;
+    for (std::int64_t tick = 0; tick < ticks; ++tick) {
+        const double wave = signal[tick] == 0 ? static_cast<double>(common[tick]) : 0;
+        product += wave * static_cast<double>(deviation[tick]);
+        square += wave * wave;
+    }
+    const double fitted = square > 0 ? product / square : 1;
+    return std::abs(1 - fitted) * common_noise > std::sqrt(odd_share) * rest ? std::clamp(fitted, 0.0, 2.0)
+                                                                             : 1;
 }
 
 /// Fill the ticks without an estimate by straight lines in time.
@@ -188,57 +253,103 @@ void bridge(const std::vector<std::uint8_t>& estimated, std::vector<Real>& mean)
     }
 }
 
+/// Find the deviation of a channel from its median over time.
+template <class Sample, class Real>
+void find_deviation(const Sample* from, std::int64_t ticks, Workspace<Real>& work, Real* deviation) {
+    for (std::int64_t tick = 0; tick < ticks; ++tick) {
+        deviation[tick] = static_cast<Real>(from[tick]);
+        work.keys[tick] = ordered_key(deviation[tick]);
+    }
+    const auto range = range_of_keys(work.keys.data(), ticks);
+    const Real median = sample_of_key(select_key(work.keys.data(), ticks, (ticks - 1) / 2, range));
+    for (std::int64_t tick = 0; tick < ticks; ++tick) {
+        deviation[tick] -= median;
+    }
+}
+
+/// Find the deviations, the group's median, the signals and the parts of the channels.
+template <class Sample, class Real>
+std::vector<BoardChannel> find_members(const Sample* from, std::int64_t ticks,
+                                       const std::vector<std::int64_t>& rows, const CoherentNoiseRule& rule,
+                                       Workspace<Real>& work) {
+    std::vector<BoardChannel> members(rows.size());
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        Real* deviation = work.deviations.data() + static_cast<std::int64_t>(i) * ticks;
+        find_deviation(from + rows[i] * ticks, ticks, work, deviation);
+        members[i].raw = spread(deviation, ticks, work.keys.data());
+    }
+    const double max_raw =
+        rule.max_noise * lower_median(members, [](const BoardChannel& each) { return each.raw; });
+    std::vector<const Real*> quiet;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        members[i].quiet = members[i].raw > 0 && members[i].raw <= max_raw;
+        if (members[i].quiet) {
+            quiet.push_back(work.deviations.data() + static_cast<std::int64_t>(i) * ticks);
+        }
+    }
+    if (quiet.empty()) {
+        return members;
+    }
+    medians_over_rows(quiet, ticks, work.common.data());
+    const double common_noise = mark_common(ticks, rule, work);
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        const Real* deviation = work.deviations.data() + static_cast<std::int64_t>(i) * ticks;
+        std::uint8_t* signal = work.signal.data() + static_cast<std::int64_t>(i) * ticks;
+        std::copy(work.common_signal.begin(), work.common_signal.end(), signal);
+        for (std::int64_t tick = 0; tick < ticks; ++tick) {
+            work.difference[tick] = deviation[tick] - work.common[tick];
+        }
+        members[i].rest = spread(work.difference.data(), ticks, work.keys.data());
+        mark_beyond(work.difference.data(), ticks, rule.threshold * members[i].rest, signal);
+        mark_smoothed(work.difference.data(), ticks, rule.threshold, rule.half_smoothing, work, signal);
+        widen(signal, ticks, rule.padding);
+        members[i].coupling = members[i].raw > 0 ? fitted_coupling(deviation, work.common.data(), signal,
+                                                                   ticks, members[i].rest, common_noise)
+                                                 : 0;
+    }
+    const double max_rest = rule.max_noise * lower_median(members, [](const BoardChannel& each) {
+                                return each.quiet ? each.rest : 0;
+                            });
+    for (BoardChannel& member : members) {
+        member.in_mean = member.quiet && member.coupling == 1 && member.rest <= max_rest;
+    }
+    return members;
+}
+
 template <class Sample, class Real>
 void clean_group(const Sample* from, Real* to, std::int64_t ticks, const std::vector<std::int64_t>& rows,
                  const CoherentNoiseRule& rule, Workspace<Real>& work) {
-    const auto members = static_cast<std::int64_t>(rows.size());
-    std::vector<const Real*> deviations;
-    for (std::int64_t member = 0; member < members; ++member) {
-        Real* deviation = work.deviations.data() + member * ticks;
-        for (std::int64_t tick = 0; tick < ticks; ++tick) {
-            deviation[tick] = static_cast<Real>(from[rows[member] * ticks + tick]);
-            work.keys[tick] = ordered_key(deviation[tick]);
-        }
-        const auto range = range_of_keys(work.keys.data(), ticks);
-        const Real median = sample_of_key(select_key(work.keys.data(), ticks, (ticks - 1) / 2, range));
-        for (std::int64_t tick = 0; tick < ticks; ++tick) {
-            deviation[tick] -= median;
-        }
-        deviations.push_back(deviation);
-    }
-    medians_over_rows(deviations, ticks, work.common.data());
-    std::fill(work.common_signal.begin(), work.common_signal.end(), 0);
-    mark_signal(work.common.data(), ticks, rule.common_threshold, rule.half_smoothing, work,
-                work.common_signal.data());
-
+    const std::vector<BoardChannel> members = find_members(from, ticks, rows, rule, work);
     std::fill(work.sum.begin(), work.sum.end(), Real{0});
     std::fill(work.count.begin(), work.count.end(), 0);
-    for (std::int64_t member = 0; member < members; ++member) {
-        std::uint8_t* signal = work.signal.data() + member * ticks;
-        std::copy(work.common_signal.begin(), work.common_signal.end(), signal);
-        for (std::int64_t tick = 0; tick < ticks; ++tick) {
-            work.difference[tick] = deviations[member][tick] - work.common[tick];
+    std::int64_t in_mean = 0;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        if (members[i].in_mean) {
+            ++in_mean;
+            const std::int64_t offset = static_cast<std::int64_t>(i) * ticks;
+            add_trusted(work.deviations.data() + offset, work.signal.data() + offset, ticks, work.sum.data(),
+                        work.count.data());
         }
-        mark_signal(work.difference.data(), ticks, rule.threshold, rule.half_smoothing, work, signal);
-        widen(signal, ticks, rule.padding);
-        add_trusted(deviations[member], signal, ticks, work.sum.data(), work.count.data());
     }
-    const double min_count = std::max(2.0, rule.min_fraction * static_cast<double>(members));
+    const double min_count = std::max(2.0, rule.min_fraction * static_cast<double>(in_mean));
     for (std::int64_t tick = 0; tick < ticks; ++tick) {
         work.estimated[tick] = work.count[tick] >= min_count;
         work.mean[tick] =
             work.estimated[tick] ? work.sum[tick] / static_cast<Real>(work.count[tick]) : Real{0};
     }
     bridge(work.estimated, work.mean);
-    for (std::int64_t member = 0; member < members; ++member) {
-        const std::uint8_t* signal = work.signal.data() + member * ticks;
-        const Sample* own = from + rows[member] * ticks;
-        Real* result = to + rows[member] * ticks;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        const std::int64_t offset = static_cast<std::int64_t>(i) * ticks;
+        const std::uint8_t* signal = work.signal.data() + offset;
+        const Real* deviation = work.deviations.data() + offset;
+        const Sample* own = from + rows[i] * ticks;
+        Real* result = to + rows[i] * ticks;
+        const auto scale = static_cast<Real>(members[i].coupling);
         for (std::int64_t tick = 0; tick < ticks; ++tick) {
-            const bool in_mean = work.estimated[tick] && signal[tick] == 0;
-            const Real noise = in_mean ? (work.sum[tick] - deviations[member][tick]) /
-                                             static_cast<Real>(work.count[tick] - 1)
-                                       : work.mean[tick];
+            const bool is_part = members[i].in_mean && work.estimated[tick] && signal[tick] == 0;
+            const Real noise =
+                is_part ? (work.sum[tick] - deviation[tick]) / static_cast<Real>(work.count[tick] - 1)
+                        : scale * work.mean[tick];
             result[tick] = static_cast<Real>(own[tick]) - noise;
         }
     }
@@ -274,8 +385,10 @@ void clean_groups(const at::Tensor& waveforms, const bool* good, const at::Tenso
 
 at::Tensor remove_coherent_noise_cpu(const at::Tensor& waveforms, const at::Tensor& good,
                                      const at::Tensor& groups, double threshold, double common_threshold,
-                                     std::int64_t half_smoothing, std::int64_t padding, double min_fraction) {
-    const CoherentNoiseRule rule{threshold, common_threshold, half_smoothing, padding, min_fraction};
+                                     std::int64_t half_smoothing, std::int64_t padding, double min_fraction,
+                                     double max_noise) {
+    const CoherentNoiseRule rule{threshold, common_threshold, half_smoothing,
+                                 padding,   min_fraction,     max_noise};
     const auto type = waveforms.scalar_type() == at::kDouble ? at::kDouble : at::kFloat;
     auto result = at::empty(waveforms.sizes(), waveforms.options().dtype(type));
     if (waveforms.numel() == 0) {
@@ -316,12 +429,13 @@ at::Tensor remove_coherent_noise(const at::Tensor& waveforms, const at::Tensor& 
     static const auto operation =
         find_operator<decltype(remove_coherent_noise_cpu)>("spng::remove_coherent_noise");
     return operation.call(waveforms, good, groups, rule.threshold, rule.common_threshold, rule.half_smoothing,
-                          rule.padding, rule.min_fraction);
+                          rule.padding, rule.min_fraction, rule.max_noise);
 }
 
 TORCH_LIBRARY_FRAGMENT(spng, library) {
     library.def("remove_coherent_noise(Tensor waveforms, Tensor good, Tensor groups, float threshold, "
-                "float common_threshold, int half_smoothing, int padding, float min_fraction) -> Tensor");
+                "float common_threshold, int half_smoothing, int padding, float min_fraction, float "
+                "max_noise) -> Tensor");
 }
 
 TORCH_LIBRARY_IMPL(spng, CPU, library) {

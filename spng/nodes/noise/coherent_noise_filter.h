@@ -20,6 +20,7 @@ struct CoherentNoiseFilterConfig {
     std::int64_t half_smoothing = CoherentNoiseRule{}.half_smoothing;
     std::int64_t padding = CoherentNoiseRule{}.padding;
     double min_fraction = CoherentNoiseRule{}.min_fraction;
+    double max_noise = CoherentNoiseRule{}.max_noise;
     static constexpr auto fields() {
         using C = CoherentNoiseFilterConfig;
         return std::make_tuple(
@@ -42,8 +43,11 @@ struct CoherentNoiseFilterConfig {
             field(&C::padding, "padding", "ticks", between(0, 1000),
                   "ticks on both sides of a signal that are excluded from the noise too"),
             field(&C::min_fraction, "min_fraction", "1", between(0, 1),
-                  "share of a board's good channels that must be free of signal; elsewhere the noise is "
-                  "interpolated in time"));
+                  "share of a board's members that must be free of signal; elsewhere the noise is "
+                  "interpolated in time"),
+            field(&C::max_noise, "max_noise", "1", at_least(1),
+                  "a channel takes no part in the estimate if its noise exceeds this, in units of the lower "
+                  "median of its board"));
     }
 };
 

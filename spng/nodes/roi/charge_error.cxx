@@ -21,6 +21,7 @@
 #include <ATen/ops/fft_irfft.h>
 #include <ATen/ops/fft_rfft.h>
 #include <ATen/ops/nanmedian.h>
+#include <ATen/ops/searchsorted.h>
 #include <ATen/ops/stack.h>
 #include <ATen/ops/take.h>
 #include <ATen/ops/view_as_real.h>
@@ -75,6 +76,7 @@ struct Noise {
         sizes; ///< (lag, view, channel) float64: see measure_size(); only those of the first lag have no NaN
     at::Tensor counts;   ///< (lag, view, channel) float64: independent measurements of it
     at::Tensor is_shape; ///< (view, channel) bool: has a part in the shape of the noise
+    at::Tensor good;     ///< (view, channel) bool
 };
 
 /// Return the mean of values over ticks, NaN for fewer than `least` of them, and the count of values.
@@ -109,7 +111,8 @@ std::pair<at::Tensor, at::Tensor> measure_size(const at::Tensor& x, const at::Te
     return {size, count.div(size_lags[0])};
 }
 
-Noise measure_noise(const at::Tensor& waveform, const at::Tensor& quiet, Baseline baseline) {
+Noise measure_noise(const at::Tensor& waveform, const at::Tensor& quiet, const at::Tensor& good,
+                    Baseline baseline) {
     const auto rows = as_rows(waveform), quiet_rows = as_rows(quiet);
     const auto options = waveform.options().dtype(at::kDouble);
     constexpr auto lags = static_cast<std::int64_t>(size_lags.size());
@@ -131,14 +134,15 @@ Noise measure_noise(const at::Tensor& waveform, const at::Tensor& quiet, Baselin
     const auto shape = [&](const at::Tensor& value) {
         return value.unflatten(-1, {waveform.size(0), waveform.size(1)});
     };
-    const auto of_view = [](const at::Tensor& value) {
-        return std::get<0>(at::nanmedian(value, -1, /*keepdim=*/true));
+    const auto of_view = [&](const at::Tensor& value) {
+        return std::get<0>(at::nanmedian(at::where(good, value, unknown), -1, /*keepdim=*/true));
     };
     const auto all = shape(sizes);
     all[0].copy_(at::where(all[0].isnan(), of_view(all[0]), all[0]));
     const auto drift = all.narrow(0, 1, lags - 1).div(all[0]);
     const auto drifts = drift.gt(of_view(drift).mul(max_drift)).any(0);
-    return {quiet, shape(mean), all, shape(counts), all[0].gt(0).logical_and(drifts.logical_not())};
+    const auto is_shape = all[0].gt(0).logical_and(drifts.logical_not()).logical_and_(good);
+    return {quiet, shape(mean), all, shape(counts), is_shape, good};
 }
 
 /// Return the product of two spectra at equal frequencies, left * conj(right), of which the imaginary part
@@ -147,21 +151,39 @@ at::Tensor real_product(const at::Tensor& left, const at::Tensor& right) {
     return at::view_as_real(left).mul(at::view_as_real(right)).sum(-1);
 }
 
+/// Every n-th good channel of a view, about shape_rows of them, for the shape of the noise.
+struct ShapeChannels {
+    at::Tensor index;    ///< (row) int64
+    at::Tensor is_good;  ///< (row) bool: false for rows beyond the last good channel
+};
+
+/// @param good  (channel) bool
+ShapeChannels shape_channels(const at::Tensor& good) {
+    const std::int64_t channels = good.size(0), stride = std::max<std::int64_t>(1, channels / shape_rows);
+    const auto count = good.cumsum(0); // of good channels up to each one
+    const auto stride_of_good = count[channels - 1].div(shape_rows, "floor").clamp_min_(1);
+    const auto wanted = at::arange((channels + stride - 1) / stride, count.options()).mul(stride_of_good).add_(1);
+    const auto index = at::searchsorted(count, wanted);
+    return {index.clamp_max(channels - 1), index.lt(channels)};
+}
+
 /// Return the variogram of the noise of a view for a first size of 1, half the mean of (x(t) - x(t + lag))^2
 /// over pairs of quiet ticks of its channels: (lag) float64. Differences do not suffer from slow noise, which
 /// is much larger than their mean square.
 at::Tensor variogram(const at::Tensor& waveform, const Noise& noise, std::int64_t view) {
     const std::int64_t ticks = waveform.size(-1), length = 2 * ticks;
-    const std::int64_t stride = std::max<std::int64_t>(1, waveform.size(1) / shape_rows);
-    const auto rows_of = [&](const at::Tensor& all) {
-        return all.select(0, view).slice(0, 0, std::nullopt, stride);
+    const auto [chosen, is_good] = shape_channels(noise.good[view]);
+    const auto rows_of = [&view, &chosen = chosen](const at::Tensor& all) {
+        return all.select(0, view).index_select(0, chosen);
     };
     const auto x = rows_of(waveform), quiet = rows_of(noise.quiet), mean = rows_of(noise.mean);
     // Equal weights, because the reciprocal of a measured size is too large in the mean; noisy channels have
     // less.
     const auto size = rows_of(noise.sizes[0]);
-    const auto common = std::get<0>(at::nanmedian(size, -1, /*keepdim=*/true)).mul(2);
-    const auto weight = at::where(rows_of(noise.is_shape), size.maximum(common).reciprocal(), 0);
+    const auto common =
+        std::get<0>(at::nanmedian(at::where(is_good, size, unknown), -1, /*keepdim=*/true)).mul(2);
+    const auto weight =
+        at::where(rows_of(noise.is_shape).logical_and(is_good), size.maximum(common).reciprocal(), 0);
     const auto options = waveform.options().dtype(at::kDouble);
     auto squares = at::zeros({length / 2 + 1}, options), sizes = at::zeros({length / 2 + 1}, options);
     for_row_chunks(x.size(0), 12 * 8 * length, [&](std::int64_t first, std::int64_t count) {
@@ -292,10 +314,12 @@ at::Tensor errors_of_rows(const at::Tensor& inside, const at::Tensor& scale, con
 
 } // namespace
 
-at::Tensor charge_error(const at::Tensor& waveform, const at::Tensor& mask, std::int64_t factor,
-                        Baseline baseline) {
+at::Tensor charge_error(const at::Tensor& waveform, const at::Tensor& mask, const at::Tensor& good,
+                        std::int64_t factor, Baseline baseline) {
     require_rows_and_mask("charge_error", waveform, mask, factor);
     require_tensor(waveform.dim() == 3, "charge_error", "waveform", waveform, "(view, channel, tick)");
+    require_tensor(is_mask(good) && good.sizes() == waveform.sizes().slice(0, 2), "charge_error", "good", good,
+                   "bool (view, channel)");
     const std::int64_t ticks = waveform.size(-1), slices = (ticks + factor - 1) / factor;
     const auto inside = unpack_ticks(mask, slices);
     const auto result = at::empty(inside.sizes(), waveform.options());
@@ -305,7 +329,7 @@ at::Tensor charge_error(const at::Tensor& waveform, const at::Tensor& mask, std:
     const std::int64_t reach = (level_distance + level_ticks / 2 + factor - 1) / factor;
     const auto with_levels = unpack_ticks(grow_packed_regions(mask, mask, slices, reach, reach), slices);
     const Noise noise = measure_noise(
-        waveform, upsample_mask(with_levels, factor).narrow(-1, 0, ticks).logical_not(), baseline);
+        waveform, upsample_mask(with_levels, factor).narrow(-1, 0, ticks).logical_not(), good, baseline);
     for (std::int64_t view = 0; view < waveform.size(0); ++view) {
         const SumVariance sums = variance_of_sums(variogram(waveform, noise, view), slices, factor, baseline);
         const at::Tensor scale = scale_of_channels(noise, sums.sizes, view);
@@ -327,7 +351,7 @@ Ports ChargeError::process(const Ports& inputs) {
     NVTX_SCOPED_RANGE("ChargeError::measure");
     NamedTensor error = waveform;
     error.name = config().output;
-    error.data = charge_error(waveform.data, packed_mask(regions), factor,
+    error.data = charge_error(waveform.data, packed_mask(regions), waveform.channels->good, factor,
                               config().baseline == "linear" ? Baseline::linear : Baseline::restored);
     error.axes = regions.axes;
     error.notes = regions.notes;

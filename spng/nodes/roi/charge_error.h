@@ -23,16 +23,17 @@ enum class Baseline { linear, restored };
 /// The variance follows from the variogram of the noise, measured on the ticks outside of ROIs: its size on
 /// each channel, and its shape as the mean over channels of the view. Charge that is lost, and ROIs that
 /// follow fluctuations of the noise, are not in it. A channel with too few ticks outside of ROIs has the
-/// median size of its view.
+/// median size of its view. Only good channels have a part in what is measured for the view.
 /// @param waveform  (view, channel, tick) float32 or float64, finite
 /// @param mask      (view, channel, word) int64, packed by pack_ticks: tick k is in slice k / factor
+/// @param good      (view, channel) bool
 /// @param factor    ticks per slice, at least 1
 /// @param baseline  that is subtracted inside the ROIs: apply_regions_linear or apply_regions_restored
 /// @return (view, channel, slice), type of the waveform: the value of each tick of the slice; inf inside the ROIs
 ///         of a view without noise to measure
 /// @throws Error(Internal) if shapes or types do not fit
-at::Tensor charge_error(const at::Tensor& waveform, const at::Tensor& mask, std::int64_t factor,
-                        Baseline baseline);
+at::Tensor charge_error(const at::Tensor& waveform, const at::Tensor& mask, const at::Tensor& good,
+                        std::int64_t factor, Baseline baseline);
 
 struct ChargeErrorConfig {
     std::string baseline = "linear";

@@ -7,6 +7,7 @@
 #include "spng/core/row_chunks.h"
 #include "spng/core/selection.h"
 #include "spng/core/tensor_checks.h"
+#include "spng/detector/view_statistics.h"
 
 #include <ATen/Parallel.h>
 #include <ATen/ops/empty.h>
@@ -22,6 +23,7 @@
 #include <cmath>
 #include <limits>
 #include <numbers>
+#include <optional>
 #include <tuple>
 #include <vector>
 
@@ -183,10 +185,15 @@ using CappedNoise = std::tuple<at::Tensor, at::Tensor>;
 
 /// Return median and RMS.
 CappedNoise capped_noise_by_parts(const at::Tensor& low, const at::Tensor& median, const at::Tensor& rms,
-                                  double cap) {
+                                  const std::optional<at::Tensor>& good,
+                                  const std::optional<at::Tensor>& expected, double cap) {
     const double none = std::numeric_limits<double>::quiet_NaN();
-    const at::Tensor typical =
-        std::get<0>(at::nanmedian(at::where(rms.gt(0), rms, none), -1, /*keepdim=*/true));
+    const at::Tensor counted = good ? rms.gt(0).logical_and(*good) : rms.gt(0);
+    at::Tensor typical = std::get<0>(at::nanmedian(at::where(counted, rms, none), -1, /*keepdim=*/true));
+    if (expected) {
+        const at::Tensor is_few = counted.sum(-1, /*keepdim=*/true).lt(min_measured_channels);
+        typical = at::where(is_few, *expected, typical);
+    }
     // The limit of a view without any noise is NaN, which fmin() ignores and minimum() would propagate.
     at::Tensor limited = at::fmin(rms, typical.mul(cap));
     return {at::minimum(median, low.add(limited)), limited};
@@ -218,17 +225,26 @@ ChannelNoise robust_noise(const at::Tensor& waveforms, double cut) {
     return {low, median, rms};
 }
 
-ChannelNoise capped_noise(const ChannelNoise& noise, double cap) {
+ChannelNoise capped_noise(const ChannelNoise& noise, const ViewNoise& view, double cap) {
     for (const auto* each : {&noise.low, &noise.median, &noise.rms}) {
         require_tensor(is_real(*each) && each->dim() == 2 && each->sizes() == noise.rms.sizes() &&
                            each->scalar_type() == noise.rms.scalar_type(),
                        "capped_noise", "noise", *each, "float32 or float64 (view, channel)");
     }
+    require_tensor(!view.good.defined() || (is_mask(view.good) && view.good.sizes() == noise.rms.sizes()),
+                   "capped_noise", "good", view.good, "bool (view, channel), or undefined");
+    require_tensor(!view.expected.defined() || (view.expected.sizes() == noise.rms.sizes() &&
+                                                view.expected.scalar_type() == noise.rms.scalar_type()),
+                   "capped_noise", "expected", view.expected, "(view, channel), type of the RMS, or undefined");
     if (noise.rms.numel() == 0) {
         return noise;
     }
+    const auto if_defined = [](const at::Tensor& tensor) {
+        return tensor.defined() ? std::optional(tensor) : std::nullopt;
+    };
     static const auto operation = find_operator<decltype(capped_noise_by_parts)>("spng::capped_noise");
-    auto [median, rms] = operation.call(noise.low, noise.median, noise.rms, cap);
+    auto [median, rms] = operation.call(noise.low, noise.median, noise.rms, if_defined(view.good),
+                                        if_defined(view.expected), cap);
     return {noise.low, median, rms};
 }
 
@@ -241,7 +257,8 @@ at::Tensor plain_rms(const at::Tensor& waveforms) {
 TORCH_LIBRARY_FRAGMENT(spng, library) {
     library.def("robust_noise(Tensor waveforms, float cut) -> (Tensor low, Tensor median, Tensor rms)");
     library.def(
-        "capped_noise(Tensor low, Tensor median, Tensor rms, float cap) -> (Tensor median, Tensor rms)");
+        "capped_noise(Tensor low, Tensor median, Tensor rms, Tensor? good, Tensor? expected, float cap) "
+        "-> (Tensor median, Tensor rms)");
     library.def("plain_rms(Tensor waveforms) -> Tensor");
 }
 

@@ -30,13 +30,21 @@ struct ChannelNoise {
 /// One operator call: spng::robust_noise.
 ChannelNoise robust_noise(const at::Tensor& waveforms, double cut = 5.0);
 
+/// Channels with a part in the noise of their view, and the noise that replaces it.
+struct ViewNoise {
+    at::Tensor good;     ///< (view, channel) bool; undefined: all channels
+    at::Tensor expected; ///< (view, channel), type of the RMS: predicted noise; undefined: unknown
+};
+
 /// Limit the noise of channels that are covered by a track along the drift for most of the readout. Otherwise
-/// their RMS would hide the track. The RMS is limited to cap times the lower median RMS of the channels of
-/// the view with an RMS above 0, and the median to low + RMS. A view without such a channel has no limit.
+/// their RMS would hide the track. The RMS is limited to cap times the typical RMS, and the median to low + RMS.
+/// The typical RMS is the lower median of the good channels of the view with an RMS above 0. If these are fewer than
+/// min_measured_channels (view_statistics.h), it is the expected noise of the channel, if that is known. A view
+/// without any of them has no limit.
 /// @param noise  each (view, channel), of one real type
 /// @throws Error(Internal) for other shapes or types
 /// One operator call: spng::capped_noise.
-ChannelNoise capped_noise(const ChannelNoise& noise, double cap);
+ChannelNoise capped_noise(const ChannelNoise& noise, const ViewNoise& view, double cap);
 
 /// Ranks of the order statistics of robust_noise: floor(p (ticks - 1)) for p = 0.16, 0.50, 0.84.
 struct NoiseRanks {

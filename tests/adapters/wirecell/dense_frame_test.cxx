@@ -67,7 +67,7 @@ TEST(WirecellDenseFrame, OffsetsAndSegmentsAreJoinedAndGapsMarked) {
     EXPECT_EQ(frame.ticks, 5);
     EXPECT_EQ(frame.channel_ids, (std::vector<int>{4, 9}));
     EXPECT_EQ(values<std::int16_t>(frame), (std::vector<std::int16_t>{1, 2, 0, 5, 0, 0, 3, 4, 5, 6}));
-    EXPECT_EQ(frame.masks.at("bad"), (std::vector<ChannelRange>{{4, 2, 3}, {4, 4, 5}, {9, 0, 1}}));
+    EXPECT_EQ(frame.masks.at("bad"), (std::vector<ChannelRange>{{4, 12, 13}, {4, 14, 15}, {9, 10, 11}}));
 }
 
 TEST(WirecellDenseFrame, NegativeTicksAreTicks) {

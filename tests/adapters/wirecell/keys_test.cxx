@@ -96,6 +96,7 @@ TEST(WirecellKeys, NamesTheNearestKey) {
     EXPECT_EQ(error.text().where, "SPNGSigProc:sp");
     EXPECT_NE(error.text().hint.find("gauss_tag"), std::string::npos) << error.what();
     EXPECT_NE(error_of(R"({"tags": ["rio"]})").text().hint.find("'roi'"), std::string::npos);
+    EXPECT_NE(error_of(R"({"tags": ["gauss"]})").text().hint.find("decon_charge"), std::string::npos);
 }
 
 TEST(WirecellKeys, NamesThePageForKeysOfOspWithoutEqualMeaning) {

@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 namespace spng {
 namespace {
@@ -41,52 +42,65 @@ void AddNoise::configured() {
 
 void AddNoise::prepare_node(Environment& environment) {
     const auto& anode = environment.service<AnodePlane>(config().anode, at_key("anode"));
-    const auto spectra = load_noise_spectra(identify_file("noise").path.string());
-    const auto channels = static_cast<std::int64_t>(anode.channels().size());
-    m_amplitude = at::empty({channels, config().nticks / 2 + 1}, at::kFloat);
-    m_board = at::empty({channels}, at::kLong);
-    std::int64_t boards = 0;
+    m_spectra = load_noise_spectra(identify_file("noise").path.string());
+    m_rows.resize(anode.channels().size());
+    m_board = at::empty({static_cast<std::int64_t>(m_rows.size())}, at::kLong);
     for (int plane = 0; plane < 3; ++plane) {
         const ReadoutPlane wires =
             make_readout_plane(anode.wires(), all_faces(anode.wires()), plane, anode.channels(), 0);
-        // By length; the wires of a plane have few different lengths.
-        std::map<double, at::Tensor> amplitude_of;
         const auto per_board =
             static_cast<std::size_t>(config().coherent_channels[static_cast<std::size_t>(plane)]);
         for (std::size_t index = 0; index < wires.rows.size(); ++index) {
-            at::Tensor& amplitude = amplitude_of[wires.length[index]];
-            if (!amplitude.defined()) {
-                amplitude =
-                    mean_amplitude(spectra, plane, wires.length[index], config().nticks, config().tick) *
-                    config().adc_per_voltage;
-            }
-            m_amplitude[wires.rows[index]].copy_(amplitude);
+            m_rows[static_cast<std::size_t>(wires.rows[index])] = {plane, wires.length[index]};
             const auto board = static_cast<std::int64_t>(index / per_board);
             m_board[wires.rows[index]] = board;
-            boards = std::max(boards, board + 1);
+            m_boards = std::max(m_boards, board + 1);
         }
     }
-    m_coherent_amplitude = low_frequency_amplitude(config().coherent_rms, config().coherent_corner,
-                                                   config().nticks, config().tick)
-                               .to(at::kFloat)
-                               .expand({boards, -1});
+    amplitude_for(config().nticks);
+}
+
+at::Tensor AddNoise::amplitude_for(std::int64_t ticks) {
+    return m_amplitudes.get(ticks, at::kCPU, [&] {
+        at::Tensor amplitudes =
+            at::empty({static_cast<std::int64_t>(m_rows.size()), ticks / 2 + 1}, at::kFloat);
+        // The wires of a plane have few different lengths.
+        std::map<std::pair<int, double>, at::Tensor> amplitude_of;
+        for (std::size_t row = 0; row < m_rows.size(); ++row) {
+            const auto& [plane, length] = m_rows[row];
+            at::Tensor& amplitude = amplitude_of[{plane, length}];
+            if (!amplitude.defined()) {
+                amplitude = mean_amplitude(m_spectra, plane, length, ticks, config().tick) *
+                            (config().level * config().adc_per_voltage);
+            }
+            amplitudes[static_cast<std::int64_t>(row)].copy_(amplitude);
+        }
+        return amplitudes;
+    });
+}
+
+at::Tensor AddNoise::coherent_amplitude_for(std::int64_t ticks) const {
+    return low_frequency_amplitude(config().coherent_rms, config().coherent_corner, ticks, config().tick)
+        .to(at::kFloat)
+        .expand({m_boards, -1});
 }
 
 Ports AddNoise::process(const Ports& inputs) {
     NamedTensor waveforms = inputs[0]->only();
-    const std::int64_t channels = m_amplitude.size(0);
+    const auto channels = static_cast<std::int64_t>(m_rows.size());
     require_tensor(waveforms.data.dim() == 2 && waveforms.data.size(0) == channels &&
-                       waveforms.data.size(1) == config().nticks && waveforms.data.is_cpu(),
+                       waveforms.data.size(1) >= 2 && waveforms.data.is_cpu(),
                    "SPNGAddNoise", "waveforms", waveforms.data,
-                   "(" + std::to_string(channels) + ", " + std::to_string(config().nticks) + ") cpu");
+                   "(" + std::to_string(channels) + ", 2 ticks or more) cpu");
+    const std::int64_t ticks = waveforms.data.size(1);
     enum Purpose : std::uint64_t { incoherent = 1, coherent = 2 };
     const auto seed_for = [&](Purpose purpose) {
         return mixed_seed(static_cast<std::uint64_t>(config().seed), inputs[0]->event().index, purpose);
     };
     NVTX_SCOPED_RANGE("AddNoise::noise");
-    at::Tensor noise = random_waveforms(m_amplitude, config().nticks, seed_for(incoherent));
+    at::Tensor noise = random_waveforms(amplitude_for(ticks), ticks, seed_for(incoherent));
     if (config().coherent_rms > 0) {
-        noise += random_waveforms(m_coherent_amplitude, config().nticks, seed_for(coherent))
+        noise += random_waveforms(coherent_amplitude_for(ticks), ticks, seed_for(coherent))
                      .index_select(0, m_board);
     }
     waveforms.data = noise.add_(waveforms.data);

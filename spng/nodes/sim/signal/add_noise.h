@@ -2,6 +2,7 @@
 #pragma once
 // SPNGAddNoise: add noise of wires and electronics to the waveforms of a frame.
 
+#include "spng/device/memory/tensors_by_length.h"
 #include "spng/graph/node.h"
 #include "spng/io/data_file_reader.h"
 #include "spng/nodes/sim/signal/noise_model.h"
@@ -21,6 +22,7 @@ struct AddNoiseConfig {
     double tick = 500;
     std::int64_t nticks = 6000;
     std::int64_t seed = 1;
+    double level = 1;
     double coherent_rms = 0;
     double coherent_corner = 3e-5;
     std::vector<int> coherent_channels = {40, 40, 48};
@@ -34,8 +36,10 @@ struct AddNoiseConfig {
                   Range{.low = 0, .low_is_open = true, .required = true},
                   "ADC counts per unit of voltage: 2^bits / full scale"),
             field(&C::tick, "tick", "ns", above(0), "sampling period"),
-            field(&C::nticks, "nticks", "ticks", at_least(2), "length of the readout"),
+            field(&C::nticks, "nticks", "ticks", at_least(2),
+                  "readout length for which the amplitudes are computed before the first event"),
             field(&C::seed, "seed", "", at_least(0), "seed of the random numbers"),
+            field(&C::level, "level", "1", at_least(0), "factor of the measured amplitudes"),
             field(&C::coherent_rms, "coherent_rms", "ADC", at_least(0),
                   "RMS of the waveform shared by the channels of a front-end board; 0: none"),
             field(&C::coherent_corner, "coherent_corner", "1/ns", above(0),
@@ -63,9 +67,21 @@ protected:
 private:
     const std::string& data_file_name() const override { return config().spectra; }
 
-    at::Tensor m_amplitude;          ///< (channel, frequency) float32 [ADC]
-    at::Tensor m_board;              ///< (channel) int64, index of the board
-    at::Tensor m_coherent_amplitude; ///< (board, frequency) float32 [ADC]
+    /// The wires of a row of the frame.
+    struct RowWires {
+        int plane = 0;
+        double length = 0; ///< [mm]
+    };
+    /// Return the amplitudes of all rows for readouts of `ticks`, (channel, frequency) float32 [ADC].
+    at::Tensor amplitude_for(std::int64_t ticks);
+    /// Return the amplitude of the shared waveforms, (board, frequency) float32 [ADC].
+    at::Tensor coherent_amplitude_for(std::int64_t ticks) const;
+
+    std::vector<NoiseSpectrum> m_spectra;
+    std::vector<RowWires> m_rows;
+    at::Tensor m_board; ///< (channel) int64, index of the board
+    std::int64_t m_boards = 0;
+    TensorsByLength m_amplitudes; ///< by ticks
 };
 
 } // namespace spng

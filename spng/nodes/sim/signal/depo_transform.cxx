@@ -28,16 +28,21 @@ void DepoTransform::prepare_node(Environment& environment) {
         environment.service<FieldResponseComponent>(config().field_response, at_key("field_response"));
     const FieldResponse& field = response_file.response();
     m_notes = notes_of(*response_file.data_file());
-    const auto& electronics =
-        environment.service<ColdElecResponse>(config().elec_response, at_key("elec_response"));
-    const ResponseKernelConfig sampling{config().tick, electronics.config().duration,
-                                        1 / config().adc_per_voltage / units::volt};
+    const auto& names = config().elec_response;
+    constexpr std::size_t plane_count = 3;
+    if (names.size() != 1 && names.size() != plane_count) {
+        reject("elec_response", std::to_string(names.size()) + " names", "one, or one for each of 3 planes");
+    }
     // Wider than the reach of any response and than any diffusion of charge beyond the last wire.
     constexpr std::int64_t gap = 64;
     m_readout.prepare(config(), environment.service<AnodePlane>(config().anode, at_key("anode")), gap);
     for (const ReadoutPlane& plane : m_readout.planes()) {
-        const ImpactResponse response =
-            impact_response(field, plane.plane, electronics.electronics(), sampling);
+        const auto& electronics = environment.service<ElecResponse>(
+            names.size() == 1 ? names.front() : names.at(static_cast<std::size_t>(plane.plane)),
+            at_key("elec_response"));
+        const ImpactResponse response = impact_response(
+            field, plane.plane, electronics.electronics(),
+            {config().tick, electronics.duration(), 1 / config().adc_per_voltage / units::volt});
         if (response.kernel.size(0) / 2 >= gap) {
             reject("field_response", std::to_string(response.kernel.size(0)) + " wire regions",
                    "fewer than " + std::to_string(2 * gap));

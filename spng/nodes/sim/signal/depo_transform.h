@@ -13,21 +13,23 @@ namespace spng {
 
 struct DepoTransformConfig : DepoReadoutConfig {
     std::string field_response = "FieldResponse";
-    std::string elec_response = "ColdElecResponse";
+    std::vector<std::string> elec_response = {"ColdElecResponse"};
     double adc_per_voltage = 0;
     std::string output = "signal";
     static constexpr auto fields() {
         using C = DepoTransformConfig;
-        return std::tuple_cat(DepoReadoutConfig::fields(),
-                              std::make_tuple(field(&C::field_response, "field_response", "", not_empty(),
-                                                    "name of the FieldResponse component"),
-                                              field(&C::elec_response, "elec_response", "", not_empty(),
-                                                    "name of the ColdElecResponse component"),
-                                              field(&C::adc_per_voltage, "ADC_mV", "1/MV",
-                                                    Range{.low = 0, .low_is_open = true, .required = true},
-                                                    "ADC counts per unit of voltage: 2^bits / full scale"),
-                                              field(&C::output, "output", "", not_empty(),
-                                                    "name of the output tensor, the tag in a frame file")));
+        return std::tuple_cat(
+            DepoReadoutConfig::fields(),
+            std::make_tuple(field(&C::field_response, "field_response", "", not_empty(),
+                                  "name of the FieldResponse component"),
+                            field(&C::elec_response, "elec_response", "", not_empty(),
+                                  "names of the components with the response of the electronics: one, "
+                                  "or one for each of the planes U, V, W"),
+                            field(&C::adc_per_voltage, "ADC_mV", "1/MV",
+                                  Range{.low = 0, .low_is_open = true, .required = true},
+                                  "ADC counts per unit of voltage: 2^bits / full scale"),
+                            field(&C::output, "output", "", not_empty(),
+                                  "name of the output tensor, the tag in a frame file")));
     }
 };
 

@@ -38,7 +38,7 @@ std::map<PathPosition, std::int64_t> paths_by_position(const PlaneResponse& resp
 
 } // namespace
 
-ImpactResponse impact_response(const FieldResponse& field, int plane, const ColdElectronics& electronics,
+ImpactResponse impact_response(const FieldResponse& field, int plane, const Electronics& electronics,
                                const ResponseKernelConfig& config) {
     const PlaneResponse& response = field.plane(plane);
     const auto paths_at = paths_by_position(response);

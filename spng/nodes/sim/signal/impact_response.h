@@ -28,7 +28,7 @@ struct ImpactResponse {
 /// one wire or on the other. Electronics and sampling are as in response_kernel().
 /// @throws Error(Configuration) unless all regions have the same equally spaced paths, including edge and
 ///         centre, and the numbers of regions on both sides are equal
-ImpactResponse impact_response(const FieldResponse& field, int plane, const ColdElectronics& electronics,
+ImpactResponse impact_response(const FieldResponse& field, int plane, const Electronics& electronics,
                                const ResponseKernelConfig& config);
 
 } // namespace spng

@@ -34,9 +34,9 @@ def any_tick(condition: np.ndarray) -> np.ndarray:
     return np.logical_or.reduce([condition[:, tick:whole:PIXEL_TICKS] for tick in range(PIXEL_TICKS)])
 
 
-def true_pixels(truth: np.ndarray) -> np.ndarray:
+def true_pixels(truth: np.ndarray, electrons: float = TRUE_PIXEL_ELECTRONS) -> np.ndarray:
     """Return the true pixels: (channel, tick) electrons -> (channel, pixel) bool."""
-    return any_tick(truth > TRUE_PIXEL_ELECTRONS)
+    return any_tick(truth > electrons)
 
 
 def far_pixels(truth: np.ndarray) -> np.ndarray:
@@ -80,9 +80,18 @@ class Counts:
         return Counts(*(mine - theirs for mine, theirs in zip(vars(self).values(), vars(other).values())))
 
 
-def count(signal: np.ndarray, truth: np.ndarray, far: np.ndarray | None = None) -> Counts:
-    """Compare an output with the truth, both (channel, tick) in electrons. far: of far_pixels(truth), to count them too."""
-    region, true = any_tick(signal != 0), true_pixels(truth)
+def count(
+    signal: np.ndarray,
+    truth: np.ndarray,
+    far: np.ndarray | None = None,
+    electrons: float = TRUE_PIXEL_ELECTRONS,
+) -> Counts:
+    """Compare an output with the truth, both (channel, tick) in electrons.
+
+    far        of far_pixels(truth), to count them too
+    electrons  true charge of a tick above which its pixel is a true pixel
+    """
+    region, true = any_tick(signal != 0), true_pixels(truth, electrons)
     return Counts(
         float(signal.sum(dtype=np.float64)),
         float(truth.sum(dtype=np.float64)),

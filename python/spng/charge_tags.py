@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from spng import Frame, Traces
+from .frame import Frame, Traces
 
 OUTPUT_TAGS = ("signal", "gauss0", "gauss", "*")  # the first of these in a file is compared with the truth
 TRUTH_TAGS = ("truth", "*")

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// Waveforms from a frame of charge, of real events for example: charge per channel and tick in, ADC waveforms of one anode out.
+//
+//     wire-cell -c cfg/from_charge.jsonnet -A input=signal.npz -A output=adc.npz
+//
+// The charge is that of the chain or of the Wire-Cell Toolkit: electrons by arrival time at the wires. docs/simulation.md describes
+// the job. Arguments given with -A are text; numbers are read from it. With an empty file name nothing is written.
+local job_anodes = import 'anodes.jsonnet';
+local args = import 'arguments.jsonnet';
+local detectors = import 'detectors/all.jsonnet';
+local memory = import 'memory.jsonnet';
+local pg = import 'pgraph.jsonnet';
+local make_sim = import 'sim.jsonnet';
+local make_spng = import 'spng.jsonnet';
+
+/// input      frame file with the charge [electrons] (.npz, .tar, .tar.gz, .tar.bz2); memory: frames of a program (docs/python.md)
+/// intag      tag of the charge, such as gauss1; empty: the only one in the file
+/// output     frame file with ADC waveforms; memory: frames for the program
+/// signal     frame file with the waveforms without noise, ADC counts above the baseline
+/// noise      spectra: random noise with the measured spectra of the detector; none; or a frame file of raw waveforms, to which the
+///            signals are added
+/// noise_tag  tag of the raw waveforms in this file; empty: the only one
+/// noise_level  factor of the measured spectra
+/// coherent   RMS in ADC counts of the noise that the channels of one front-end board share; only with spectra
+/// seed       seed of all random numbers
+/// nevents    stop after this many events; -1: all
+/// detname    detector, a name in detectors/all.jsonnet, or (--tla-code) a description of the same form
+/// tpcid      index of the anode
+/// other_anodes  reject or ignore channels of other anodes, of the charge and of the raw waveforms
+/// device     auto, cpu, cuda, cuda:N
+/// engine     Pgrapher (serial) or TbbFlow (parallel)
+/// threads    threads inside one operation; 0: cores / threads of the graph
+/// dtype      float32 or float64
+/// verbosity  log level: 0 as given with -l and -L, 1 info, 2 debug, 3 trace
+function(
+    input='data/tracks10-truth.npz',
+    intag='',
+    output='adc.npz',
+    signal='',
+    noise='spectra',
+    noise_tag='',
+    noise_level=1,
+    coherent=0,
+    seed=1,
+    nevents=-1,
+    detname='pdhd',
+    tpcid=0,
+    other_anodes='reject',
+    device='auto',
+    engine='Pgrapher',
+    threads=0,
+    dtype='float32',
+    verbosity=0,
+)
+    local det =
+        if std.isObject(detname) then detname
+        else if std.objectHas(detectors, detname) then detectors[detname]
+        else error "unknown detector '" + detname + "'; known: " + std.join(', ', std.objectFields(detectors));
+    local anode = job_anodes.chosen(det, args.whole('tpcid', tpcid))[0];
+    local spng = make_spng(det, anode);
+    local sim = make_sim(det, anode, args.whole('seed', seed));
+    local groups = job_anodes.views(det.groups, [[anode]])[0];
+
+    local source =
+        if input == 'memory' then memory.MemorySource()
+        else spng.FrameFileSource([input], nevents=args.whole('nevents', nevents));
+    local unpack = spng.ChargeToTorchSetFanout(groups, intag, other_anodes);
+    local pack = spng.TorchTensorSetToFrameFanin(groups, std.length(groups), ['adc']);
+
+    local is_random = noise == 'spectra';
+    local noisy =
+        if !is_random then []
+        else if !std.objectHasAll(det, 'noise_spectra')
+        then error "the description of detector '" + det.name + "' lacks noise_spectra; use noise=none or a frame file"
+        else [sim.AddNoise(args.number('coherent', coherent), { level: args.number('noise_level', noise_level) })];
+    local readout =
+        if is_random || noise == 'none' then sim.Digitizer()
+        else sim.Overlay(noise, noise_tag, other_anodes);
+    local line = [pack] + noisy + [readout];
+
+    local link(tail, head, tp=0, hp=0) = { tail: tail, head: head, tp: tp, hp: hp };
+    local waveforms_of(i) =
+        local convolved = spng.ChargeToWaveforms(groups[i]), resampler = spng.Resampler(groups[i]);
+        [link(unpack, convolved, tp=i)]
+        + if spng.is_resampled then [link(convolved, resampler), link(resampler, pack, hp=i)] else [link(convolved, pack, hp=i)];
+    local sink =
+        if output == 'memory' then memory.MemorySink()
+        else if output == '' then sim.Discard('adc')
+        else sim.FrameFileSink(output, 'adc');
+    local graph = pg.linked(
+        [link(source, unpack)]
+        + std.flattenArrays([waveforms_of(i) for i in std.range(0, std.length(groups) - 1)])
+        + [link(line[i], line[i + 1]) for i in std.range(0, std.length(line) - 2)]
+        + (if signal == '' then [] else [link(pack, sim.FrameFileSink(signal, 'signal'))])
+        + [link(readout, sink)]
+    );
+    local context = {
+        type: 'SPNGContext',
+        data: { device: device, dtype: dtype, threads: args.whole('threads', threads), verbosity: args.whole('verbosity', verbosity) },
+    };
+    pg.main(graph, engine, uses=[context])

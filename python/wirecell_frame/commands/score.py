@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Score an output against the simulated truth, by plane: charge (output / truth), efficiency (share of the true pixels that
+are in ROIs) and purity (share of the pixels in ROIs that are true). Pixels are four ticks of a channel; true ones have a tick
+above 500 electrons. Events belong together by their ids, channels by theirs; the output may be any program's.
+
+Exit status: 0 done; 1 a file cannot be read, or the files do not fit together; 2 usage error.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from spng.channel_planes import PDHD, planes_of_detector
+from spng.metrics import Figure
+from spng.score import Score, known, score
+from wirecell_profile.output import aligned, json_text, write
+
+NAME = "score"
+HELP = "compare an output with the truth: charge, efficiency, purity"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments."""
+    parser.add_argument("output", metavar="OUTPUT", type=Path, help="frame file with charge in ROIs [electrons]")
+    parser.add_argument("truth", metavar="TRUTH", type=Path, help="frame file with the true charge [electrons]")
+    about = "tags of the files (default: the first of signal, gauss0, gauss, and of truth, or the only tag)"
+    parser.add_argument("--tag", metavar="TAG[:TRUTH_TAG]", help=about)
+    planes = parser.add_mutually_exclusive_group()
+    about = f"planes by counts of channels of an anode (default for whole anodes of 2560 channels: {PDHD})"
+    planes.add_argument("--planes", default="", metavar="NAME:COUNT,...", help=about)
+    about = "take the planes of a detector, as -A detname of wire-cell; WIRECELL_PATH names the folder of its files"
+    planes.add_argument("--detname", metavar="NAME", help=about)
+    about = "with --detname: anodes, with commas (default 0)"
+    parser.add_argument("--tpcid", type=_numbers, default=[0], metavar="N,...", help=about)
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write all figures; -: print these only")
+
+
+def _numbers(text: str) -> list[int]:
+    return [int(word) for word in text.split(",")]
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run the command."""
+    detector = arguments.detname
+    planes = planes_of_detector(detector, arguments.tpcid) if detector else arguments.planes
+    result = score(arguments.output, arguments.truth, arguments.tag, planes)
+    is_printed = str(arguments.json) == "-"
+    if arguments.json:
+        write(json_text(result.json()), None if is_printed else arguments.json)
+    if not is_printed:
+        sys.stdout.write(text_of(result))
+    return 0
+
+
+def text_of(result: Score) -> str:
+    """Return the score as a table, with errors for several events."""
+    files = " and ".join(f"{file} ({tag})" for file, tag in zip((result.output, result.truth), result.tags))
+    matched = "id" if result.is_by_ident else "order"
+    rows = [["plane", "charge", "efficiency", "purity", "kept"]]
+    rows += [[plane, *map(_cell, row.values())] for plane, row in result.figures().items()]
+    lines = [
+        files,
+        f"{len(result.events)} event{'s' if len(result.events) > 1 else ''}, matched by {matched}",
+        *aligned(rows, [False, *[True] * 4]),
+        "charge: output / truth; efficiency, purity: of pixels of 4 ticks, true above 500 electrons; kept: pixels in ROIs",
+    ]
+    if result.absent:
+        lines.append(f"{result.absent} channels of the truth are not in the output and count as empty")
+    return "\n".join(lines) + "\n"
+
+
+def _cell(figure: Figure) -> str:
+    if known(figure.value) is None:
+        return "-"
+    error = "" if known(figure.error) is None else f" +- {100 * figure.error:.2f}"
+    return f"{100 * figure.value:.2f}{error} %"

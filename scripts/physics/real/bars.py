@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Limits of measured values, with the verdict: met, missed, or not run."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+MET, MISSED, NOT_RUN = "met", "missed", "not run"
+
+
+@dataclass(frozen=True)
+class Limit:
+    """A value of a study must be at least `low` and at most `high`; None: no limit on this side."""
+
+    key: str
+    what: str
+    low: float | None
+    high: float | None
+    unit: str = ""
+    digits: int = 3
+
+    def text(self) -> str:
+        """Return the limit as text."""
+        if self.low is not None and self.high is not None:
+            return f"{self.low:g} to {self.high:g}"
+        return f"at least {self.low:g}" if self.low is not None else f"at most {self.high:g}"
+
+    def verdict(self, value: float | None) -> str:
+        """Return MET, MISSED or NOT_RUN. A value that is nan misses the limit."""
+        if value is None:
+            return NOT_RUN
+        above = self.low is None or value >= self.low
+        below = self.high is None or value <= self.high
+        return MET if above and below and not math.isnan(value) else MISSED
+
+
+def bar(study: str, limit: Limit, value: float | None, problem: str) -> dict[str, Any]:
+    """Return the content of the JSON file. problem: why there is no value."""
+    verdict = limit.verdict(value)
+    return {
+        "study": study,
+        "key": limit.key,
+        "what": limit.what,
+        "unit": limit.unit,
+        "digits": limit.digits,
+        "low": limit.low,
+        "high": limit.high,
+        "limit": limit.text(),
+        "value": value,
+        "verdict": verdict,
+        "problem": problem if verdict == NOT_RUN else "",
+    }

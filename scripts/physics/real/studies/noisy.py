@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The noisy group of MicroBooNE: channels with up to 285 ADC of noise between quiet ones."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from scripts.output import Table
+
+from .. import measures
+from ..bars import Limit
+from ..datasets import NOISY, TICKS
+from ..jobs import Output
+from ..microboone import EVERY_STEP, run_groups
+from ..pictures import Panel
+from ..study import Context, Findings, Study
+
+LOUD_ADC, QUIET_ADC = 200.0, 2.0  # RMS of the raw samples
+NO_STEP = "none"
+
+
+def masked(output: Output, channels: np.ndarray) -> np.ndarray:
+    """Return (channel,) bool: in the mask `bad` for the whole readout."""
+    return np.isin(channels, measures.whole_readout(output.events[0].masks.get("bad"), TICKS))
+
+
+def run(context: Context, found: Findings) -> None:
+    """Process the group with and without steps."""
+    raw = context.folder.microboone(NOISY)
+    rms = raw.std(axis=1)
+    kinds = {
+        f"above {LOUD_ADC:g} ADC": rms > LOUD_ADC,
+        "between": (rms >= QUIET_ADC) & (rms <= LOUD_ADC),
+        f"below {QUIET_ADC:g} ADC": rms < QUIET_ADC,
+    }
+    outputs = {steps: run_groups(context.jobs, context.folder, steps) for steps in (NO_STEP, EVERY_STEP)}
+    rows = []
+    for steps, output in outputs.items():
+        lost, signal = masked(output, NOISY.channels), output.rows(NOISY.channels)
+        for kind, chosen in kinds.items():
+            share, charge = measures.roi_share(signal[chosen]), measures.charge(signal[chosen])
+            rows.append(
+                [
+                    steps,
+                    kind,
+                    str(chosen.sum()),
+                    str((lost & chosen).sum()),
+                    f"{100 * share:.2f}",
+                    f"{charge:.2f}",
+                ]
+            )
+    lost = masked(outputs[EVERY_STEP], NOISY.channels)
+    loud, between, quiet = kinds.values()
+    found.values |= {
+        "loud": float((lost & loud).sum() / loud.sum()),
+        "between": float((lost & between).sum()),
+        "quiet": float((~lost & quiet).sum() / quiet.sum()),
+    }
+    heads = ["noise_filter", "RMS of the raw samples", "channels", "masked", "in ROIs [%]", "charge [10^6 e]"]
+    found.tables.append(Table("Noisy group", heads, rows, 2))
+    name = context.gallery.images(
+        "real-noisy",
+        [
+            Panel("raw waveforms", raw, NOISY.first, 40),
+            Panel("charge, noise_filter=none", outputs[NO_STEP].rows(NOISY.channels), NOISY.first),
+            Panel("charge, all steps of the detector", outputs[EVERY_STEP].rows(NOISY.channels), NOISY.first),
+        ],
+    )
+    found.pictures.append((name, "Noisy group: raw, before and after."))
+
+
+STUDY = Study(
+    "noisy",
+    "MicroBooNE: noisy channels",
+    (
+        "48 induction wires: 17 with 234 to 285 ADC RMS, 3 with 10 ADC, 28 with 1.1 to 1.4 ADC.",
+        "No track is seen in the quiet ones.",
+    ),
+    (
+        Limit("loud", "share of the channels above 200 ADC that are masked", 1.0, None),
+        Limit("quiet", "share of the channels below 2 ADC that are used", 1.0, None),
+    ),
+    run,
+)

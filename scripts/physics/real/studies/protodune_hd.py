@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The published event of ProtoDUNE-HD."""
+
+from __future__ import annotations
+
+from ..bars import Limit
+from ..datasets import PDHD
+from ..study import Context, Findings, Study
+from . import protodune
+
+EVENT = protodune.Event(PDHD, "pdhd", 1, "gauss1", ("none", "default"))
+# What independent code gave, to its digits.
+CHARGE = {"U": 0.945, "V": 0.925, "W": 0.985}
+EFFICIENCY = {"U": 0.999, "V": 0.998, "W": 0.999}
+HIGHEST = 1.05
+
+
+def run(context: Context, found: Findings) -> None:
+    """Measure the event and the closure on it."""
+    protodune.run(context, EVENT, "real-pdhd", found)
+
+
+STUDY = Study(
+    "pdhd",
+    "ProtoDUNE-HD: charge that the Wire-Cell Toolkit found",
+    (
+        "The raw waveforms of this event are not public. Closure: waveforms are made of the published charge with the response of "
+        "a wire and measured noise, processed with `noise_filter=none`, and compared with that charge.",
+        "Masked channels do not count. The published charge has weak parts that the other program kept or its regressor made; they count as truth.",
+    ),
+    (
+        *(
+            Limit(f"charge {view}", f"closure, charge of {view} / published", low, HIGHEST)
+            for view, low in CHARGE.items()
+        ),
+        *(
+            Limit(
+                f"efficiency {view}", f"closure, efficiency of {view} above 1500 electrons", low, None, "", 4
+            )
+            for view, low in EFFICIENCY.items()
+        ),
+    ),
+    run,
+)

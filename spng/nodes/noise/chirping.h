@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// SPNGChirping: optional node before SPNGDecon. It finds the ticks in which a preamplifier chirps
+// (docs/physics-notes.md#chirping-channels).
+
+#include "spng/graph/node.h"
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+
+namespace spng {
+
+struct ChirpingConfig {
+    double max_rms = 0;
+    std::int64_t block = 20;
+    double max_alternation = 0.2;
+    static constexpr auto fields() {
+        using C = ChirpingConfig;
+        return std::make_tuple(
+            field(&C::max_rms, "max_rms", "ADC", Range{.low = 0, .low_is_open = true, .required = true},
+                  "a block is quiet if its RMS is below this"),
+            field(&C::block, "block", "ticks", between(4, 1000), "length of the blocks"),
+            field(&C::max_alternation, "max_alternation", "1", between(0, 1),
+                  "a channel chirps if a smaller share of its quiet blocks has a neighbour that is not "
+                  "quiet"));
+    }
+};
+
+/// Find the ticks in which channels chirp: their preamplifier saturates, and the waveform has neither noise nor signal.
+///
+/// The readout is divided into blocks; a rest shorter than a block is not used. A block is quiet if its RMS is below
+/// max_rms. A channel chirps if five blocks in a row are quiet, and either the share of its quiet blocks that have a
+/// neighbour that is not quiet is below max_alternation, or it has less than 2 / max_alternation quiet blocks, all in
+/// one run. The range is from the first to the last run of five, and one block more on either side; with at least 99 %
+/// of quiet blocks it is the whole readout.
+/// @param waveforms  (..., channel, tick) int16, float32 or float64; finite where good
+/// @param good       (..., channel) bool: other channels do not chirp
+/// @return (..., channel, 1, 2) int32: begin and end tick; equal for channels that do not chirp
+/// @throws Error(Internal) for other shapes or types
+at::Tensor chirping_ranges(const at::Tensor& waveforms, const at::Tensor& good, const ChirpingConfig& rule);
+
+/// In and out: waveforms (view, channel, tick) [ADC]. The output is real, has straight lines where channels chirp, and
+/// lists these ticks (ChannelTable::bad_ticks, mask "chirp"). A channel that chirps all the time is not good.
+class Chirping : public NodeWith<ChirpingConfig> {
+protected:
+    Ports process(const Ports& inputs) override;
+};
+
+} // namespace spng

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "spng/nodes/noise/negative_pulses.h"
+
+#include "WireCellSpng/TorchnvTools.h"
+#include "spng/core/row_chunks.h"
+#include "spng/core/tensor_checks.h"
+#include "spng/detector/view_groups.h"
+#include "spng/device/context.h"
+#include "spng/graph/memory_rule.h"
+#include "spng/nodes/noise/board_rows.h"
+#include "spng/nodes/noise/robust_spread.h"
+#include "spng/nodes/noise/tick_ranges.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/avg_pool1d.h>
+#include <ATen/ops/constant_pad_nd.h>
+#include <ATen/ops/kthvalue.h>
+#include <ATen/ops/max_pool1d.h>
+#include <ATen/ops/maximum.h>
+#include <ATen/ops/nanmedian.h>
+#include <ATen/ops/where.h>
+#include <ATen/ops/zeros.h>
+
+#include <limits>
+#include <memory>
+#include <utility>
+
+namespace spng {
+namespace {
+
+constexpr std::int64_t max_pulses = 4; // of a board in a readout
+constexpr std::int64_t sampling = 4;   // as in coherent_noise.cxx
+constexpr std::int64_t min_good = 3;   // channels of a board
+
+std::vector<PlannedSet> plan_memory(const NegativePulsesConfig&, PlannedCall& call) {
+    const PlannedTensor& adc = call.inputs.at(0).at(0);
+    const auto real =
+        call.scratch(MemoryUse::input, adc.samples() * call.real); // the samples as real numbers
+    const auto working = call.scratch(MemoryUse::input, composition_bytes);
+    return {{call.make(adc, MemoryUse::input, call.real)}};
+}
+
+const Registration<NegativePulses> registration{
+    {.type = "SPNGNegativePulses",
+     .kind = "noise",
+     .inputs = {"waveforms"},
+     .outputs = {"waveforms"},
+     .text = "finds negative pulses of whole front-end boards, and replaces them by straight lines",
+     .memory = memory_rule<NegativePulses>({.call = plan_memory})}};
+
+/// Return the flags in runs of more than `width`, and `padding` ticks on either side of these.
+/// @param flags  (row, tick) bool
+at::Tensor long_runs(const at::Tensor& flags, std::int64_t width, std::int64_t padding) {
+    const auto others = flags.logical_not().to(at::kFloat).unsqueeze(1);
+    const auto starts = (at::max_pool1d(others, {width + 1}, {1}) == 0).to(at::kFloat); // a run begins here
+    const auto reach = width + padding;
+    const auto spread =
+        at::max_pool1d(at::constant_pad_nd(starts, {reach, reach}), {reach + padding + 1}, {1});
+    return (spread > 0).squeeze(1);
+}
+
+/// @param samples  (board, member, tick)
+/// @param alive    (board, member, 1) bool
+/// @return (board, max_pulses, 2) int32
+at::Tensor pulses_of(const at::Tensor& samples, const at::Tensor& alive, const NegativePulsesConfig& rule) {
+    const double none = std::numeric_limits<double>::quiet_NaN();
+    auto deviation = samples - std::get<0>(samples.median(-1, /*keepdim=*/true));
+    if (rule.half_smoothing > 0) {
+        deviation = at::avg_pool1d(deviation, {2 * rule.half_smoothing + 1}, {1}, {rule.half_smoothing},
+                                   /*ceil_mode=*/false, /*count_include_pad=*/false);
+    }
+    const auto typical = std::get<0>(at::nanmedian(at::where(alive, deviation, none), 1, /*keepdim=*/true));
+    deviation = at::where(alive, deviation, typical.nan_to_num(0));
+    const std::int64_t members = samples.size(1);
+    const auto rank = static_cast<std::int64_t>(rule.share * static_cast<double>(members - 1));
+    const auto upper = std::get<0>(at::kthvalue(deviation, rank + 1, 1)); // (board, tick)
+    const auto lower = std::get<0>(at::kthvalue(deviation, members - rank, 1));
+    const auto over_time = [](const at::Tensor& values) {
+        return std::get<0>(values.median(-1, /*keepdim=*/true));
+    };
+    const auto level = upper - over_time(upper);
+    const auto sigma = robust_spread(level.slice(-1, 0, std::nullopt, sampling));
+    const auto limit =
+        at::maximum(sigma * rule.threshold, over_time(upper - lower)).clamp_min(rule.min_depth);
+    const auto below = (level < -limit) & (alive.sum(1) >= min_good);
+    return ranges_of(long_runs(below, rule.width, rule.padding), max_pulses);
+}
+
+} // namespace
+
+at::Tensor negative_pulses(const at::Tensor& waveforms, const at::Tensor& good, const at::Tensor& boards,
+                           const NegativePulsesConfig& rule) {
+    const char* name = "negative_pulses";
+    require_tensor((is_real(waveforms) || (waveforms.defined() && waveforms.scalar_type() == at::kShort)) &&
+                       waveforms.dim() >= 2,
+                   name, "waveforms", waveforms, "int16, float32 or float64 (..., channel, tick)");
+    require_tensor(is_mask(good) && good.sizes() == waveforms.sizes().slice(0, waveforms.dim() - 1), name,
+                   "mask of good channels", good, "bool, one for each row of " + describe_tensor(waveforms));
+    require_tensor(boards.defined() && boards.dim() == 2 && boards.scalar_type() == at::kLong, name, "boards",
+                   boards, "int64 (board, member)");
+    auto shape = good.sizes().vec();
+    shape.insert(shape.end(), {max_pulses, 2});
+    auto result = at::zeros(shape, waveforms.options().dtype(at::kInt));
+    const std::int64_t ticks = waveforms.size(-1);
+    if (waveforms.numel() == 0 || ticks <= rule.width) {
+        return result;
+    }
+    const auto type = waveforms.scalar_type() == at::kDouble ? at::kDouble : at::kFloat;
+    const auto rows = as_rows(waveforms), to = result.view({-1, max_pulses, 2});
+    const auto flags = good.flatten();
+    const std::int64_t bytes_of_board =
+        boards.size(1) * ticks * (6 * static_cast<std::int64_t>(c10::elementSize(type)) + 8);
+    for_row_chunks(
+        boards.size(0), bytes_of_board,
+        [&](std::int64_t first, std::int64_t count) {
+            const auto own = boards.narrow(0, first, count).flatten();
+            const auto alive = flags.index_select(0, own).view({count, -1, 1});
+            const auto samples = rows.index_select(0, own).view({count, -1, ticks}).to(type);
+            const auto found =
+                pulses_of(samples, alive, rule).unsqueeze(1).expand({-1, boards.size(1), -1, -1});
+            to.index_copy_(0, own, at::where(alive.unsqueeze(-1), found, 0).to(at::kInt).flatten(0, 1));
+        },
+        waveforms.is_cpu() ? cached_composition_bytes : composition_bytes);
+    return result;
+}
+
+void NegativePulses::prepare_node(Environment& environment) {
+    const auto& service = environment.service<ViewGroups>(config().groups, at_key("groups"));
+    const ViewGroup& group = service.group(config().group, at_key("group"));
+    m_boards = board_rows(group, {config().board_channels, config().board_shift},
+                          [this](const auto& key, const auto& seen, const auto& expected) {
+                              reject(key, seen, expected);
+                          })
+                   .to(context().device());
+}
+
+Ports NegativePulses::process(const Ports& inputs) {
+    NVTX_SCOPED_RANGE("NegativePulses::find");
+    NamedTensor tensor = inputs[0]->only();
+    tensor.data = tensor.data.to(context().device());
+    auto channels = std::make_shared<ChannelTable>(*tensor.channels);
+    const auto ticks = negative_pulses(tensor.data, channels->good, m_boards, config());
+    channels->bad_ticks.push_back({"femb_noise", tensor.axes.back().period, ticks});
+    tensor.data = bridge_ranges(tensor.data.to(context().real()), ticks, /*picks_rows=*/tensor.data.is_cpu());
+    tensor.channels = std::move(channels);
+    return {std::make_shared<const TensorSet>(inputs[0]->event_ptr(), std::vector{std::move(tensor)})};
+}
+
+} // namespace spng

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// SPNGNegativePulses: optional node before SPNGDecon. It finds the ticks in which a front-end board sends a negative
+// pulse on its channels (docs/physics-notes.md#negative-pulses-of-boards).
+
+#include "spng/graph/node.h"
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace spng {
+
+struct NegativePulsesConfig {
+    std::string groups = "SPNGViewGroups";
+    std::string group;
+    std::vector<std::int64_t> board_channels;
+    std::vector<std::int64_t> board_shift = {0};
+    double share = 0.85;
+    std::int64_t half_smoothing = 4;
+    double threshold = 3.5;
+    double min_depth = 3.5;
+    std::int64_t width = 50;
+    std::int64_t padding = 20;
+    static constexpr auto fields() {
+        using C = NegativePulsesConfig;
+        return std::make_tuple(
+            field(&C::groups, "groups", "", not_empty(), "name of the SPNGViewGroups component"),
+            field(&C::group, "group", "", required(), "name of the view group of the input"),
+            field(&C::board_channels, "board_channels", "channels",
+                  Range{.low = 3, .required = true, .not_empty = true},
+                  "channels of a view that pulse together, with consecutive ids; one value for all views or "
+                  "one "
+                  "per view"),
+            field(&C::board_shift, "board_shift", "channels", Range{.low = 0, .not_empty = true},
+                  "index in its view of the first channel of the first board; one value for all views or one "
+                  "per view"),
+            field(&C::share, "share", "1", between(0.5, 1),
+                  "share of a board's channels that must be below the limit"),
+            field(&C::half_smoothing, "half_smoothing", "ticks", between(0, 100),
+                  "channels are averaged over 2 n + 1 ticks"),
+            field(&C::threshold, "threshold", "sigma", between(1, 20),
+                  "a board pulses where its level is below this many sigma of the level, "
+                  "below the width of the noise of its channels"),
+            field(&C::min_depth, "min_depth", "ADC", at_least(0), "and below this level"),
+            field(&C::width, "width", "ticks", between(1, 1000), "shorter pulses stay"),
+            field(&C::padding, "padding", "ticks", between(0, 1000),
+                  "ticks on both sides of a pulse that are bad too"));
+    }
+};
+
+/// Find the ticks in which boards pulse.
+///
+/// Let d be x - median_t x, averaged over 2 half_smoothing + 1 ticks, in channels that are not good the lower median of
+/// the good ones of the board. The upper value u(t) is the order statistic of d over the board with rank
+/// r = floor(share (members - 1)), the lower one has rank members - 1 - r, and W is the median over time of their
+/// difference. The level of the board is c = u - median_t u, and sigma is half the distance between the 16 % and 84 %
+/// order statistics of every fourth sample of c. A board with three good channels or more pulses where c is below
+/// -max(threshold sigma, W, min_depth) for more than `width` ticks in a row. Then a `share` of its channels is below
+/// what all but as many are without a pulse. A track cannot do that: its signal is positive, or shorter on so many
+/// channels at once.
+/// @param waveforms  (..., channel, tick) int16, float32 or float64; finite where good
+/// @param good       (..., channel) bool: other channels do not contribute and get no range
+/// @param boards     (board, member) int64 on the device of `waveforms`, see board_rows()
+/// @return (..., channel, 4, 2) int32: begin and end tick of up to four pulses; equal for none; the fourth covers all
+/// further ones
+/// @throws Error(Internal) for other shapes or types
+at::Tensor negative_pulses(const at::Tensor& waveforms, const at::Tensor& good, const at::Tensor& boards,
+                           const NegativePulsesConfig& rule);
+
+/// In and out: waveforms (view, channel, tick) [ADC]. The output is real, has straight lines in place of the pulses,
+/// and lists these ticks (ChannelTable::bad_ticks, mask "femb_noise").
+class NegativePulses : public NodeWith<NegativePulsesConfig> {
+protected:
+    void prepare_node(Environment& environment) override;
+    Ports process(const Ports& inputs) override;
+
+private:
+    at::Tensor m_boards; ///< (board, member) int64 rows of the input, on the device
+};
+
+} // namespace spng
