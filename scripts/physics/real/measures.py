@@ -11,8 +11,7 @@ efficiency    true pixels (four ticks, one of them above a charge) with a sample
 from __future__ import annotations
 
 import numpy as np
-
-from ..metrics import any_tick
+from spng.metrics import any_tick
 
 MILLION = 1e6
 MAD_TO_RMS = 1.4826  # of normal noise

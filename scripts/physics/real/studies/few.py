@@ -18,6 +18,7 @@ from .boards import default_event
 
 COUNTS = (1, 8, 48, 100, 200, 300)
 PIECE, SCATTERED = "one piece", "scattered"
+LONG, SHORT, LONG_COUNT = "long piece", "short piece", 48
 EDGE = 3  # channels at both ends of a piece that do not count: their absent neighbours are part of the deconvolution
 
 
@@ -69,20 +70,21 @@ def run(context: Context, found: Findings) -> None:
             yield with_few(event, views[view], channels, ident)
 
     output = jobs.pipeline(jobs.input("few-channels", frames), detname="pdhd", noise_filter="none")
-    rows, differences, shares = [], [], []
+    rows, shares = [], []
+    differences: dict[str, list[float]] = {LONG: [], SHORT: [], SCATTERED: []}
     for event, ((view, count, kind), channels) in enumerate(kept.items()):
         counted = inner(channels, kind)
         seen, true = output.rows(counted, event=event), whole.rows(counted)
         ratio = measures.ratio(measures.charge(seen), measures.charge(true))
-        if kind == PIECE and count > 2 * EDGE:
-            differences.append(abs(ratio - 1))
+        group = kind if kind == SCATTERED else SHORT if count < LONG_COUNT else LONG
+        differences[group].append(abs(ratio - 1))
         of_case = (measures.roi_share(true), measures.roi_share(seen))
         shares.append(measures.ratio(of_case[1], of_case[0]))
         rows.append(
             [view, str(count), kind, f"{measures.charge(true):.2f}", f"{ratio:.3f}"]
             + [f"{100 * share:.2f}" for share in of_case]
         )
-    found.values |= {"piece": max(differences), "share": max(shares)}
+    found.values |= {group: max(each) for group, each in differences.items()} | {"share": max(shares)}
     heads = [
         "view",
         "channels",
@@ -102,10 +104,15 @@ STUDY = Study(
         "The simulated default event with only some channels of one view, compared with the same channels of the whole frame.",
         f"Of a piece the {EDGE} channels at both ends do not count: the deconvolution takes the charge of neighbours off a wire, and "
         "these have absent ones.",
-        "All scattered channels have absent neighbours, so their charge differs; their ROIs must not.",
+        "One channel, the inner ones of eight and all scattered ones have absent neighbours too, so their charge differs, most on U and V; "
+        "their ROIs must not ([reasons](decisions/few-channels.md)).",
     ),
     (
-        Limit("piece", "largest difference of the charge, 8 and more channels in one piece", None, 0.02),
+        Limit(
+            LONG, f"largest difference of the charge, {LONG_COUNT} and more channels in one piece", None, 0.02
+        ),
+        Limit(SHORT, "largest difference of the charge, 1 and 8 channels in one piece", None, 0.02),
+        Limit(SCATTERED, "largest difference of the charge, scattered channels", None, 0.02),
         Limit("share", "largest share in ROIs / share in the whole frame, all cases", None, 1.5),
     ),
     run,

@@ -4,12 +4,12 @@
 from __future__ import annotations
 
 import numpy as np
+from spng.charge_tags import TRUTH_TAGS, first_of
 
 from scripts.output import Table
 from scripts.wcb.checkout import ROOT
 from spng import planes, read_frames
 
-from ...tags import TRUTH_TAGS, first_of
 from .. import measures
 from ..bars import Limit
 from ..jobs import WAVEFORM_TAG
@@ -18,6 +18,7 @@ from .boards import default_event
 
 TRUTH = ROOT / "data" / "tracks10-truth.npz"
 VIEWS = ("U", "V", "W")
+LARGEST_BASELINE = 10.0  # electrons per tick; the noise of a sample is ten times as large, or more
 
 
 def run(context: Context, found: Findings) -> None:
@@ -47,7 +48,14 @@ STUDY = Study(
     (
         *(Limit(view, f"charge in ROIs / truth on {view}", 0.95, 1.05) for view in VIEWS),
         *(
-            Limit(f"baseline {view}", f"largest baseline before ROIs on {view}", None, 1.0, "e/tick", 1)
+            Limit(
+                f"baseline {view}",
+                f"largest baseline before ROIs on {view}",
+                None,
+                LARGEST_BASELINE,
+                "e/tick",
+                1,
+            )
             for view in VIEWS
         ),
     ),

@@ -8,7 +8,7 @@ from ..datasets import PDHD
 from ..study import Context, Findings, Study
 from . import protodune
 
-EVENT = protodune.Event(PDHD, "pdhd", 1, "gauss1", ("none", "default"))
+EVENT = protodune.Event(PDHD, "pdhd", 1, "gauss1", ("default", "none"))
 # What independent code gave, to its digits.
 CHARGE = {"U": 0.945, "V": 0.925, "W": 0.985}
 EFFICIENCY = {"U": 0.999, "V": 0.998, "W": 0.999}
