@@ -77,6 +77,7 @@ def main(options: argparse.Namespace) -> int:
     result = {
         "schema": "spng-real-1",
         **about_run(jobs.timing, cores, start),
+        "command": "./wcb physics --real FOLDER" + (f" --only {options.only}" if options.only else ""),
         "files": files_of(folder),
         "studies": studies,
     }
