@@ -18,7 +18,7 @@ from .boards import default_event
 
 TRUTH = ROOT / "data" / "tracks10-truth.npz"
 VIEWS = ("U", "V", "W")
-LARGEST_BASELINE = 10.0  # electrons per tick; the noise of a sample is ten times as large, or more
+LARGEST_BASELINE = 1.0  # electrons per tick
 
 
 def run(context: Context, found: Findings) -> None:
