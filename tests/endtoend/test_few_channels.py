@@ -105,7 +105,7 @@ def test_a_view_with_too_few_channels_is_named(tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stderr
     named = re.findall(r"too few channels of a view to measure its noise \(anode 0, view (\w+)", done.stderr)
-    assert named == ["U", "V", "W1"]
+    assert named == ["U", "V", "W0"]
     assert "seen 9 of 480 channels, expected at least 10" in done.stderr
 
 

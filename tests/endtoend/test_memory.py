@@ -142,10 +142,11 @@ class TestPlan:
         )
         assert done.returncode == 0, done.stderr
         lines = done.stdout.splitlines()
-        assert lines[1].startswith("memory: one event of 6000 ticks takes "), lines
-        assert "input " in lines[1] and "network " in lines[1]
-        assert " x 2 in flight " in lines[2] and "on each of 2 devices; budget none" in lines[2]
-        assert lines[3].startswith(
+        assert lines[1].startswith("pdhd anode 0, "), lines
+        assert lines[2].startswith("memory: one event of 6000 ticks takes "), lines
+        assert "input " in lines[2] and "network " in lines[2]
+        assert " x 2 in flight " in lines[3] and "on each of 2 devices; budget none" in lines[3]
+        assert lines[4].startswith(
             "memory: of a long readout each readout window of 18000 ticks is an event: "
         ), lines
 

@@ -88,6 +88,7 @@ def test_tone_is_removed(site: Site, clean: np.ndarray, output: wire_cell.Arrays
 
 
 def test_unknown_channels_end_the_job_before_the_first_event(site: Site, frames: wire_cell.Arrays) -> None:
+    """Three channels of the file, and the three with other electronics of the small detector."""
     wire_cell.write_arrays(site.folder / "adc.npz", frames)
     (site.folder / "unknown.json").write_text(json.dumps({"bad": [3, 154, 9999]}), encoding="utf-8")
     words = [f"{name}={value}" for name, value in {"input": "adc.npz", "output": "unknown.npz"}.items()]
@@ -99,6 +100,6 @@ def test_unknown_channels_end_the_job_before_the_first_event(site: Site, frames:
         folder=site.folder,
         status=2,
     )
-    assert "channels that the detector lacks" in block and "2 of 3 channels: 154, 9999" in block
+    assert "channels that the detector lacks" in block and "2 of 6 channels: 154, 9999" in block
     assert "0 to 153" in block and "unknown.json" in block
     assert not list(site.folder.glob("unknown.npz*"))

@@ -1,27 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spng/nodes/decon/row_band.h"
 
-#include <ATen/TensorOperators.h>
-
 #include <algorithm>
 
 namespace spng {
 
 RowBand row_band(const ChannelTable& channels, std::int64_t margin) {
-    const std::int64_t rows = channels.good.size(1);
-    const at::Tensor is_present =
-        channels.fault.defined() ? channels.good.logical_or(channels.fault != 0) : channels.good;
-    const at::Tensor in_a_view = is_present.any(0).contiguous();
-    const auto* begin = in_a_view.const_data_ptr<bool>();
-    const auto* first = std::find(begin, begin + rows, true);
-    if (first == begin + rows) {
+    const std::int64_t views = channels.good.size(0), rows = channels.good.size(1);
+    const at::Tensor good = channels.good.contiguous();
+    const at::Tensor fault = channels.fault.defined() ? channels.fault.contiguous() : at::Tensor();
+    const auto* is_good = good.const_data_ptr<bool>();
+    const auto* fault_of = fault.defined() ? fault.const_data_ptr<std::uint8_t>() : nullptr;
+    const auto is_used = [&](std::int64_t row) {
+        for (std::int64_t i = row; i < views * rows; i += rows) {
+            if (is_good[i] || (fault_of != nullptr && fault_of[i] != 0)) {
+                return true;
+            }
+        }
+        return false;
+    };
+    std::int64_t first = 0, end = rows;
+    while (first < rows && !is_used(first)) {
+        ++first;
+    }
+    if (first == rows) {
         return {0, std::min(rows, 2 * margin + 1)};
     }
-    std::int64_t end = rows;
-    while (!begin[end - 1]) {
+    while (!is_used(end - 1)) {
         --end;
     }
-    const std::int64_t from = std::max<std::int64_t>(0, first - begin - margin);
+    const std::int64_t from = std::max<std::int64_t>(0, first - margin);
     const std::int64_t to = std::min(rows, end + margin);
     return 2 * (to - from) > rows ? RowBand{0, rows} : RowBand{from, to - from};
 }

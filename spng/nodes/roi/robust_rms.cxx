@@ -20,6 +20,7 @@
 #include <ATen/ops/zeros.h>
 #include <torch/library.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numbers>
@@ -199,6 +200,56 @@ CappedNoise capped_noise_by_parts(const at::Tensor& low, const at::Tensor& media
     return {at::minimum(median, low.add(limited)), limited};
 }
 
+template <class Sample>
+void cap_views(const at::Tensor& low, const at::Tensor& median, const at::Tensor& rms, const bool* good,
+               const Sample* expected, Sample cap, CappedNoise& capped) {
+    const std::int64_t channels = rms.size(1);
+    const auto* of_low = low.const_data_ptr<Sample>();
+    const auto* of_median = median.const_data_ptr<Sample>();
+    const auto* of_rms = rms.const_data_ptr<Sample>();
+    auto* to_median = std::get<0>(capped).mutable_data_ptr<Sample>();
+    auto* to_rms = std::get<1>(capped).mutable_data_ptr<Sample>();
+    std::vector<Sample> counted;
+    for (std::int64_t first = 0; first < rms.numel(); first += channels) {
+        counted.clear();
+        for (std::int64_t i = first; i < first + channels; ++i) {
+            if (of_rms[i] > 0 && (good == nullptr || good[i])) {
+                counted.push_back(of_rms[i]);
+            }
+        }
+        const auto count = static_cast<std::int64_t>(counted.size());
+        const bool is_predicted = expected != nullptr && count < min_measured_channels;
+        Sample typical = std::numeric_limits<Sample>::quiet_NaN();
+        if (count > 0) {
+            const auto middle = counted.begin() + (count - 1) / 2;
+            std::nth_element(counted.begin(), middle, counted.end());
+            typical = *middle;
+        }
+        for (std::int64_t i = first; i < first + channels; ++i) {
+            // The limit of a view without any noise is NaN, which fmin() ignores.
+            to_rms[i] = std::fmin(of_rms[i], (is_predicted ? expected[i] : typical) * cap);
+            const Sample highest = of_low[i] + to_rms[i];
+            to_median[i] = of_median[i] <= highest || std::isnan(of_median[i]) ? of_median[i] : highest;
+        }
+    }
+}
+
+CappedNoise capped_noise_cpu(const at::Tensor& low, const at::Tensor& median, const at::Tensor& rms,
+                             const std::optional<at::Tensor>& good, const std::optional<at::Tensor>& expected,
+                             double cap) {
+    CappedNoise capped{at::empty(rms.sizes(), rms.options()), at::empty(rms.sizes(), rms.options())};
+    const auto levels = low.contiguous(), medians = median.contiguous(), noise = rms.contiguous();
+    const auto flags = good ? good->contiguous() : at::Tensor();
+    const auto predicted = expected ? expected->contiguous() : at::Tensor();
+    const bool* counted = good ? flags.const_data_ptr<bool>() : nullptr;
+    const auto cap_as = [&]<class Sample>(Sample limit) {
+        cap_views<Sample>(levels, medians, noise, counted,
+                          expected ? predicted.const_data_ptr<Sample>() : nullptr, limit, capped);
+    };
+    rms.scalar_type() == at::kFloat ? cap_as(static_cast<float>(cap)) : cap_as(cap);
+    return capped;
+}
+
 void require_waveforms(const char* name, const at::Tensor& waveforms) {
     require_tensor(is_real(waveforms) && waveforms.dim() >= 1, name, "waveforms", waveforms,
                    "float32 or float64 (..., channel, tick)");
@@ -264,7 +315,7 @@ TORCH_LIBRARY_FRAGMENT(spng, library) {
 
 TORCH_LIBRARY_IMPL(spng, CPU, library) {
     library.impl("robust_noise", robust_noise_cpu);
-    library.impl("capped_noise", capped_noise_by_parts);
+    library.impl("capped_noise", capped_noise_cpu);
     library.impl("plain_rms", plain_rms_cpu);
 }
 
