@@ -79,7 +79,9 @@ def assert_equal(
         seen = cuda[name].astype(np.float64)
         assert seen.shape == expected.shape and cuda[name].dtype == expected.dtype, name
         if name.startswith("frame_"):
-            np.testing.assert_array_equal(seen != 0, expected != 0, err_msg=name)
+            # A sample of decon_charge is 0 by rounding too: where it is the median that was subtracted.
+            axis = 1 if name.startswith("frame_decon_charge") else ()
+            np.testing.assert_array_equal((seen != 0).any(axis), (expected != 0).any(axis), err_msg=name)
         limit = tolerance * np.abs(expected).max(initial=0)
         limit *= OF_NOISE if name.startswith(NOISE) else 1
         np.testing.assert_allclose(seen, expected, rtol=0, atol=limit, err_msg=name)
