@@ -63,6 +63,10 @@ ROUNDING = {"float32": 1e-6, "float64": 1e-14}
 # the CPU and 2.1e-6 over the simulator (test_resampling).
 OF_NOISE = 10
 NOISE = ("summary", "frame_error")
+# decon_charge keeps the rounding of the waveform before its baseline was subtracted, which is up to tens of times larger, and
+# a file has it in float32.
+BASELINE = "frame_decon_charge"
+FLOAT32_STEP = 2.0**-23
 
 
 def assert_equal(
@@ -80,11 +84,12 @@ def assert_equal(
         assert seen.shape == expected.shape and cuda[name].dtype == expected.dtype, name
         if name.startswith("frame_"):
             # A sample of decon_charge is 0 by rounding too: where it is the median that was subtracted.
-            axis = 1 if name.startswith("frame_decon_charge") else ()
+            axis = 1 if name.startswith(BASELINE) else ()
             np.testing.assert_array_equal((seen != 0).any(axis), (expected != 0).any(axis), err_msg=name)
         limit = tolerance * np.abs(expected).max(initial=0)
-        limit *= OF_NOISE if name.startswith(NOISE) else 1
-        np.testing.assert_allclose(seen, expected, rtol=0, atol=limit, err_msg=name)
+        limit *= OF_NOISE if name.startswith((*NOISE, BASELINE)) else 1
+        step = FLOAT32_STEP if name.startswith(BASELINE) else 0
+        np.testing.assert_allclose(seen, expected, rtol=step, atol=limit, err_msg=name)
 
 
 def name_of_mode(mode: dict[str, Any]) -> str:
@@ -108,7 +113,7 @@ def test_rounding(site: Site, frames: wire_cell.Arrays) -> None:
             assert error == 0, name  # a mask
             continue
         assert error <= 1.5 * rms(cpu[name] - reference), name
-        limit = 3e-7 * (OF_NOISE if name.startswith(NOISE) else 1)
+        limit = 3e-7 * (OF_NOISE if name.startswith((*NOISE, BASELINE)) else 1)
         assert 0 < error <= limit * rms(reference), name
 
 
