@@ -6,7 +6,7 @@ local filters = import 'filters.jsonnet';
 local wc = import 'wirecell.jsonnet';
 
 {
-    // Descriptions with the same channel numbers: the input check names the one that fits instead.
+    // Descriptions with the same channel ids: the input check names the one that fits instead.
     alternatives:: [import 'pdhd.jsonnet', import 'pdhd_badAPA1.jsonnet', import 'pdsp.jsonnet'],
 
     readout: { tick: 500 * wc.ns, nticks: 6000, start: -250 * wc.us },

@@ -222,7 +222,7 @@ function(det, anodes, filters='', bad_channels='', thresholds={}) {
             read_ahead: ahead,
         }, 0, 1),
 
-    /// What another detector with the same channel numbers would see.
+    /// The input check of another detector with the same channel ids.
     local alternative(other, anode) = {
         detname: other.name,
         anode: anode,
@@ -379,16 +379,16 @@ function(det, anodes, filters='', bad_channels='', thresholds={}) {
         local responses = [spng.TorchFRERSpectrum(view.plane, anode_of(view), raw_readout) for view in group.views];
         local shaper = make_electronics.of_plane(electronics, group.views[0].plane);
         node('SPNGChannelStatus', (if shared_noise == 'kept' then 'dead-' else '') + group.name, {
-            groups: wc.tn(views),
-            group: group.name,
-            frer_spectrum: names(responses),
-            spectra: std.get(det, 'noise_spectra', ''),
-            // Spectra give the peak gain of cold electronics; of other electronics they are taken as they are.
-            gain: if shaper.type == 'ColdElecResponse' then shaper.data.gain else 0,
-            shared_noise: shared_noise,
-            max_bad_share: if shared_noise == 'kept' then 1 else max_bad_share,
-        } + (if shared_noise == 'none' && has_boards(group) then boards(group) else {})
-        + channel_list + std.get(det, 'channel_status', {}), 1, 1, [views] + responses + channel_lists),
+                                                                                                     groups: wc.tn(views),
+                                                                                                     group: group.name,
+                                                                                                     frer_spectrum: names(responses),
+                                                                                                     spectra: std.get(det, 'noise_spectra', ''),
+                                                                                                     // Spectra give the peak gain of cold electronics; of other electronics they are taken as they are.
+                                                                                                     gain: if shaper.type == 'ColdElecResponse' then shaper.data.gain else 0,
+                                                                                                     shared_noise: shared_noise,
+                                                                                                     max_bad_share: if shared_noise == 'kept' then 1 else max_bad_share,
+                                                                                                 } + (if shared_noise == 'none' && has_boards(group) then boards(group) else {})
+                                                                                                 + channel_list + std.get(det, 'channel_status', {}), 1, 1, [views] + responses + channel_lists),
 
     /// Negative pulses of front-end boards; in: ADC counts. The detector gives in `negative_pulses` the parts of a board that pulse
     /// separately.

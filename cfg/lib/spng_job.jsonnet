@@ -49,11 +49,11 @@ function(chain, detectors, given)
         if models == [] && of_network != []
         then error "argument '" + of_network[0] + "' is about a network, and the job has no network: " + why_no_network
         else std.join(', ', [
-            options.det.name + ' anode ' + std.join(', ', [std.toString(anode) for anode in anodes]),
-            'filters ' + spng.filter_set,
-            if models == [] then 'no network: ' + why_no_network else 'network ' + std.join(', ', models),
-        ] + (if options.noise_filters == [] then [] else ['noise filter ' + std.join(', ', options.noise_filters)])
-          + [name + ' ' + given[name] for name in ['mask_threshold', 'seed_threshold', 'grow_threshold'] if given[name] != '']);
+                                options.det.name + ' anode ' + std.join(', ', [std.toString(anode) for anode in anodes]),
+                                'filters ' + spng.filter_set,
+                                if models == [] then 'no network: ' + why_no_network else 'network ' + std.join(', ', models),
+                            ] + (if options.noise_filters == [] then [] else ['noise filter ' + std.join(', ', options.noise_filters)])
+                            + [name + ' ' + given[name] for name in ['mask_threshold', 'seed_threshold', 'grow_threshold'] if given[name] != '']);
     local group_names = [group.name for group in groups];
     local out_tags = options.out_tags;
     local wants(tag) = std.member(out_tags, tag);

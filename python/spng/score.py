@@ -56,7 +56,9 @@ class Score:
             "tags": self.tags,
             "absent_channels": self.absent,
             "planes": {
-                plane: {name: {"value": known(of.value), "error": known(of.error)} for name, of in row.items()}
+                plane: {
+                    name: {"value": known(of.value), "error": known(of.error)} for name, of in row.items()
+                }
                 for plane, row in self.figures().items()
             },
             "events": [
@@ -91,7 +93,9 @@ def score(output: Source, truth: Source, tag: str | None = None, planes: Planes 
         absent += len(np.setdiff1d(expected.channels, charge.channels))
         events.append((seen.ident, _counts(charge, expected, planes, f"{name}, event {seen.ident}")))
     if not events:
-        raise Error("Input", "the files have no event in common", f"{name} and {true_name}", "no pair of events")
+        raise Error(
+            "Input", "the files have no event in common", f"{name} and {true_name}", "no pair of events"
+        )
     return Score(name, true_name, match.is_by_ident, events, tags, absent)
 
 

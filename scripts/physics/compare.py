@@ -7,11 +7,12 @@ import json
 from pathlib import Path
 from typing import Any
 
+from spng.charge_tags import OUTPUT_TAGS, TRUTH_TAGS, first_of
+
 from spng import Frame, Traces, read_frames
 
 from . import study, summary
 from .settings import Sample, Variant
-from spng.charge_tags import OUTPUT_TAGS, TRUTH_TAGS, first_of
 from .wires import VIEWS, Anode
 
 

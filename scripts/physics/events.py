@@ -8,13 +8,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
+from spng.charge_tags import TRUTH_TAGS, first_of
 
 from spng import Frame, Traces, read_frames, write_frames
 
 from . import linescan
 from .program import Program
 from .settings import DEAD_FRACTION, Sample
-from spng.charge_tags import TRUTH_TAGS, first_of
 from .wires import Anode
 
 

@@ -8,7 +8,6 @@ baseline of an ROI is the line through its ends on induction views and zero on c
 from __future__ import annotations
 
 import numpy as np
-
 from spng.metrics import PIXEL_TICKS, any_tick
 
 PIXEL_ELECTRONS = 100.0

@@ -17,6 +17,7 @@ from itertools import chain
 from pathlib import Path
 
 import numpy as np
+from spng.charge_tags import OUTPUT_TAGS, first_of
 
 from spng import metrics, read_frames, write_frames
 
@@ -25,7 +26,6 @@ from . import linescan, perfect_rois, roc
 from .events import Events
 from .program import Processed, Program
 from .settings import PERFECT, Plan, Sample, Variant
-from spng.charge_tags import OUTPUT_TAGS, first_of
 from .wires import COLLECTION, VIEWS, Anode
 
 

@@ -7,11 +7,11 @@ import math
 from typing import Any
 
 import numpy as np
+from spng.metrics import Figure
 
 from spng import metrics
 
 from . import linescan
-from spng.metrics import Figure
 from .roc import THRESHOLDS, Roc
 from .settings import PERFECT, Plan, Sample
 from .study import Measured, Results

@@ -110,8 +110,8 @@ private:
 
     /// @return false if a signal came while the job waited for memory
     bool load(const PlaceholderValues& values) {
-        m_session.emplace(JobRequest{
-            m_line.configuration, arguments_of_list(m_line), m_line.app, values, m_line.changes});
+        m_session.emplace(
+            JobRequest{m_line.configuration, arguments_of_list(m_line), m_line.app, values, m_line.changes});
         require_own_files();
         log::open_held_files();
         RunOptions options = run_options(m_line);

@@ -115,7 +115,7 @@ struct NamedTensor {
     std::shared_ptr<const ChannelTable> channels; ///< null only where rows are not channels of a detector
     at::Tensor summary;  ///< optional (view, channel): one value per channel, such as its noise RMS
     at::Tensor pedestal; ///< optional (view, channel): the mean level of the noise
-    /// optional (view, channel): noise RMS that the detector's files predict, NaN if unknown
+    /// optional (view, channel): noise RMS that the detector's files predict; undefined: unknown
     at::Tensor expected_noise;
     /// provenance for the output ("model": "dnnroi.ts", ...)
     Notes notes;

@@ -35,7 +35,8 @@ protected:
     /// @param role  see DataFile
     /// @throws Error(Configuration) as find_data_file() and identify_data_file()
     DataFile& identify_file(const std::string& role) {
-        return m_data_file.emplace(identify_data_file(role, find_data_file(data_file_name(), data_file_source())));
+        return m_data_file.emplace(
+            identify_data_file(role, find_data_file(data_file_name(), data_file_source())));
     }
 
 private:

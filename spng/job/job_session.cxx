@@ -139,7 +139,8 @@ instrument::RunReport JobSession::report(bool with_provenance) const {
     for (const UsedFile& file : job().used_files(Job::MissingInputs::left_out)) {
         const auto* const component = job().environment().find(file.user);
         if (component == nullptr || dynamic_cast<const Service*>(component) == nullptr) {
-            (file.is_written ? description.files_written : description.files_read).push_back(file.path.string());
+            (file.is_written ? description.files_written : description.files_read)
+                .push_back(file.path.string());
         }
     }
     description.input = job().input_report();

@@ -47,8 +47,8 @@ void plain_rms(const char* kernel, const Rows& rows, at::Tensor& rms) {
 
 template <class Real>
 void capped_noise(const char* kernel, const at::Tensor& low, const at::Tensor& median, const at::Tensor& rms,
-                  const std::optional<at::Tensor>& good, const std::optional<at::Tensor>& expected, double cap,
-                  at::Tensor& capped_median, at::Tensor& capped_rms) {
+                  const std::optional<at::Tensor>& good, const std::optional<at::Tensor>& expected,
+                  double cap, at::Tensor& capped_median, at::Tensor& capped_rms) {
     launch(kernel, rms.device(), blocks_for(rms.size(0), 1), reduction_bytes, low.const_data_ptr<Real>(),
            median.const_data_ptr<Real>(), rms.const_data_ptr<Real>(),
            good ? good->const_data_ptr<bool>() : static_cast<const bool*>(nullptr),

@@ -34,7 +34,11 @@ def signal(site: tuple[Path, list[str]], *flags: str, **arguments: object) -> np
 
 def settings(**keys: float) -> list[str]:
     """The keys of nodes as flags: SPNGThresholdROIs__collection__pad=1."""
-    return [word for key, value in keys.items() for word in ("--set", "{}:{}.{}={}".format(*key.split("__"), value))]
+    return [
+        word
+        for key, value in keys.items()
+        for word in ("--set", "{}:{}.{}={}".format(*key.split("__"), value))
+    ]
 
 
 def test_thresholds_are_keys_of_the_nodes(site: tuple[Path, list[str]]) -> None:
@@ -54,7 +58,8 @@ def test_thresholds_are_keys_of_the_nodes(site: tuple[Path, list[str]]) -> None:
     assert np.count_nonzero(low) > np.count_nonzero(nominal)
     # A seed without coincidence stays at 5: three is below.
     flags = settings(
-        SPNGCoincidenceROIs__induction__seed_rms_factor=3, SPNGThresholdROIs__collection__threshold_rms_factor=3
+        SPNGCoincidenceROIs__induction__seed_rms_factor=3,
+        SPNGThresholdROIs__collection__threshold_rms_factor=3,
     )
     np.testing.assert_array_equal(low, signal(site, *flags))
 
@@ -124,9 +129,21 @@ def test_wrong_names_and_values(words: list[str], told: str) -> None:
 
 def test_a_detector_without_its_files_names_their_repository() -> None:
     """And not the files of another detector."""
-    words = ["--check", "-c", wire_cell.PIPELINE, "-A", "device=cpu", "-A", "detname=pdsp", "-A", "model=none"]
+    words = [
+        "--check",
+        "-c",
+        wire_cell.PIPELINE,
+        "-A",
+        "device=cpu",
+        "-A",
+        "detname=pdsp",
+        "-A",
+        "model=none",
+    ]
     done = wire_cell.run(*words, env={"PATH": "/usr/bin:/bin"})
     assert done.returncode == 2
-    blocks = [block for block in done.stderr.split("error: ") if block.startswith("data file 'protodune-wires")]
+    blocks = [
+        block for block in done.stderr.split("error: ") if block.startswith("data file 'protodune-wires")
+    ]
     hint = "it is in https://github.com/WireCell/wire-cell-data: give the folder of your copy with -P or in WIRECELL_PATH"
     assert len(blocks) == 1 and hint in blocks[0] and "protodunehd" not in blocks[0]

@@ -19,7 +19,9 @@ TICKS = 600
 DIFFERENCE = 1e-3
 
 
-@pytest.mark.parametrize("mode", [{}, {"cuda_graph": "on"}, {"model": test_modes.NETWORK}], ids=["", "graph", "network"])
+@pytest.mark.parametrize(
+    "mode", [{}, {"cuda_graph": "on"}, {"model": test_modes.NETWORK}], ids=["", "graph", "network"]
+)
 def test_few_channels(site: Site, mode: dict[str, Any]) -> None:
     whole = site.busy_frames(2, TICKS)
     views = [view.channels for view in site.anode.views]
@@ -35,4 +37,6 @@ def test_few_channels(site: Site, mode: dict[str, Any]) -> None:
         seen, expected = cuda[name].astype(np.float64), cpu[name].astype(np.float64)
         assert expected.any(), name
         assert np.mean((seen != 0) != (expected != 0)) < 1e-4, name
-        np.testing.assert_allclose(seen, expected, rtol=0, atol=DIFFERENCE * np.abs(expected).max(), err_msg=name)
+        np.testing.assert_allclose(
+            seen, expected, rtol=0, atol=DIFFERENCE * np.abs(expected).max(), err_msg=name
+        )

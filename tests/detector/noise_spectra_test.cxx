@@ -30,11 +30,10 @@ TEST(NoiseSpectra, ProtoduneHd) {
 }
 
 TEST(NoiseSpectra, OtherDetectorsLoad) {
-    for (const char* file : {"protodune-noise-spectra-v1.json.bz2", "microboone-noise-spectra-v2.json.bz2",
-                             "sbnd-noise-spectra-v1.json.bz2",
-                             "pdvd-bottom-noise-spectra-7d8mVfC-v1.json.bz2",
-                             "pdvd-top-noise-spectra-v3.json.bz2",
-                             "icarus_noise_model_int_TPCEE.json.bz2"}) {
+    for (const char* file :
+         {"protodune-noise-spectra-v1.json.bz2", "microboone-noise-spectra-v2.json.bz2",
+          "sbnd-noise-spectra-v1.json.bz2", "pdvd-bottom-noise-spectra-7d8mVfC-v1.json.bz2",
+          "pdvd-top-noise-spectra-v3.json.bz2", "icarus_noise_model_int_TPCEE.json.bz2"}) {
         SPNG_SHARED_FILE_OR_SKIP(path, file);
         EXPECT_FALSE(load_noise_spectra(path).empty()) << file;
     }

@@ -49,7 +49,9 @@ def icarus_views() -> tuple[View, ...]:
     )
 
 
-def wires_of(name: str, ident: int) -> tuple[Path, tuple[View, ...], dict[tuple[int, int], detector.WirePlane]]:
+def wires_of(
+    name: str, ident: int
+) -> tuple[Path, tuple[View, ...], dict[tuple[int, int], detector.WirePlane]]:
     """Return the folder of the files, the views, and the planes by (face, plane)."""
     if name != "icarus":
         anode = described(name, ident)

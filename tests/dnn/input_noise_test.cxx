@@ -64,7 +64,8 @@ TEST(InputNoise, ViewWithoutGoodChannelsHasDivisorOne) {
 }
 
 TEST(InputNoise, FewChannelsAreNotMeasured) {
-    const at::Tensor rms = at::full({2, 100}, 1e-5, at::kDouble), expected = at::full({2, 1}, 1.5, at::kDouble);
+    const at::Tensor rms = at::full({2, 100}, 1e-5, at::kDouble),
+                     expected = at::full({2, 1}, 1.5, at::kDouble);
     at::Tensor good = at::zeros({2, 100}, at::kBool);
     for (const auto& [view, count] : {std::pair{0, 9}, std::pair{1, 10}}) { // a track on most of the channels
         rms[view].narrow(0, 5, count).fill_(400);

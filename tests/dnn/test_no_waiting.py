@@ -14,8 +14,9 @@ from tests.support import wire_cell
 pytestmark = wire_cell.needs_program
 
 # Nine operations on one value per channel for the input noise: quotient, NaN for bad channels (two), median, two
-# limits, product, comparison, selection. One for the features and one for the ROIs.
-NODE_OPERATIONS = {"SPNGDNNROI:induction": 13, "SPNGChannelRMS:loose-induction": 1}
+# limits, product, comparison, selection. Five for views with few channels: number of good channels, comparison, two
+# selections, NaN. One for the features and one for the ROIs.
+NODE_OPERATIONS = {"SPNGDNNROI:induction": 18, "SPNGChannelRMS:loose-induction": 1}
 
 
 @pytest.mark.parametrize("precision", ["exact", "fast"])

@@ -18,7 +18,11 @@ import numpy as np
 from tests.support import wire_cell
 
 COUNTS = (1, 8, 48, 100, 200, 300)
-PLANES = {"U": (0, 800), "V": (800, 800), "W": (2080, 480)}  # first channel, channels; W: of the face with charge
+PLANES = {
+    "U": (0, 800),
+    "V": (800, 800),
+    "W": (2080, 480),
+}  # first channel, channels; W: of the face with charge
 EDGE = 3  # channels at the ends of a piece, whose neighbours are absent
 STRIPE, DISTANCES = 20, 8  # for the charge by distance from the edge of a piece
 
@@ -99,8 +103,8 @@ def striped(plane: str) -> Case:
 def edge_ratios(case: Case, whole: np.ndarray, few: np.ndarray) -> list[float]:
     """Charge over that in the whole event, by the distance of channels from the edge of their piece."""
     first, _ = PLANES[case.plane]
-    place = (case.channels - first) % STRIPE
-    distance = np.minimum(place, STRIPE - 1 - place)
+    offset = (case.channels - first) % STRIPE
+    distance = np.minimum(offset, STRIPE - 1 - offset)
     charges = [
         [frame[case.channels[distance == each]].sum(dtype=np.float64) for frame in (few, whole)]
         for each in range(DISTANCES)

@@ -55,7 +55,16 @@ def test_absent_channels_have_no_charge(signals: list[np.ndarray]) -> None:
 def test_expected_noise_is_the_measured_one(tmp_path: Path) -> None:
     """The noise that replaces the measurement: that of the default event, which has the noise of the spectra."""
     wire_cell.run(
-        *("-c", wire_cell.PIPELINE, "-l", "run.log", "-L", "debug", "-A", f"input={wire_cell.default_input()}"),
+        *(
+            "-c",
+            wire_cell.PIPELINE,
+            "-l",
+            "run.log",
+            "-L",
+            "debug",
+            "-A",
+            f"input={wire_cell.default_input()}",
+        ),
         *("-A", "output=out.npz", "-A", "dump=loose,tight", "-A", "device=cpu"),
         folder=tmp_path,
     )

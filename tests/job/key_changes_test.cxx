@@ -46,7 +46,9 @@ TEST(KeyChanges, OneComponentOrAllOfItsType) {
 }
 
 TEST(KeyChanges, ValuesAreJsonOrText) {
-    const auto value = [](const std::string& text) { return changed({"wire-cell.x=" + text})[2]["data"]["x"]; };
+    const auto value = [](const std::string& text) {
+        return changed({"wire-cell.x=" + text})[2]["data"]["x"];
+    };
     EXPECT_EQ(value("[1, {\"a\": true}]"), json::parse("[1, {\"a\": true}]"));
     EXPECT_EQ(value("-2.5"), -2.5);
     EXPECT_EQ(value("\"5\""), "5");
@@ -62,7 +64,8 @@ TEST(KeyChanges, NamesTheNearestComponent) {
     EXPECT_EQ(instance.what, "the job has no component SPNGThresholdROIs:colection");
     EXPECT_EQ(instance.expected, "one of: SPNGThresholdROIs:anodes0..3, SPNGThresholdROIs:collection");
     EXPECT_EQ(instance.hint, "did you mean 'SPNGThresholdROIs:collection'?");
-    for (const char* const change : {"pad=3", "SPNGThresholdROIs.pad", "SPNGThresholdROIs.=3", ".pad=3", "="}) {
+    for (const char* const change :
+         {"pad=3", "SPNGThresholdROIs.pad", "SPNGThresholdROIs.=3", ".pad=3", "="}) {
         EXPECT_EQ(error_of(change).what, "a key to set cannot be read") << change;
     }
 }

@@ -163,7 +163,8 @@ TEST(CappedNoiseKernel, IsTheCpusToTheByte) {
             // All channels count; the good ones; or few of them, with and without a prediction.
             const at::Tensor most = at::rand({5, channels}).lt(0.9), few = at::rand({5, channels}).lt(0.01);
             const at::Tensor predicted = at::rand({5, channels}, type).mul(100);
-            const std::array<ViewNoise, 5> views{{{}, {most, {}}, {few, {}}, {few, predicted}, {most, predicted}}};
+            const std::array<ViewNoise, 5> views{
+                {{}, {most, {}}, {few, {}}, {few, predicted}, {most, predicted}}};
             for (const ViewNoise& view : views) {
                 const auto optional = [](const at::Tensor& tensor) {
                     return tensor.defined() ? std::optional(tensor) : std::nullopt;

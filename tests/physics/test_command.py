@@ -18,7 +18,7 @@ import pytest
 
 from scripts.physics import bars, linescan, sections, sizes
 from scripts.physics.wires import VIEWS
-from tests.support.wire_cell import PROGRAM, ROOT, job, needs_program
+from tests.support.wire_cell import PROGRAM, ROOT, needs_program
 
 MODEL = ROOT / "data" / "dnnroi.ts"
 LINE_ERROR = 0.05  # of the bias of one line of an induction view, one standard deviation

@@ -243,7 +243,9 @@ def test_a_closed_pipeline(event: spng.Frame) -> None:
     own.close()
     own.close()
     timing = own.timing()
-    assert timing["settings"]["set"] == ['SPNGContext.precision="fast"'] and "fast" in timing["run"]["precision"]
+    assert (
+        timing["settings"]["set"] == ['SPNGContext.precision="fast"'] and "fast" in timing["run"]["precision"]
+    )
     assert own.is_closed and pending.result().ident == 0
     with pytest.raises(spng.Error, match="the pipeline is closed") as caught:
         own(event)

@@ -30,7 +30,9 @@ def charge_and_truth(seed: int) -> tuple[np.ndarray, np.ndarray]:
     return charge, truth
 
 
-def frame_of(samples: np.ndarray, tag: str, ident: int, channels: np.ndarray = CHANNELS, first: int = 0) -> Frame:
+def frame_of(
+    samples: np.ndarray, tag: str, ident: int, channels: np.ndarray = CHANNELS, first: int = 0
+) -> Frame:
     return Frame({tag: Traces(tag, samples, channels, first_tick=first)}, ident)
 
 

@@ -49,14 +49,14 @@ def wire_region_average(path: str | Path, plane: int) -> np.ndarray:
         for key in {tenth, -tenth}:
             collected.setdefault(key, []).append(current)
     keys = np.array(sorted(collected))
-    currents = np.stack([np.mean(collected[key], axis=0) for key in keys])
+    means = np.stack([np.mean(collected[key], axis=0) for key in keys])
     middle = 0.5 * (keys[1:] + keys[:-1])
     low = np.concatenate([[-np.inf], middle]) / 10
     high = np.concatenate([middle, [np.inf]]) / 10
     reach = int(np.floor(keys[-1] / 10))
     wires = np.arange(-reach, reach + 1)[:, None]
     overlap = np.clip(np.minimum(high, wires + 0.5) - np.maximum(low, wires - 0.5), 0, None)
-    return overlap @ currents
+    return overlap @ means
 
 
 def cold_electronics(
@@ -117,7 +117,9 @@ def response_kernel(
     Time zero is an electron at the response plane.  The 21 rows are centred: row 10 is the wire the
     electron arrives at.  Every call returns the same array, which cannot be written.
     """
-    kernel = kernel_of(path, plane, partial(cold_electronics, gain_mv_per_fc=gain_mv_per_fc, shaping_us=shaping_us))
+    kernel = kernel_of(
+        path, plane, partial(cold_electronics, gain_mv_per_fc=gain_mv_per_fc, shaping_us=shaping_us)
+    )
     kernel.flags.writeable = False
     return kernel
 

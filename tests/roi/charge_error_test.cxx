@@ -183,8 +183,8 @@ TEST(ChargeError, NodeGivesTheErrorAtTheSamplingOfTheMask) {
     };
     const Ports outputs = node.call(0, {set(waveform), set(roi)}, {});
     const NamedTensor& error = outputs.at(0)->at("error");
-    EXPECT_TRUE(error.data.equal(charge_error(waveform.data, pack_ticks(roi.data), waveform.channels->good, 4,
-                                            Baseline::restored)));
+    EXPECT_TRUE(error.data.equal(
+        charge_error(waveform.data, pack_ticks(roi.data), waveform.channels->good, 4, Baseline::restored)));
     EXPECT_EQ(error.data.scalar_type(), at::kFloat);
     EXPECT_EQ(error.axes.back().period, 2000);
     EXPECT_EQ(error.unit, "electrons");

@@ -25,14 +25,14 @@ TEST(ImageNoise, WeightsGiveTheNoiseOfAFilteredImage) {
     const at::Tensor waveforms = at::randn({1, channels, ticks}, at::kDouble) * adc;
     const at::Tensor along_ticks = at::arange(ticks / 2 + 1, at::kDouble) / ticks;
     const at::Tensor along_wires = at::arange(channels, at::kDouble) * (2 * std::acos(-1.0) / channels);
-    const at::Tensor response =
-        at::complex(along_wires.cos().unsqueeze(1) * 0.5 + 1.5, along_ticks.unsqueeze(0).expand({channels, -1}));
+    const at::Tensor response = at::complex(along_wires.cos().unsqueeze(1) * 0.5 + 1.5,
+                                            along_ticks.unsqueeze(0).expand({channels, -1}));
     const at::Tensor kernel = deconvolution_kernel(response, (along_wires.cos() + 1) * 0.5);
     for (const std::int64_t rebin : {1, 4}) {
         const at::Tensor filter = time_filter((along_ticks.square() * -20).exp(), ticks, 17, rebin);
-        const at::Tensor image =
-            apply_time_filter(deconvolve(waveform_spectrum(waveforms, ticks, at::kDouble), kernel.unsqueeze(0), channels),
-                              filter.view({1, 1, -1}), ticks / rebin, ticks / rebin);
+        const at::Tensor image = apply_time_filter(
+            deconvolve(waveform_spectrum(waveforms, ticks, at::kDouble), kernel.unsqueeze(0), channels),
+            filter.view({1, 1, -1}), ticks / rebin, ticks / rebin);
         const at::Tensor weights = noise_weights(kernel, filter, ticks / rebin);
         ASSERT_EQ(weights.size(0), ticks / rebin / 2 + 1);
         const double expected = std::sqrt(weights.sum().item<double>() * adc * adc * ticks); // E |X_k|^2

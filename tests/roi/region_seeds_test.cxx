@@ -17,7 +17,6 @@
 #include <ATen/ops/zeros.h>
 #include <gtest/gtest.h>
 
-
 namespace spng {
 namespace {
 

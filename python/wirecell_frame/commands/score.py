@@ -23,8 +23,12 @@ HELP = "compare an output with the truth: charge, efficiency, purity"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments."""
-    parser.add_argument("output", metavar="OUTPUT", type=Path, help="frame file with charge in ROIs [electrons]")
-    parser.add_argument("truth", metavar="TRUTH", type=Path, help="frame file with the true charge [electrons]")
+    parser.add_argument(
+        "output", metavar="OUTPUT", type=Path, help="frame file with charge in ROIs [electrons]"
+    )
+    parser.add_argument(
+        "truth", metavar="TRUTH", type=Path, help="frame file with the true charge [electrons]"
+    )
     about = "tags of the files (default: the first of signal, gauss0, gauss, and of truth, or the only tag)"
     parser.add_argument("--tag", metavar="TAG[:TRUTH_TAG]", help=about)
     planes = parser.add_mutually_exclusive_group()
@@ -50,11 +54,11 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         write(json_text(result.json()), None if is_printed else arguments.json)
     if not is_printed:
-        sys.stdout.write(text_of(result))
+        sys.stdout.write(summary(result))
     return 0
 
 
-def text_of(result: Score) -> str:
+def summary(result: Score) -> str:
     """Return the score as a table, with errors for several events."""
     files = " and ".join(f"{file} ({tag})" for file, tag in zip((result.output, result.truth), result.tags))
     matched = "id" if result.is_by_ident else "order"

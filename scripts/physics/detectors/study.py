@@ -11,13 +11,14 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
+from spng.charge_tags import TRUTH_TAGS, first_of
+
 from spng import read_frames
 
 from .. import study
 from ..program import Processed, Program
 from ..settings import Sample, Variant
 from ..study import Measured
-from spng.charge_tags import TRUTH_TAGS, first_of
 from ..wires import VIEWS, Anode
 from .cases import Detector, Frames, variants_of
 

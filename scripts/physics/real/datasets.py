@@ -87,8 +87,8 @@ class Folder:
 
     def find(self, name: str) -> Path | None:
         """Return the path of a file, or None."""
-        places = (self.path / name, self.path / "data" / name)
-        return next((place for place in places if place.is_file()), None)
+        paths = (self.path / name, self.path / "data" / name)
+        return next((path for path in paths if path.is_file()), None)
 
     def need(self, name: str) -> Path:
         """Return the path of a file. Raise DataMissing if it is absent."""

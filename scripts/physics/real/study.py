@@ -28,7 +28,7 @@ class Context:
 
 @dataclass
 class Findings:
-    """What a study found. values: by key of its limits; pictures: file name and caption; problems: jobs that failed."""
+    """The results of a study. values: by key of its limits; pictures: file name and caption; problems: jobs that failed."""
 
     values: dict[str, float] = field(default_factory=dict)
     tables: list[Table] = field(default_factory=list)

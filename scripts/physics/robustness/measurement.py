@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from spng.metrics import Counts, Figure
 
 from spng import metrics
 
 from .. import linescan
-from spng.metrics import Counts, Figure
 from ..wires import VIEWS
 
 END_TICKS = 40

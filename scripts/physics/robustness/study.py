@@ -15,13 +15,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
+from spng.charge_tags import first_of
 
 from scripts.depositions import write_depositions
 from spng import Frame, Traces, metrics, read_frames, write_frames
 
 from .. import events as events_module
 from ..program import JobFailed, Processed, Program
-from spng.charge_tags import first_of
 from ..wires import VIEWS, Anode
 from . import depositions, measurement
 from .conditions import ANGLES, MAX_EVENTS_OF_JOB, Batch, Condition, Plan, Sample

@@ -46,9 +46,9 @@ struct RunDescription {
     std::optional<std::uint64_t> completed_events{}; ///< empty: unknown, the run has not ended
     std::vector<StartUpRow> start_up;
     ReportOrigin origin;
-    std::string about;                             ///< the job: detector, anodes, filters, network
+    std::string about;                                  ///< the job: detector, anodes, filters, network
     std::vector<std::string> files_read, files_written; ///< by nodes
-    InputReport input;       ///< empty where no component looks at the input
+    InputReport input;                                  ///< empty where no component looks at the input
     nlohmann::json settings; ///< all job arguments and settings, copied into the JSON
     nlohmann::json provenance =
         nlohmann::json::object(); ///< configuration and data files, copied into the JSON

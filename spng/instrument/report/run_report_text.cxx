@@ -143,12 +143,13 @@ NodeTable fitted(TableColumns columns, std::size_t width) {
 
 std::string RunReport::heading(std::size_t width) const {
     const auto& run = m_description;
-    const auto cut = [width](std::vector<std::string> files) { // a long name has no blank to break its line at
-        for (auto& file : files) {
-            file = cut_name(printable(file), std::max<std::size_t>(width, 30) - 10);
-        }
-        return joined(files);
-    };
+    const auto cut =
+        [width](std::vector<std::string> files) { // a long name has no blank to break its line at
+            for (auto& file : files) {
+                file = cut_name(printable(file), std::max<std::size_t>(width, 30) - 10);
+            }
+            return joined(files);
+        };
     std::string text = "spng " + run.version + (run.commit.empty() ? "" : " (" + run.commit + ")");
     const auto add = [&text](const std::string& part) { text += part.empty() ? "" : ", " + part; };
     add(run.torch_version.empty() ? "" : "torch " + run.torch_version);

@@ -147,7 +147,8 @@ Ports NoTileMPCoincidence::process(const Ports& inputs) {
         product.data = products[static_cast<std::int64_t>(i)].view(
             {target.data.size(0), m_rows[m_target], products.size(2)});
         if (target.data.size(1) != m_rows[m_target]) {
-            product.data = product.data.narrow(1, target.channels->first_row, target.data.size(1)).contiguous();
+            product.data =
+                product.data.narrow(1, target.channels->first_row, target.data.size(1)).contiguous();
         }
         product.packed_samples = ticks;
         product.axes = target.axes;

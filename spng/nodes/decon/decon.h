@@ -24,19 +24,20 @@ struct DeconConfig {
     bool few_rows = true;
     static constexpr auto fields() {
         using C = DeconConfig;
-        return std::make_tuple(field(&C::frer_spectrum, "frer_spectrum", "", required(),
-                                     "names of TorchFRERSpectrum components, one per view or one for all"),
-                               field(&C::wire_filter, "wire_filter", "", required(),
-                                     "names of Torch1DSpectrum components for the filter along channels, one "
-                                     "per view or one for all"),
-                               field(&C::channels, "channels", "channels", Range{.low = 1, .required = true},
-                                     "channels of a view"),
-                               field(&C::pad_wire_domain, "pad_wire_domain", "", any(),
-                                     "true: pad channels for a linear convolution (unwrapped planes); false: "
-                                     "cyclic convolution (wrapped planes)"),
-                               field(&C::few_rows, "few_rows", "", any(),
-                                     "true: from a readout with few channels make only the rows around them, on "
-                                     "the CPU"));
+        return std::make_tuple(
+            field(&C::frer_spectrum, "frer_spectrum", "", required(),
+                  "names of TorchFRERSpectrum components, one per view or one for all"),
+            field(&C::wire_filter, "wire_filter", "", required(),
+                  "names of Torch1DSpectrum components for the filter along channels, one "
+                  "per view or one for all"),
+            field(&C::channels, "channels", "channels", Range{.low = 1, .required = true},
+                  "channels of a view"),
+            field(&C::pad_wire_domain, "pad_wire_domain", "", any(),
+                  "true: pad channels for a linear convolution (unwrapped planes); false: "
+                  "cyclic convolution (wrapped planes)"),
+            field(&C::few_rows, "few_rows", "", any(),
+                  "true: from a readout with few channels make only the rows around them, on "
+                  "the CPU"));
     }
 };
 

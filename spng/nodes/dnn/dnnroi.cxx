@@ -135,12 +135,34 @@ at::Tensor DNNROI::training_noise(const std::vector<const NamedTensor*>& images)
     });
 }
 
+at::Tensor DNNROI::expected_ratio(const std::vector<const NamedTensor*>& images) {
+    if (std::ranges::any_of(images, [](const auto* image) { return !image->expected_noise.defined(); })) {
+        return {};
+    }
+    const auto& planes = images.front()->channels->planes;
+    return m_expected_ratio.get(static_cast<std::int64_t>(planes.size()), context().device(), [&] {
+        std::vector<double> ratio;
+        for (const NamedTensor* image : images) {
+            const at::Tensor expected = image->expected_noise.to(at::kCPU, at::kDouble).contiguous();
+            for (std::size_t view = 0; view < planes.size(); ++view) {
+                const double* first = expected.const_data_ptr<double>() + view * expected.size(1);
+                std::vector<double> noise(first, first + expected.size(1));
+                const auto middle = noise.begin() + (expected.size(1) - 1) / 2;
+                std::nth_element(noise.begin(), middle, noise.end());
+                ratio.push_back(*middle / noise_of_planes(image->name).at(planes[view]));
+            }
+        }
+        return at::tensor(ratio, at::TensorOptions().dtype(images.front()->summary.scalar_type()))
+            .unsqueeze(1);
+    });
+}
+
 at::Tensor DNNROI::divisor_for(const std::vector<const NamedTensor*>& images, const EventInfo& event,
                                Notes& notes) {
     if (!m_watch) {
         return {};
     }
-    std::vector<at::Tensor> rms, good, expected;
+    std::vector<at::Tensor> rms, good;
     for (const NamedTensor* image : images) {
         if (!image->summary.defined() || !image->channels) {
             throw Error(ErrorKind::Configuration,
@@ -155,23 +177,13 @@ at::Tensor DNNROI::divisor_for(const std::vector<const NamedTensor*>& images, co
         if (image->channels->good.defined()) {
             good.push_back(image->channels->good);
         }
-        if (image->expected_noise.defined()) {
-            expected.push_back(image->expected_noise);
-        }
     }
     const bool is_one = images.size() == 1;
     const auto joined = [is_one](const std::vector<at::Tensor>& parts) {
         return parts.empty() ? at::Tensor{} : is_one ? parts.front() : at::cat(parts);
     };
-    const at::Tensor training = training_noise(images);
-    at::Tensor expected_ratio;
-    if (expected.size() == images.size()) {
-        expected_ratio = m_expected_ratio.get(training.size(0), context().device(), [&] {
-            return std::get<0>(joined(expected).median(-1, /*keepdim=*/true)).div(training);
-        });
-    }
-    const InputNoise noise =
-        input_noise(joined(rms), joined(good), training, config().hot_channel, expected_ratio);
+    const InputNoise noise = input_noise(joined(rms), joined(good), training_noise(images),
+                                         config().hot_channel, expected_ratio(images));
     const at::Tensor& first = rms.front();
     const auto& channels = *images.front()->channels;
     std::vector<NoiseWatch::View> views;

@@ -87,6 +87,8 @@ private:
     const std::vector<double>& noise_of_planes(const std::string& image) const;
     /// Return the noise of the training (image and view, 1) in the type and on the device of the images' RMS.
     at::Tensor training_noise(const std::vector<const NamedTensor*>& images);
+    /// Return the median of the expected noise over that of the training, likewise; undefined if an image has none.
+    at::Tensor expected_ratio(const std::vector<const NamedTensor*>& images);
 
     /// Warn about properties of the training that the file of the network does not give.
     void warn_of_missing_properties();
@@ -96,7 +98,7 @@ private:
     std::vector<std::string> m_warnings;
     double m_mask_threshold = 0.5;
     TensorsByLength m_training_noise; ///< by number of views
-    TensorsByLength m_expected_ratio; ///< of the expected noise to that of the training, by number of images and views
+    TensorsByLength m_expected_ratio; ///< likewise
     std::unique_ptr<NoiseWatch> m_watch;
 };
 

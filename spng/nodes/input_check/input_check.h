@@ -23,7 +23,7 @@ namespace spng {
 
 class TorchFRERSpectrum;
 
-/// An anode as another detector with the same channel numbers describes it.
+/// An anode as another detector with the same channel ids describes it.
 struct AlternativeConfig {
     std::string detname;
     int anode = 0;
@@ -31,11 +31,12 @@ struct AlternativeConfig {
     double gain = 1;
     static constexpr auto fields() {
         using C = AlternativeConfig;
-        return std::make_tuple(field(&C::detname, "detname", "", required(), "name of the detector"),
-                               field(&C::anode, "anode", "", at_least(0), "id of the anode"),
-                               field(&C::collecting, "collecting", "", between(0, 2), "planes that collect"),
-                               field(&C::gain, "gain", "1", above(0),
-                                     "its ADC counts per charge relative to those of the described detector"));
+        return std::make_tuple(
+            field(&C::detname, "detname", "", required(), "name of the detector"),
+            field(&C::anode, "anode", "", at_least(0), "id of the anode"),
+            field(&C::collecting, "collecting", "", between(0, 2), "planes that collect"),
+            field(&C::gain, "gain", "1", above(0),
+                  "its ADC counts per charge relative to those of the described detector"));
     }
 };
 
@@ -58,7 +59,8 @@ struct InputCheckConfig {
             field(&C::spectra, "spectra", "", any(),
                   "file of measured noise spectra; empty or missing: do not compare noise"),
             field(&C::alternatives, "alternatives", "", any(),
-                  "other detectors with the same channel numbers: the hint of a warning names the one that fits"),
+                  "other detectors with the same channel ids: the hint of a warning names the one that "
+                  "fits"),
             field(&C::min_noise, "min_noise", "", at_least(0),
                   "lowest accepted ratio of measured noise to the noise of the spectra"),
             field(&C::max_noise, "max_noise", "", above(0),

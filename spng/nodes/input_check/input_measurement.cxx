@@ -74,9 +74,8 @@ InputMeasurement::measure(const ViewGroup& group, const at::Tensor& waveforms, c
                                for (std::int64_t i = begin; i < end; ++i) {
                                    const auto index = static_cast<std::size_t>(i);
                                    const std::int64_t row = measured_ones[index];
-                                   seen.channels[index] =
-                                       measured(samples + (first + row) * ticks, ticks, noise_of(row),
-                                                expected.shapes != nullptr);
+                                   seen.channels[index] = measured(samples + (first + row) * ticks, ticks,
+                                                                   noise_of(row), expected.shapes != nullptr);
                                }
                            });
                        }),
@@ -159,8 +158,8 @@ std::string InputMeasurement::fitting_alternatives(int anode) const {
     };
     const bool is_as_described = std::ranges::all_of(m_planes, [&](const auto& each) {
         const auto& report = each.second.report;
-        return each.first.first != anode || ((!report.noise || report.noise->fits) &&
-                                             (!report.polarity || report.polarity->fits));
+        return each.first.first != anode ||
+               ((!report.noise || report.noise->fits) && (!report.polarity || report.polarity->fits));
     });
     std::vector<std::string> names;
     for (const AlternativeConfig& other : config.alternatives) {

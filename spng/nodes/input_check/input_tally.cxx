@@ -133,8 +133,8 @@ void InputTally::warn_about_few_channels(std::uint64_t event, const Selected& se
     for (std::size_t view = 0; view < selected.counts.size(); ++view) {
         const ChannelCounts& counts = selected.counts[view];
         const auto usable = static_cast<std::int64_t>(counts.channels - counts.unusable());
-        const std::string where = "anode " + std::to_string(plane_of(*selected.group, view).first) + ", view " +
-                                  selected.group->view_names[view];
+        const std::string where = "anode " + std::to_string(plane_of(*selected.group, view).first) +
+                                  ", view " + selected.group->view_names[view];
         if (usable == 0 || usable >= min_measured_channels || counts.absent == 0 ||
             !m_warned_few.insert(where).second) {
             continue;
@@ -146,8 +146,9 @@ void InputTally::warn_about_few_channels(std::uint64_t event, const Selected& se
              .where = where + ", event " + std::to_string(event),
              .seen = std::to_string(usable) + " of " + std::to_string(counts.channels) + " channels",
              .expected = "at least " + std::to_string(min_measured_channels),
-             .hint = "the noise spectra of the detector replace the measurement; without their file the noise of "
-                     "these channels is used"}));
+             .hint =
+                 "the noise spectra of the detector replace the measurement; without their file the noise of "
+                 "these channels is used"}));
     }
 }
 

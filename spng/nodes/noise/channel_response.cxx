@@ -109,8 +109,7 @@ at::Tensor correct_response(const at::Tensor& waveforms, const at::Tensor& kerne
 void ChannelResponse::prepare_node(Environment& environment) {
     const auto& service = environment.service<ViewGroups>(config().groups, at_key("groups"));
     const ViewGroup& group = service.group(config().group, at_key("group"));
-    const auto& nominal =
-        environment.service<ElecResponse>(config().elec_response, at_key("elec_response"));
+    const auto& nominal = environment.service<ElecResponse>(config().elec_response, at_key("elec_response"));
     const auto& list = environment.service<ChannelList>(config().channel_list, at_key("channel_list"));
     const Electronics target = nominal.electronics();
     list.require_electronics_near(target);

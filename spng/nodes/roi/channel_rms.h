@@ -18,20 +18,21 @@ struct ChannelRMSConfig {
     std::string expected_noise;
     static constexpr auto fields() {
         using C = ChannelRMSConfig;
-        return std::make_tuple(field(&C::rms, "rms", "", one_of("robust", "plain"),
-                                     "robust: RMS about the median, from samples within the cut; plain: "
-                                     "standard deviation including signals"),
-                               field(&C::cut, "cut", "sigma", between(1, 10),
-                                     "robust: samples farther from the median than this are signal"),
-                               field(&C::cap, "cap", "1", at_least(0),
-                                     "robust: limit of a channel's RMS over the median RMS of the good "
-                                     "channels of its view; the excess is signal; 0: no limit"),
-                               field(&C::stride, "stride", "samples", at_least(1),
-                                     "measure the noise on every n-th sample; neighbouring samples are "
-                                     "correlated, so little information is lost"),
-                               field(&C::expected_noise, "expected_noise", "", any(),
-                                     "name of the SPNGImageNoise component of the waveforms, for views with too "
-                                     "few good channels to measure their noise; empty: none"));
+        return std::make_tuple(
+            field(&C::rms, "rms", "", one_of("robust", "plain"),
+                  "robust: RMS about the median, from samples within the cut; plain: "
+                  "standard deviation including signals"),
+            field(&C::cut, "cut", "sigma", between(1, 10),
+                  "robust: samples farther from the median than this are signal"),
+            field(&C::cap, "cap", "1", at_least(0),
+                  "robust: limit of a channel's RMS over the median RMS of the good "
+                  "channels of its view; the excess is signal; 0: no limit"),
+            field(&C::stride, "stride", "samples", at_least(1),
+                  "measure the noise on every n-th sample; neighbouring samples are "
+                  "correlated, so little information is lost"),
+            field(&C::expected_noise, "expected_noise", "", any(),
+                  "name of the SPNGImageNoise component of the waveforms, for views with too "
+                  "few good channels to measure their noise; empty: none"));
     }
 };
 

@@ -153,8 +153,8 @@ at::Tensor real_product(const at::Tensor& left, const at::Tensor& right) {
 
 /// Every n-th good channel of a view, about shape_rows of them, for the shape of the noise.
 struct ShapeChannels {
-    at::Tensor index;    ///< (row) int64
-    at::Tensor is_good;  ///< (row) bool: false for rows beyond the last good channel
+    at::Tensor index;   ///< (row) int64
+    at::Tensor is_good; ///< (row) bool: false for rows beyond the last good channel
 };
 
 /// @param good  (channel) bool
@@ -162,7 +162,8 @@ ShapeChannels shape_channels(const at::Tensor& good) {
     const std::int64_t channels = good.size(0), stride = std::max<std::int64_t>(1, channels / shape_rows);
     const auto count = good.cumsum(0); // of good channels up to each one
     const auto stride_of_good = count[channels - 1].div(shape_rows, "floor").clamp_min_(1);
-    const auto wanted = at::arange((channels + stride - 1) / stride, count.options()).mul(stride_of_good).add_(1);
+    const auto wanted =
+        at::arange((channels + stride - 1) / stride, count.options()).mul(stride_of_good).add_(1);
     const auto index = at::searchsorted(count, wanted);
     return {index.clamp_max(channels - 1), index.lt(channels)};
 }
@@ -318,8 +319,8 @@ at::Tensor charge_error(const at::Tensor& waveform, const at::Tensor& mask, cons
                         std::int64_t factor, Baseline baseline) {
     require_rows_and_mask("charge_error", waveform, mask, factor);
     require_tensor(waveform.dim() == 3, "charge_error", "waveform", waveform, "(view, channel, tick)");
-    require_tensor(is_mask(good) && good.sizes() == waveform.sizes().slice(0, 2), "charge_error", "good", good,
-                   "bool (view, channel)");
+    require_tensor(is_mask(good) && good.sizes() == waveform.sizes().slice(0, 2), "charge_error", "good",
+                   good, "bool (view, channel)");
     const std::int64_t ticks = waveform.size(-1), slices = (ticks + factor - 1) / factor;
     const auto inside = unpack_ticks(mask, slices);
     const auto result = at::empty(inside.sizes(), waveform.options());

@@ -53,8 +53,8 @@ at::Tensor noise_weights(const at::Tensor& kernel, const at::Tensor& filter, std
 }
 
 void ImageNoise::prepare(Environment& environment) {
-    const ViewGroup& group =
-        environment.service<ViewGroups>(config().groups, at_key("groups")).group(config().group, at_key("group"));
+    const ViewGroup& group = environment.service<ViewGroups>(config().groups, at_key("groups"))
+                                 .group(config().group, at_key("group"));
     for (const auto* names : {&config().frer_spectrum, &config().base_spectrum_name}) {
         if (names->size() != group.views.size()) {
             reject(names == &config().frer_spectrum ? "frer_spectrum" : "base_spectrum_name",
@@ -78,11 +78,11 @@ void ImageNoise::prepare(Environment& environment) {
         const auto& along_ticks = environment.service<Torch1DSpectrum>(config().base_spectrum_name[index],
                                                                        at_key("base_spectrum_name"));
         const auto& readout = response.config();
-        const auto noise = expected_filtered_noise(
-            view.channels, group.anodes[index]->wires(), view.plane, spectra,
-            {readout.adc_per_voltage, readout.readout_period, response.padded_ticks(readout.default_nticks),
-             config().gain},
-            weights_of_view(response, along_wires, along_ticks, config().rebin));
+        const auto noise =
+            expected_filtered_noise(view.channels, group.anodes[index]->wires(), view.plane, spectra,
+                                    {readout.adc_per_voltage, readout.readout_period,
+                                     response.padded_ticks(readout.default_nticks), config().gain},
+                                    weights_of_view(response, along_wires, along_ticks, config().rebin));
         std::transform(view.channels.begin(), view.channels.end(), std::back_inserter(rms),
                        [&](int channel) { return noise.at(channel); });
         log::debug(name().text(), [&] {

@@ -286,7 +286,8 @@ ChannelNoise capped_noise(const ChannelNoise& noise, const ViewNoise& view, doub
                    "capped_noise", "good", view.good, "bool (view, channel), or undefined");
     require_tensor(!view.expected.defined() || (view.expected.sizes() == noise.rms.sizes() &&
                                                 view.expected.scalar_type() == noise.rms.scalar_type()),
-                   "capped_noise", "expected", view.expected, "(view, channel), type of the RMS, or undefined");
+                   "capped_noise", "expected", view.expected,
+                   "(view, channel), type of the RMS, or undefined");
     if (noise.rms.numel() == 0) {
         return noise;
     }

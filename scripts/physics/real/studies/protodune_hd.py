@@ -24,9 +24,11 @@ STUDY = Study(
     "pdhd",
     "ProtoDUNE-HD: charge that the Wire-Cell Toolkit found",
     (
-        "The raw waveforms of this event are not public. Closure: waveforms are made of the published charge with the response of "
-        "a wire and measured noise, processed with `noise_filter=none`, and compared with that charge.",
-        "Masked channels do not count. The published charge has weak parts that the other program kept or its regressor made; they count as truth.",
+        "The raw waveforms of this event are not public.",
+        "Closure: waveforms are made of the published charge with the response of a wire and measured noise, processed "
+        "with `noise_filter=none`, and compared with that charge.",
+        "Masked channels do not count.",
+        "The published charge has weak parts that the other program kept or its regressor made; they count as truth.",
     ),
     (
         *(

@@ -70,7 +70,7 @@ STUDY = Study(
     "pdvd",
     "ProtoDUNE-VD: channels and charge of data",
     (
-        "As for ProtoDUNE-HD; and noise on all channels of each published frame, with the channel numbers of data.",
+        "As for ProtoDUNE-HD; and noise on all channels of each published frame, with the channel ids of data.",
     ),
     (
         Limit("accepted", "share of the published frames whose channels are accepted", 1.0, None),

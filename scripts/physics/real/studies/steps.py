@@ -77,7 +77,14 @@ STUDY = Study(
     ),
     (
         *(
-            Limit(group.name, f"fewest channels with tracks, {group.name} group, less those without steps", 0, None, "", 0)
+            Limit(
+                group.name,
+                f"fewest channels with tracks, {group.name} group, less those without steps",
+                0,
+                None,
+                "",
+                0,
+            )
             for group in TRACKS
         ),
         Limit("rcrc", "smallest charge of the RC-RC group", 8.0, None, "10^6 e", 2),

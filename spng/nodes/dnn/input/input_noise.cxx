@@ -13,16 +13,16 @@
 
 namespace spng {
 
-InputNoise input_noise(const at::Tensor& rms, const at::Tensor& good, const at::Tensor& training,
-                       double hot, const at::Tensor& expected) {
+InputNoise input_noise(const at::Tensor& rms, const at::Tensor& good, const at::Tensor& training, double hot,
+                       const at::Tensor& expected) {
     require_tensor(is_real(rms) && rms.dim() == 2, "input_noise", "rms", rms, "float (view, channel)");
     require_tensor(training.defined() && training.scalar_type() == rms.scalar_type() && training.dim() == 2 &&
                        training.size(0) == rms.size(0) && training.size(1) == 1,
                    "input_noise", "training", training, "(view, 1), type of rms");
     require_tensor(!good.defined() || (is_mask(good) && good.sizes() == rms.sizes()), "input_noise", "good",
                    good, "bool (view, channel), or undefined");
-    require_tensor(!expected.defined() || (expected.scalar_type() == rms.scalar_type() &&
-                                           expected.sizes() == training.sizes()),
+    require_tensor(!expected.defined() ||
+                       (expected.scalar_type() == rms.scalar_type() && expected.sizes() == training.sizes()),
                    "input_noise", "expected", expected, "(view, 1), type of rms, or undefined");
     const at::Tensor relative = rms / training;
     const double left_out = std::numeric_limits<double>::quiet_NaN();

@@ -7,7 +7,8 @@
 namespace spng {
 
 struct InputNoise {
-    at::Tensor ratio;   ///< (view): measured noise of the view over that of the training; NaN if it is not measured
+    at::Tensor
+        ratio; ///< (view): measured noise of the view over that of the training; NaN if it is not measured
     at::Tensor divisor; ///< (view, channel): divisor of the charge image, at least 1
 };
 
