@@ -20,7 +20,7 @@ local make_spng = import 'spng.jsonnet';
 /// noise      spectra: random noise with the measured spectra of the detector; none; or a frame file of raw waveforms, to which the
 ///            signals are added
 /// noise_tag  tag of the raw waveforms in this file; empty: the only one
-/// noise_level  factor of the measured spectra
+/// noise_level  factor of the measured spectra; only with spectra
 /// coherent   RMS in ADC counts of the noise that the channels of one front-end board share; only with spectra
 /// seed       seed of all random numbers
 /// nevents    stop after this many events; -1: all
@@ -63,16 +63,20 @@ function(
 
     local source =
         if input == 'memory' then memory.MemorySource()
-        else spng.FrameFileSource([input], nevents=args.whole('nevents', nevents));
+        else spng.FrameFileSource([input], tags=spng.tags_of(intag), nevents=args.whole('nevents', nevents));
     local unpack = spng.ChargeToTorchSetFanout(groups, intag, other_anodes);
     local pack = spng.TorchTensorSetToFrameFanin(groups, std.length(groups), ['adc']);
 
     local is_random = noise == 'spectra';
+    local level = args.number('noise_level', noise_level), shared = args.number('coherent', coherent);
+    local of_spectra = (if level != 1 then ['noise_level'] else []) + (if shared != 0 then ['coherent'] else []);
     local noisy =
-        if !is_random then []
+        if !is_random && of_spectra != []
+        then error "argument '" + of_spectra[0] + "' is about random noise, and the job has none: noise=" + noise
+        else if !is_random then []
         else if !std.objectHasAll(det, 'noise_spectra')
         then error "the description of detector '" + det.name + "' lacks noise_spectra; use noise=none or a frame file"
-        else [sim.AddNoise(args.number('coherent', coherent), { level: args.number('noise_level', noise_level) })];
+        else [sim.AddNoise(shared, { level: level })];
     local readout =
         if is_random || noise == 'none' then sim.Digitizer()
         else sim.Overlay(noise, noise_tag, other_anodes);
@@ -96,6 +100,6 @@ function(
     );
     local context = {
         type: 'SPNGContext',
-        data: { device: device, dtype: dtype, threads: args.whole('threads', threads), verbosity: args.whole('verbosity', verbosity) },
+        data: { device: device, dtype: dtype, threads: args.whole('threads', threads), verbosity: args.whole('verbosity', verbosity), about: det.name + ' anode ' + anode },
     };
     pg.main(graph, engine, uses=[context])

@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <functional>
 #include <iterator>
+#include <limits>
 #include <mutex>
 #include <sstream>
 #include <utility>
@@ -194,11 +195,16 @@ void append_masks(const MaskMap& from, InputFrame& to) {
 }
 
 /// Masks without ranges are left out: FrameFileSink would write arrays without elements, which FrameFileSource rejects.
+/// Ticks beyond 32 bits, which are far outside of the samples, become the nearest ones that fit.
 MaskMap mask_map(const ChannelMasks& masks) {
+    using Limits = std::numeric_limits<int>;
+    const auto saturated = [](std::int64_t tick) {
+        return static_cast<int>(std::clamp<std::int64_t>(tick, Limits::min(), Limits::max()));
+    };
     MaskMap map;
     for (const auto& [name, ranges] : masks) {
         for (const ChannelRange& range : ranges) {
-            map[name][range.channel].emplace_back(static_cast<int>(range.begin), static_cast<int>(range.end));
+            map[name][range.channel].emplace_back(saturated(range.begin), saturated(range.end));
         }
     }
     return map;

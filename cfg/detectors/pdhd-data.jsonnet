@@ -11,7 +11,7 @@ local wc = import 'wirecell.jsonnet';
     noise_filters: ['lines', 'negative', 'coherent', 'channels'],
     // Boards of the map of channels (pdhd-coh-groups.jsonnet there), which the simulation does not have
     // (docs/decisions/real-noise.md). Each half of a board pulses separately (pdhd-femb-negpulse-groups.jsonnet).
-    board_shift(anode):: { induction: if anode % 2 == 0 then 37 else 31, collection: 0 },
+    board_shift(anode):: local uv = if anode % 2 == 0 then 37 else 31; [uv, uv, 0],
     negative_pulses: { parts: 2 },
     // The list `bad` of chndb-base.jsonnet there.
     bad_channels(anode)::

@@ -6,9 +6,11 @@
     /// Return the components: one for all planes, or one for each of the planes.
     components(det)::
         local component(name, electronics) = {
+            local has_source = std.objectHas(electronics, 'filename') && std.objectHasAll(det, 'file_source'),
             type: std.get(electronics, 'type', 'ColdElecResponse'),
             name: name,
-            data: { [key]: electronics[key] for key in std.objectFields(electronics) if key != 'type' },
+            data: { [if has_source then 'source']: det.file_source }
+                  + { [key]: electronics[key] for key in std.objectFields(electronics) if key != 'type' },
         };
         if std.isArray(det.electronics)
         then [component(det.name + '-plane' + plane, det.electronics[plane]) for plane in [0, 1, 2]]

@@ -209,6 +209,9 @@ function(det, anodes, filters='', bad_channels='', thresholds={}) {
         else if own.core == 0 then error "the description of detector '" + det.name + "' has no readout window; give core,before,after"
         else own { core: given[0] },
 
+    /// The tags to read for a node with this intag. Masks count from the first tick of the first tag that is read.
+    tags_of(intag):: [if intag == '' then '*' else intag],
+
     /// files: list of files, each with other channels of the same events
     /// window: result of window(); series: frames that follow each other in time are one readout
     FrameFileSource(files, tags=['*'], nevents=-1, window=null, series=false, ahead=true)::
@@ -338,6 +341,18 @@ function(det, anodes, filters='', bad_channels='', thresholds={}) {
     local lacks(key, step) =
         error "the description of detector '" + det.name + "' lacks " + key + ', which the step ' + step + ' of noise_filter needs',
 
+    /// Return the electronics of the first view of a group. what: name of `value` of electronics, which all views must share
+    local electronics_of(group, what, value) =
+        local found = [make_electronics.of_plane(electronics, view.plane) for view in group.views];
+        if std.length(std.set([std.toString(value(each)) for each in found])) == 1 then found[0]
+        else error "the planes of group '" + group.name + "' of detector '" + det.name + "' have different " + what
+                   + ', of which a node takes one; use batch=false',
+    /// The gain to which noise spectra are scaled. Spectra give the peak gain of cold electronics; of other electronics they are
+    /// taken as they are.
+    local spectra_gain(group) =
+        local gain(each) = if each.type == 'ColdElecResponse' then each.data.gain else 0;
+        gain(electronics_of(group, 'gains', function(each) if std.objectHasAll(det, 'noise_spectra') then gain(each))),
+
     /// Channels with other electronics, those of the detector's `channel_response` or of the file of bad channels; in: ADC counts.
     ChannelResponse(group, groups)::
         local views = spng.ViewGroups(groups);
@@ -345,14 +360,15 @@ function(det, anodes, filters='', bad_channels='', thresholds={}) {
         else node('SPNGChannelResponse', group.name, {
             groups: wc.tn(views),
             group: group.name,
-            elec_response: wc.tn(make_electronics.of_plane(electronics, group.views[0].plane)),
+            elec_response: wc.tn(electronics_of(group, 'electronics', function(each) [each.type, each.data])),
             channel_list: wc.tn(known_channels),
             readout_period: raw_readout.tick,
         }, 1, 1, [views, known_channels] + electronics),
 
     /// Ticks in which preamplifiers chirp; in: ADC counts.
-    Chirping(group)::
-        if std.objectHas(det, 'chirping') then node('SPNGChirping', group.name, det.chirping, 1, 1) else lacks('chirping', 'chirping'),
+    Chirping(group, max_bad_share)::
+        if std.objectHas(det, 'chirping') then node('SPNGChirping', group.name, { max_bad_share: max_bad_share } + det.chirping, 1, 1)
+        else lacks('chirping', 'chirping'),
 
     /// The tails that the coupling capacitors leave behind pulses; in: ADC counts.
     RCTails(group)::
@@ -363,12 +379,12 @@ function(det, anodes, filters='', bad_channels='', thresholds={}) {
     HarmonicLineFilter(group)::
         node('SPNGHarmonicLineFilter', group.name, std.get(det, 'harmonic_lines', {}), 1, 1),
 
-    /// Front-end boards of a group, whose channels share noise.
+    /// Front-end boards of a group, whose channels share noise. A detector gives the shifts of U, V and W in `board_shift`.
     local boards(group) = {
         board_channels: [group.board_channels],
         board_shift: if std.objectHasAll(det, 'board_shift')
-        then [det.board_shift(anode_of(view))[group.kind] for view in group.views]
-        else [0],
+        then [det.board_shift(anode_of(view))[view.plane] for view in group.views]
+        else [std.get(group, 'board_shift', 0)],
     },
     local has_boards(group) = std.objectHas(group, 'board_channels'),
 
@@ -377,14 +393,12 @@ function(det, anodes, filters='', bad_channels='', thresholds={}) {
     ChannelStatus(group, groups, shared_noise, max_bad_share)::
         local views = spng.ViewGroups(groups);
         local responses = [spng.TorchFRERSpectrum(view.plane, anode_of(view), raw_readout) for view in group.views];
-        local shaper = make_electronics.of_plane(electronics, group.views[0].plane);
         node('SPNGChannelStatus', (if shared_noise == 'kept' then 'dead-' else '') + group.name, {
                                                                                                      groups: wc.tn(views),
                                                                                                      group: group.name,
                                                                                                      frer_spectrum: names(responses),
                                                                                                      spectra: std.get(det, 'noise_spectra', ''),
-                                                                                                     // Spectra give the peak gain of cold electronics; of other electronics they are taken as they are.
-                                                                                                     gain: if shaper.type == 'ColdElecResponse' then shaper.data.gain else 0,
+                                                                                                     gain: spectra_gain(group),
                                                                                                      shared_noise: shared_noise,
                                                                                                      max_bad_share: if shared_noise == 'kept' then 1 else max_bad_share,
                                                                                                  } + (if shared_noise == 'none' && has_boards(group) then boards(group) else {})
@@ -392,7 +406,7 @@ function(det, anodes, filters='', bad_channels='', thresholds={}) {
 
     /// Negative pulses of front-end boards; in: ADC counts. The detector gives in `negative_pulses` the parts of a board that pulse
     /// separately.
-    NegativePulses(group, groups)::
+    NegativePulses(group, groups, max_bad_share)::
         local views = spng.ViewGroups(groups);
         if !has_boards(group) then lacks('board_channels', 'negative')
         else if !std.objectHas(det, 'negative_pulses') then lacks('negative_pulses', 'negative')
@@ -403,6 +417,7 @@ function(det, anodes, filters='', bad_channels='', thresholds={}) {
                 group: group.name,
                 board_channels: [channels],
                 board_shift: [shift % channels for shift in whole.board_shift],
+                max_bad_share: max_bad_share,
             }, 1, 1, [views]),
 
     /// The noise that the channels of one front-end board share; in: ADC counts.
@@ -428,10 +443,10 @@ function(det, anodes, filters='', bad_channels='', thresholds={}) {
         local nodes = {
             sticky: [spng.StickyCodes(group)],
             response: [spng.ChannelResponse(group, groups)],
-            chirping: [spng.Chirping(group)],
+            chirping: [spng.Chirping(group, max_bad_share)],
             tails: [spng.RCTails(group)],
             lines: [spng.HarmonicLineFilter(group)],
-            negative: [spng.NegativePulses(group, groups)],
+            negative: [spng.NegativePulses(group, groups, max_bad_share)],
             coherent: (if has('channels') then [status('kept')] else []) + [spng.CoherentNoiseFilter(group, groups)],
             channels: [status(if has('coherent') then 'removed' else 'none')],
         };
@@ -443,7 +458,6 @@ function(det, anodes, filters='', bad_channels='', thresholds={}) {
         local responses = [spng.TorchFRERSpectrum(view.plane, anode_of(view)) for view in group.views];
         local filters = [spng.TimeFilter(name, group, view.plane) for view in group.views];
         local along_wires = spng.WireFilter(group);
-        local shaper = make_electronics.of_plane(electronics, group.views[0].plane);
         component('SPNGImageNoise', name + '-' + group.name, {
             groups: wc.tn(views),
             group: group.name,
@@ -452,7 +466,7 @@ function(det, anodes, filters='', bad_channels='', thresholds={}) {
             base_spectrum_name: names(filters),
             rebin: spng.rebin,
             spectra: std.get(det, 'noise_spectra', ''),
-            gain: if shaper.type == 'ColdElecResponse' then shaper.data.gain else 0,
+            gain: spectra_gain(group),
         }, [views, along_wires] + responses + filters),
 
     /// The noise of a view matters for a cap and for a network; with few channels it is that of the detector's spectra.

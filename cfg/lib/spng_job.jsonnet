@@ -76,7 +76,12 @@ function(chain, detectors, given)
         else [given.input];
     local source =
         if std.isObject(given.input) then given.input
-        else spng.FrameFileSource(files, ahead=overlap, nevents=options.nevents, window=windows, series=options.series);
+        else spng.FrameFileSource(files,
+                                  tags=spng.tags_of(given.intag),
+                                  nevents=options.nevents,
+                                  window=windows,
+                                  series=options.series,
+                                  ahead=overlap);
     local unpack = spng.FrameToTorchSetFanout(groups,
                                               given.intag,
                                               options.other_anodes,

@@ -50,7 +50,9 @@ function(detectors, given)
     // A threshold for both kinds of groups, or one for each; null: that of the filter set.
     local threshold(name) =
         local values = [args.number(name, each) for each in if std.isNumber(given[name]) then [given[name]] else args.list(given[name])];
+        local negative = [value for value in values if value < 0];
         if values == [] then { induction: null, collection: null }
+        else if negative != [] then error "argument '" + name + "' takes numbers of 0 or more, not '" + given[name] + "'"
         else if std.length(values) <= 2 then { induction: values[0], collection: values[std.length(values) - 1] }
         else error "argument '" + name + "' takes one number, or those of induction and collection planes, not '" + given[name] + "'";
     local overlaps_files = boolean('overlap_files');

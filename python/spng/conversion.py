@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -34,3 +35,18 @@ def argument_text(value: Any) -> str:
     if isinstance(value, (list, tuple)):
         return ",".join(argument_text(each) for each in value)
     return str(value)
+
+
+def json_text(value: Any) -> str:
+    """Return the value of a key as JSON; NumPy numbers and arrays are accepted. Raise spng.Error for another type."""
+    return json.dumps(value, default=_plain)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, (np.generic, np.ndarray)):
+        return value.tolist()
+    raise input_error(
+        "the value of a key cannot be written as JSON",
+        seen=f"{value!r} of type {type(value).__name__}",
+        expected="a number, a string, True, False, or lists of them",
+    )

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .conversion import argument_text, ranges_of
+from .conversion import argument_text, json_text, ranges_of
 from .errors import input_error
 from .frame import Frame, SparseSamples, Traces
 from .packages import required
@@ -80,7 +80,7 @@ class Pipeline:
         options.results_on_device = results_on_device
         options.queue_size = queue_size
         options.configuration = configuration
-        options.changes = [f"{key}={json.dumps(value)}" for key, value in (set or {}).items()]
+        options.changes = [f"{key}={json_text(value)}" for key, value in (set or {}).items()]
         options.arguments = {name: argument_text(value) for name, value in arguments.items()}
         self._core = core.Pipeline(options)
         _open.add(self)

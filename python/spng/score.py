@@ -27,6 +27,8 @@ class Score:
     is_by_ident    whether events belong together by their ids; else by their order
     events         id of the output's event, and counts by plane
     absent         channels of the truth that the output lacks, which count as empty, summed over events
+    extra          channels of the output that the truth lacks, which are not scored, summed over events
+    events_only_output, events_only_truth  ids of the events of only one
     """
 
     output: str
@@ -35,6 +37,9 @@ class Score:
     events: list[tuple[int, dict[str, Counts]]] = field(default_factory=list)
     tags: list[str] = field(default_factory=list)
     absent: int = 0
+    extra: int = 0
+    events_only_output: list[int] = field(default_factory=list)
+    events_only_truth: list[int] = field(default_factory=list)
 
     def figures(self) -> dict[str, dict[str, Figure]]:
         """Return the figures of all events by plane, and of all planes: charge, efficiency, purity and kept."""
@@ -55,6 +60,9 @@ class Score:
             "truth": self.truth,
             "tags": self.tags,
             "absent_channels": self.absent,
+            "extra_channels": self.extra,
+            "events_only_output": self.events_only_output,
+            "events_only_truth": self.events_only_truth,
             "planes": {
                 plane: {
                     name: {"value": known(of.value), "error": known(of.error)} for name, of in row.items()
@@ -85,18 +93,19 @@ def score(output: Source, truth: Source, tag: str | None = None, planes: Planes 
     match = match_events(read_output, read_truth)
     name, true_name = name_of(output, "output"), name_of(truth, "truth")
     tag_of_output, _, tag_of_truth = (tag or "").partition(":")
-    events, absent, tags = [], 0, ["", ""]
+    events, absent, extra, tags = [], 0, 0, ["", ""]
     for seen, true in event_pairs(read_output, read_truth, match):
         charge = _chosen(seen, tag_of_output, OUTPUT_TAGS, name)
         expected = _chosen(true, tag_of_truth, TRUTH_TAGS, true_name)
         tags = [charge.tag, expected.tag]
         absent += len(np.setdiff1d(expected.channels, charge.channels))
+        extra += len(np.setdiff1d(charge.channels, expected.channels))
         events.append((seen.ident, _counts(charge, expected, planes, f"{name}, event {seen.ident}")))
     if not events:
         raise Error(
             "Input", "the files have no event in common", f"{name} and {true_name}", "no pair of events"
         )
-    return Score(name, true_name, match.is_by_ident, events, tags, absent)
+    return Score(name, true_name, match.is_by_ident, events, tags, absent, extra, match.only_a, match.only_b)
 
 
 def _chosen(frame: Frame, wanted: str, usual: tuple[str, ...], name: str) -> Traces:
@@ -117,7 +126,7 @@ def _chosen(frame: Frame, wanted: str, usual: tuple[str, ...], name: str) -> Tra
 
 
 def _counts(charge: Traces, truth: Traces, planes: Planes, where: str) -> dict[str, Counts]:
-    """Return the counts by plane of the channels of both, over their common ticks."""
+    """Return the counts by plane of the channels of the truth, over the common ticks."""
     if charge.tick_ns != truth.tick_ns:
         raise Error(
             "Input",
@@ -137,10 +146,12 @@ def _counts(charge: Traces, truth: Traces, planes: Planes, where: str) -> dict[s
     of_charge, of_truth = match_ticks(charge, truth)
     if of_charge.stop == of_charge.start:
         raise Error("Input", "output and truth have no tick in common", where)
+    # Channels of the output help to recognise the planes.
     found = planes_of(np.union1d(charge.channels, truth.channels), planes)
     return {
         plane: metrics.count(charge.rows(channels)[:, of_charge], truth.rows(channels)[:, of_truth])
-        for plane, channels in found.items()
+        for plane, every in found.items()
+        if len(channels := np.intersect1d(every, truth.channels))
     }
 
 

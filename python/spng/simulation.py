@@ -71,10 +71,17 @@ def waveforms_from_charge(
     tag        of the charge; default: the only one
     arguments  further ones of cfg/from_charge.jsonnet: seed=7, noise_level=0.5, noise_tag="raw", device="cuda"
 
-    Return a frame with the tag "*" (int16), the ident of the charge and the masks of both inputs. Raise spng.Error if a file, a
-    channel or an argument is wrong.
+    Return a frame with the tag "*" (int16), the ident of the charge and the masks of both inputs. Each call adds the same noise for
+    the same seed: give each event another seed. Raise spng.Error if a file, a tag, a channel or an argument is wrong.
     """
-    traces = charge[tag] if tag else charge.only()
+    try:
+        traces = charge[tag] if tag else charge.only()
+    except (KeyError, ValueError):
+        raise input_error(
+            "the frame has no charge of that tag" if tag else "the frame of charge has several tags, or none",
+            seen=", ".join(map(repr, charge.traces)) or "no tag",
+            expected=repr(tag) if tag else "one tag, or the one to use in the argument tag",
+        ) from None
     with tempfile.TemporaryDirectory() as folder:
         if isinstance(noise, Frame):
             write_frames(Path(folder) / "noise.tar", noise)

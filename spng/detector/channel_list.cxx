@@ -217,6 +217,15 @@ void ChannelList::prepare(Environment& environment) {
 
 void ChannelList::require_electronics_near(const Electronics& nominal) const {
     constexpr double max_factor = 100, rounding = 1.001;
+    if (nominal.model == ElectronicsModel::sampled && !electronics().empty()) {
+        throw Error(
+            ErrorKind::Configuration,
+            {.what = "a channel list has other electronics, but the detector's are samples of a file",
+             .where = name().text() + ", channel " + std::to_string(electronics().begin()->first),
+             .seen = std::to_string(electronics().size()) + " channels with a gain and a shaping time",
+             .expected = "electronics of the detector with a gain and a shaping time",
+             .hint = "leave `response` out of noise_filter, or these channels out of the list"});
+    }
     const double gain = nominal.gain * units::millivolt / units::femtocoulomb;
     for (const auto& [channel, own] : electronics()) {
         const bool is_plausible =

@@ -54,7 +54,7 @@ struct ChannelResponseEntry {
         return std::make_tuple(
             field(&C::channels, "channels", "", required(), "ids of the channels"),
             field(&C::gain, "gain", "MV/e", Range{.low = 0, .low_is_open = true, .required = true},
-                  "peak of their response to a short pulse"),
+                  "gain, with the same meaning as in ColdElecResponse or WarmElecResponse"),
             field(&C::shaping, "shaping", "ns", Range{.low = 0, .low_is_open = true, .required = true},
                   "their nominal peaking time"));
     }
@@ -92,7 +92,7 @@ public:
 
     /// Check that the electronics of the channels can be brought to `nominal`.
     /// @throws Error(Configuration) if a gain or a shaping time differs by more than a factor 100, as in other units,
-    /// or if the list wants other electronics
+    /// if the list wants other electronics, or if `nominal` are samples, which have no gain
     void require_electronics_near(const Electronics& nominal) const;
 
 private:

@@ -40,6 +40,7 @@ private:
 /// A service with the response of the electronics of a plane: ColdElecResponse, WarmElecResponse or JsonElecResponse.
 class ElecResponse : public Service {
 public:
+    /// Return the electronics, with gain and samples in mV/fC and times in ns.
     virtual Electronics electronics() const = 0;
     /// Return the length of the sampled response [ns].
     virtual double duration() const = 0;
@@ -79,12 +80,16 @@ public:
 
 struct JsonElecResponseConfig {
     std::string filename;
+    std::string source;
     double postgain = 1;
     static constexpr auto fields() {
         using C = JsonElecResponseConfig;
         return std::make_tuple(field(&C::filename, "filename", "", required(),
                                      "file of samples (.json, .json.bz2, .json.gz), found on the data path: "
                                      "times [ns] and amplitudes [MV/e]"),
+                               field(&C::source, "source", "", any(),
+                                     "public repository of the file, for the error if it is not found; "
+                                     "empty: unknown"),
                                field(&C::postgain, "postgain", "1", any(), "factor of the samples"));
     }
 };
@@ -99,6 +104,7 @@ public:
 
 private:
     const std::string& data_file_name() const override { return config().filename; }
+    std::string data_file_source() const override { return config().source; }
 
     Electronics m_electronics;
 };

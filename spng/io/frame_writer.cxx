@@ -61,24 +61,17 @@ void require_consistent(const TaggedTraces& traces) {
     }
 }
 
-/// Return a channel mask as an array (n, 3) int32, as WCT writes it.
-at::Tensor mask_array(const std::string& name, const std::vector<ChannelRange>& ranges) {
+/// Return a channel mask as an array (n, 3) int32, as WCT writes it. Ticks beyond 32 bits, which are far outside of the
+/// samples, become the nearest ones that fit.
+at::Tensor mask_array(const std::vector<ChannelRange>& ranges) {
+    using Limits = std::numeric_limits<int>;
     at::Tensor array = at::empty({static_cast<std::int64_t>(ranges.size()), 3}, at::kInt);
     auto* row = array.mutable_data_ptr<int>();
     for (const ChannelRange& range : ranges) {
-        for (const std::int64_t tick : {range.begin, range.end}) {
-            if (tick < std::numeric_limits<int>::min() || tick > std::numeric_limits<int>::max()) {
-                throw Error(ErrorKind::Input,
-                            {.what = "a tick of the channel mask is too large for a file",
-                             .where = "channel mask '" + name + "', channel " + std::to_string(range.channel),
-                             .seen = std::to_string(tick),
-                             .expected = "ticks of 32 bits",
-                             .hint = "end the range with the readout"});
-            }
-        }
         *row++ = range.channel;
-        *row++ = static_cast<int>(range.begin);
-        *row++ = static_cast<int>(range.end);
+        for (const std::int64_t tick : {range.begin, range.end}) {
+            *row++ = static_cast<int>(std::clamp<std::int64_t>(tick, Limits::min(), Limits::max()));
+        }
     }
     return array;
 }
@@ -121,7 +114,7 @@ void FrameWriter::write(const Frame& frame) {
     std::map<std::string, at::Tensor> masks;
     for (const auto& [name, ranges] : frame.channel_masks) {
         if (!ranges.empty()) { // WCT's FrameFileSource throws for an array without elements
-            masks[name] = mask_array(name, ranges);
+            masks[name] = mask_array(ranges);
         }
     }
     for (const TaggedTraces& traces : frame.traces) {

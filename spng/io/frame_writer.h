@@ -33,9 +33,8 @@ public:
     explicit FrameWriter(const std::filesystem::path& path, std::optional<int> level = std::nullopt,
                          FrameForm form = FrameForm::dense);
 
-    /// Append one event.
+    /// Append one event. Ticks of channel masks beyond 32 bits become the nearest ones that fit.
     /// @throws Error(Internal), before writing, for a frame that contradicts its description in frame.h
-    /// @throws Error(Input), before writing, for channel masks with ticks beyond 32 bits
     /// @throws Error(Output) with path, bytes and reason if writing fails; the file is then removed, and
     /// close() does nothing
     void write(const Frame& frame);

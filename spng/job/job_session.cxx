@@ -4,6 +4,7 @@
 #include "spng/core/files/sha256.h"
 #include "spng/instrument/clock.h"
 #include "spng/instrument/start_up.h"
+#include "spng/io/data_file_reader.h"
 #include "spng/job/version.h"
 
 #include <atomic>
@@ -138,7 +139,9 @@ instrument::RunReport JobSession::report(bool with_provenance) const {
     description.about = job().about();
     for (const UsedFile& file : job().used_files(Job::MissingInputs::left_out)) {
         const auto* const component = job().environment().find(file.user);
-        if (component == nullptr || dynamic_cast<const Service*>(component) == nullptr) {
+        // Data files of the detector are in the provenance.
+        if (dynamic_cast<const Service*>(component) == nullptr &&
+            dynamic_cast<const DataFileReader*>(component) == nullptr) {
             (file.is_written ? description.files_written : description.files_read)
                 .push_back(file.path.string());
         }

@@ -116,6 +116,8 @@ def test_arguments_of_a_network_need_one() -> None:
         (["-A", "anode=1"], "did you mean 'tpcid'?"),
         (["-A", "thresold=3"], "'seed_threshold' or 'grow_threshold'"),
         (["-A", "seed_threshold=high"], "takes a number, not 'high'"),
+        (["-A", "grow_threshold=-1"], "argument 'grow_threshold' takes numbers of 0 or more, not '-1'"),
+        (["-A", "seed_threshold=3,-2"], "argument 'seed_threshold' takes numbers of 0 or more, not '3,-2'"),
         (["-A", "seed_threshold=1,2,3"], "takes one number, or those of induction and collection planes"),
         (["--set", "SPNGDecom.channels=1"], "did you mean 'SPNGDecon'?"),
         (["--set", "SPNGDecon:inductoin.channels=1"], "did you mean 'SPNGDecon:induction'?"),

@@ -21,6 +21,7 @@ from tests.support.small_site import Site
 pytestmark = cuda_simulator.needs_simulator
 
 TICKS, EVENTS = 800, 3
+REAL_TICKS = 1600  # pulses of boards are long
 NETWORK = wire_cell.DATA / "dnnroi.ts"
 TAGS = "signal,error,decon_charge,wiener,loose,mp2,mp3,roi"
 
@@ -129,7 +130,6 @@ def test_rounding(site: Site, frames: wire_cell.Arrays) -> None:
         {"noise_filter": "sticky,tails"},
         {"noise_filter": "lines,channels", "cuda_graph": "on"},
         {"noise_filter": "coherent,channels"},
-        {"noise_filter": "response,chirping,negative,coherent", "cuda_graph": "on"},
         {"batch": "false"},
         {"model": NETWORK},
         {"model": NETWORK, "cuda_graph": "on"},
@@ -141,6 +141,27 @@ def test_rounding(site: Site, frames: wire_cell.Arrays) -> None:
 def test_mode(site: Site, frames: wire_cell.Arrays, mode: dict[str, Any]) -> None:
     cpu, cuda, _ = on_both(site.folder, site.flags, frames, **mode)
     assert_equal(cuda, cpu, ROUNDING[mode.get("dtype", "float32")])
+
+
+@pytest.mark.parametrize("graph", ["off", "on"])
+def test_steps_for_real_noise(site: Site, graph: str) -> None:
+    """Channels that chirp, and a negative pulse of a board: both steps find and mask them, as on the CPU."""
+    frames = site.busy_frames(EVENTS, REAL_TICKS)
+    rng = np.random.default_rng(11)
+    w = site.anode.views[2].channels
+    pulse = 150 * np.exp(-(((np.arange(REAL_TICKS) - 1000) / 50) ** 2) / 2)
+    for ident in range(EVENTS):
+        samples = frames[f"frame_*_{ident}"]
+        for channel in (31, 92, 131):
+            chirp = np.median(samples[channel]) + rng.normal(0, 0.4, 500)
+            samples[channel, 200 * ident : 200 * ident + 500] = np.rint(chirp)
+        samples[w] -= np.rint(pulse).astype(np.int16)
+    steps = {"noise_filter": "response,chirping,negative,coherent", "cuda_graph": graph}
+    cpu, cuda, _ = on_both(site.folder, site.flags, frames, **steps)
+    for ident in range(EVENTS):
+        assert set(cpu[f"chanmask_chirp_{ident}"][:, 0]) >= {31, 92, 131}
+        assert set(cpu[f"chanmask_femb_noise_{ident}"][:, 0]) == set(w)
+    assert_equal(cuda, cpu)
 
 
 @pytest.mark.parametrize(

@@ -52,6 +52,11 @@ TEST(RowBand, HasChannelsWithAFaultSoThatTheirMaskIsWritten) {
     channels.fault = at::zeros({2, rows}, at::kByte);
     channels.fault[0][50] = 1;
     expect_band(channels, 30, 31);
+    const auto ticks = at::zeros({2, rows, 3, 2}, at::kInt);
+    channels.bad_ticks.push_back({"chirp", 500, ticks});
+    expect_band(channels, 30, 31);
+    ticks[1][55][2][1] = 8;
+    expect_band(channels, 30, 36);
 }
 
 TEST(RowBand, ChannelsOfABandKnowTheirRow) {

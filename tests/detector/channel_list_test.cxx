@@ -78,6 +78,9 @@ TEST(ChannelList, ReadsOtherElectronics) {
     detector.require_electronics_near(nominal);
     EXPECT_EQ(error_of([&] { detector.require_electronics_near(in_other_units); }).text().where,
               "SPNGChannelList:detector, channel 7");
+    const Electronics samples = sampled_electronics({0, 1300, 5000}, {0, 7, 0}, 1);
+    EXPECT_EQ(error_of([&] { detector.require_electronics_near(samples); }).text().seen,
+              "2 channels with a gain and a shaping time");
     const ChannelList& to = list_of("to", file_with(R"({"channel_info": [{"channels": 3, "reconfig":
         {"from": {"gain": 7.53e-13, "shaping": 1000}, "to": {"gain": 2.2430470818e-12, "shaping": 2200}}}]})"));
     to.require_electronics_near(nominal);

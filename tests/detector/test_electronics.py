@@ -48,6 +48,14 @@ def described_with(folder: Path) -> str:
     return "detname=" + DESCRIPTION % (TICKS, file)
 
 
+def test_a_missing_file_of_samples_names_its_repository(tmp_path: Path) -> None:
+    electronics = "electronics: { type: 'JsonElecResponse', filename: 'absent.json' }"
+    changes = f"{{ file_source: 'https://example.org/files', {electronics} }}"
+    flags = ["--tla-code", f"detname=(import 'detectors/pdhd.jsonnet') + {changes}", "-A", "model=none"]
+    block = wire_cell.rejected("-c", wire_cell.PIPELINE, *flags, folder=tmp_path, status=2)
+    assert "'absent.json' not found" in block and "it is in https://example.org/files" in block
+
+
 def of_planes(anode: synthetic.Detector) -> list[synthetic.Detector]:
     """Return the anode with the electronics of each plane."""
     return [replace(anode, electronics=electronics) for electronics in ELECTRONICS]

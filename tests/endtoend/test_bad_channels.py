@@ -124,6 +124,24 @@ def test_bad_channels_do_not_leak(output: wire_cell.Arrays) -> None:
     np.testing.assert_array_equal(signal(output, DEAD), expected)
 
 
+def test_masks_count_from_the_first_tick_of_the_tag(output: wire_cell.Arrays, tmp_path: Path) -> None:
+    """Also if another tag of the file begins at another tick."""
+    every = all_events()
+    arrays = {
+        f"{part}_{tag}_{GAP}": every[f"{part}_*_{GAP}"]
+        for tag in ("early", "late")
+        for part in ("frame", "channels", "tickinfo")
+    }
+    late = arrays[f"tickinfo_late_{GAP}"] + [0, 0, 1000]
+    channel, begin, end = BRIDGED
+    gap = mask_rows((channel, begin + 1000, end + 1000))
+    arrays |= {f"tickinfo_late_{GAP}": late, f"chanmask_bad_{GAP}": gap}
+    wire_cell.write_arrays(tmp_path / "tags.npz", arrays)
+    found = wire_cell.job(tmp_path, input="tags.npz", intag="late")
+    np.testing.assert_array_equal(signal(found, GAP), signal(output, GAP))
+    assert masks(found, GAP) == {"bad": gap.tolist()}
+
+
 def test_planes_without_bad_channels_keep_their_waveforms(output: wire_cell.Arrays) -> None:
     """V had no bad channel: its charge changes only where coincidence with U and W changed its regions."""
     clean, other = signal(output, CLEAN)[800:1600], signal(output, NOT_FINITE)[800:1600]

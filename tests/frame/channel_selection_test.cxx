@@ -93,6 +93,13 @@ TEST(ChannelSelection, ChannelsAreCountedByView) {
     EXPECT_EQ(second.unusable(), 1u);
 }
 
+TEST(ChannelSelection, RangesOutsideTheReadoutMaskNothing) {
+    const auto bad_ticks =
+        bad_ticks_of(at::tensor({10, 11}, at::kInt), {{10, 3, 9}, {10, -5, 0}, {11, 2, 9}}, 3);
+    EXPECT_TRUE(bad_ticks.is_masked.equal(at::tensor({0, 1}, at::kInt).to(at::kBool)));
+    EXPECT_TRUE(bad_ticks.ranges.equal(at::tensor({2, 3}, at::kLong).view({1, 2})));
+}
+
 TEST(ChannelSelection, AChannelThatIsDeadAtARailIsNotCountedAsSaturated) {
     const at::Tensor samples = at::tensor({0, 0, 0, 0, 4095, 5}, at::kShort).view({2, 3});
     const auto selected =

@@ -62,5 +62,13 @@ TEST_F(InputTallyTest, EventThatComesTwiceCountsAndIsMeasuredOnce) {
     EXPECT_EQ(tally.report().events, 1u);
 }
 
+TEST_F(InputTallyTest, FewChannelsAreAFindingOfRawInputOnly) {
+    for (const bool counts_dead : {true, false}) {
+        InputTally tally("test", 1, 14, nullptr, counts_dead);
+        tally.add(0, selected([] {}));
+        EXPECT_EQ(tally.report().warnings.size(), counts_dead ? 1U : 0U);
+    }
+}
+
 } // namespace
 } // namespace spng

@@ -11,6 +11,8 @@
 #include <gtest/gtest.h>
 
 #include <csignal>
+#include <cstdint>
+#include <limits>
 
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -178,6 +180,19 @@ TEST(FrameWriter, NonContiguousSamplesAreWrittenInOrder) {
     writer.close();
     EXPECT_TRUE(spng::FrameReader(path).next()->traces[0].samples.equal(
         at::tensor({1, 3, 5, 2, 4, 6}, at::kShort).view({2, 3})));
+}
+
+TEST(FrameWriter, TicksOfMasksBeyond32BitsBecomeTheNearestThatFit) {
+    const auto path = temporary_folder("frame-writer-masks") / "out.npz";
+    spng::Frame frame = make_frame(0);
+    frame.channel_masks["bad"] = {{12, -10, std::int64_t{1} << 40},
+                                  {5, std::int64_t{1} << 40, std::int64_t{1} << 41}};
+    spng::FrameWriter writer(path);
+    writer.write(frame);
+    writer.close();
+    constexpr int largest = std::numeric_limits<int>::max();
+    EXPECT_EQ(spng::FrameReader(path).next()->channel_masks.at("bad"),
+              (std::vector<spng::ChannelRange>{{12, -10, largest}, {5, largest, largest}}));
 }
 
 TEST(FrameWriter, NameAppearsOnlyWhenTheFileIsComplete) {

@@ -75,6 +75,16 @@ TEST(Chirping, ASignalBesideTheChirpStays) {
     EXPECT_EQ(range_of(row).second, 820);
 }
 
+TEST(Chirping, StraightLinesOverMaskedTicksAreNoChirpBetweenThem) {
+    at::manual_seed(6);
+    auto row = row_with(0, 120);
+    row.slice(1, ticks - 120) = 2047;
+    EXPECT_LE(range_of(row).second, 140);
+    auto apart = row_with(400, 900);
+    apart.slice(1, 1800, 1920) = 2047;
+    EXPECT_EQ(range_of(apart), (std::pair<std::int64_t, std::int64_t>(380, 920))) << "the longest run";
+}
+
 TEST(Chirping, OnlyGoodChannelsAndLongReadouts) {
     at::manual_seed(4);
     const auto row = row_with(400, 900);

@@ -14,6 +14,7 @@
 #include <ATen/ops/randn.h>
 #include <ATen/ops/round.h>
 #include <ATen/ops/sin.h>
+#include <ATen/ops/tensor.h>
 #include <ATen/ops/zeros.h>
 #include <gtest/gtest.h>
 
@@ -27,11 +28,12 @@ constexpr std::int64_t channels = 40;
 constexpr std::int64_t ticks = 4000;
 
 at::Tensor composite(const at::Tensor& waveforms, const at::Tensor& good, const at::Tensor& groups,
-                     const CoherentNoiseRule& rule) {
+                     const CoherentNoiseRule& rule, const at::Tensor& bad_ticks) {
     return testing::call_composite<at::Tensor, const at::Tensor&, const at::Tensor&, const at::Tensor&,
-                                   double, double, std::int64_t, std::int64_t, double, double>(
-        "spng::remove_coherent_noise", waveforms, good, groups, rule.threshold, rule.common_threshold,
-        rule.half_smoothing, rule.padding, rule.min_fraction, rule.max_noise);
+                                   const at::Tensor&, double, double, std::int64_t, std::int64_t, double,
+                                   double>("spng::remove_coherent_noise", waveforms, good, groups, bad_ticks,
+                                           rule.threshold, rule.common_threshold, rule.half_smoothing,
+                                           rule.padding, rule.min_fraction, rule.max_noise);
 }
 
 at::Tensor all_good(std::int64_t count = channels) {
@@ -214,12 +216,33 @@ TEST(CoherentNoise, CompositeAgrees) {
     waveforms.select(0, 27) = own_noise(20).select(0, 27) * 0.1;
     auto good = all_good();
     good[20] = false;
+    const auto bad_ticks = at::zeros({channels, 2, 2}, at::kInt);
+    bad_ticks[12][0] = at::tensor({0, 2400}, at::kInt);
+    bad_ticks[12][1] = at::tensor({3000, 3300}, at::kInt);
+    bad_ticks[13][1] = at::tensor({0, static_cast<int>(ticks)}, at::kInt);
     for (const auto type : {at::kFloat, at::kDouble, at::kShort}) {
         const auto input = waveforms.round().to(type);
-        const auto seen = remove_coherent_noise(input, good, one_group());
-        const auto expected = composite(input, good, one_group(), {});
+        const auto seen = remove_coherent_noise(input, good, one_group(), {}, bad_ticks);
+        const auto expected = composite(input, good, one_group(), {}, bad_ticks);
         ASSERT_EQ(seen.scalar_type(), expected.scalar_type());
         EXPECT_LT((seen - expected).abs().max().item<double>(), 1e-3);
+    }
+}
+
+TEST(CoherentNoise, AChannelWithBadTicksKeepsItsPartOfTheWaveInTheOthers) {
+    const auto own = own_noise(31);
+    auto waveforms = own + shared_noise();
+    const auto bad_ticks = at::zeros({channels, 1, 2}, at::kInt);
+    for (const std::int64_t end : {1700, 3000}) {
+        waveforms[7].slice(0, 0, end) = 0;
+        bad_ticks[7][0][1] = end;
+        const auto seen = remove_coherent_noise(waveforms, all_good(), one_group(), {}, bad_ticks);
+        const auto rest = seen[7].slice(0, end) - own[7].slice(0, end);
+        EXPECT_LT(rest.std().item<double>(), 0.3 * shared_noise().std().item<double>()) << end;
+        const auto without = remove_coherent_noise(waveforms, all_good(), one_group());
+        EXPECT_GT((without[7].slice(0, end) - own[7].slice(0, end)).std().item<double>(),
+                  0.35 * shared_noise().std().item<double>())
+            << "the test would not see it";
     }
 }
 
@@ -241,6 +264,8 @@ TEST(CoherentNoise, WrongArgumentsAreRejected) {
     EXPECT_THROW(remove_coherent_noise(waveforms.to(at::kInt), all_good(), one_group()), Error);
     EXPECT_THROW(remove_coherent_noise(waveforms, all_good(3), one_group()), Error);
     EXPECT_THROW(remove_coherent_noise(waveforms, all_good(), one_group(3)), Error);
+    EXPECT_THROW(
+        remove_coherent_noise(waveforms, all_good(), one_group(), {}, at::zeros({3, 1, 2}, at::kInt)), Error);
     EXPECT_EQ(remove_coherent_noise(at::zeros({channels, 0}), all_good(), one_group()).numel(), 0);
 }
 

@@ -64,6 +64,18 @@ double rms(const at::Tensor& values) {
 /// 1.5 times that of a rectangular one.
 const double expected_error = sigma * std::sqrt(2 * 1.5 / ticks);
 
+TEST(HarmonicLines, ATonesAmplitudeIsThatOutsideOfBadTicks) {
+    const auto clean = noise(21);
+    auto waveforms = clean + tone(103.37, 8);
+    waveforms[0][2].slice(0, 500, 2100) = 900;
+    const auto bad_ticks = at::zeros({1, channels, 1, 2}, at::kInt);
+    bad_ticks[0][2][0][0] = 500;
+    bad_ticks[0][2][0][1] = 2100;
+    const auto seen = remove_harmonic_lines(waveforms, all_good(), tick_ns, {}, bad_ticks);
+    const auto left = (seen - clean)[0][2].slice(0, 2100);
+    EXPECT_LT(rms(left), 0.25 * 8 / std::numbers::sqrt2);
+}
+
 TEST(HarmonicLines, TonesOfAllChannelsAreRemovedAtAnyFrequency) {
     const auto clean = noise(1);
     for (const double periods : {40.0, 40.5, 103.37, 1500.8}) {

@@ -95,7 +95,14 @@ TEST(NegativePulses, OnlyGoodChannelsCount) {
     const auto seen = pulses_in(waveforms, good);
     EXPECT_TRUE(found(seen)[1][5].any().item<bool>());
     EXPECT_FALSE(found(seen)[1][15].any().item<bool>()) << "bad channels get no range";
-    good[1].slice(0, 2) = false;
+    // With seven good channels six must be below the limit, with six five of them would be enough.
+    auto few = good.clone();
+    few[1].slice(0, 7) = false;
+    EXPECT_TRUE(found(pulses_in(waveforms, few)).any().item<bool>());
+    auto half = waveforms.clone();
+    half[1].slice(0, 4, 7) = noise(6)[1].slice(0, 4, 7);
+    EXPECT_FALSE(found(pulses_in(half, few)).any().item<bool>()) << "4 of 7 good channels";
+    good[1].slice(0, 6) = false;
     EXPECT_FALSE(found(pulses_in(waveforms, good)).any().item<bool>()) << "too few channels";
     good.fill_(false);
     EXPECT_FALSE(found(pulses_in(waveforms, good)).any().item<bool>());

@@ -126,10 +126,10 @@ def test_noisy_channels_leave_the_others_as_they_are(
 
 @pytest.mark.parametrize("steps", ("coherent", "channels,coherent"))
 def test_track_along_a_board_is_kept(site: Site, outputs: dict[str, wire_cell.Arrays], steps: str) -> None:
-    """Below shared noise the straight lines that replace it during a pulse keep a part of it, which costs 11 % here."""
+    """Shared noise may cost a part of the charge: straight lines replace it during a pulse (docs/limits.md)."""
     clean = charge(site, outputs["none"], ALONG, 2)
     assert charge(site, outputs[steps], ALONG, 2) / clean == pytest.approx(1, abs=0.04)
-    assert charge(site, outputs[steps], ALONG_SHARED, 2) / clean == pytest.approx(0.9, abs=0.06)
+    assert 0.85 < charge(site, outputs[steps], ALONG_SHARED, 2) / clean < 1.04
 
 
 def test_masked_share_of_a_view_is_a_warning(

@@ -102,6 +102,13 @@ TEST(TickRanges, BadTicksOfSeveralStepsAreBridged) {
     EXPECT_EQ(seen[2].item<float>(), 6);
     EXPECT_EQ(seen[3].item<float>(), 11);
     EXPECT_EQ(seen[10].item<float>(), 101);
+    // Ranges that overlap become one line.
+    table.bad_ticks.push_back({"femb_noise", 500, at::tensor({3, 6}, at::kInt).view({1, 1, 1, 2})});
+    EXPECT_EQ(found_bad_ticks(table).sizes(), at::IntArrayRef({1, 1, 3, 2}));
+    const auto joined = bridge_bad_ticks(row, table).view({20});
+    for (std::int64_t tick = 1; tick <= 6; ++tick) {
+        EXPECT_EQ(joined[tick].item<float>(), 1 + 7 * static_cast<float>(tick - 1));
+    }
 }
 
 TEST(TickRanges, WrongArgumentsAreRejected) {

@@ -15,10 +15,13 @@ from PIL import Image
 from scripts.output import Table
 from scripts.physics.program import JobFailed, Program
 from scripts.physics.real import command, datasets, measures, microboone, page, pictures, study
+from scripts.physics.real import few_channels as few
 from scripts.physics.real.bars import MET, MISSED, NOT_RUN, Limit
-from scripts.physics.real.jobs import Jobs
-from scripts.physics.real.studies import STUDIES, boards, chirping, few, noisy, rcrc, steps
+from scripts.physics.real.jobs import Jobs, Output
+from scripts.physics.real.studies import STUDIES, boards, chirping, noisy, rcrc, steps
 from scripts.physics.sizes import REAL_STUDIES
+from spng import Frame, Traces
+from tests.reference.response import cold_electronics
 from tests.support import shared, study_facts, wire_cell
 
 FOLDER = shared.shared_folder()
@@ -59,14 +62,6 @@ def test_masks_of_a_part_are_no_lost_channels() -> None:
     assert len(measures.whole_readout(None, 100)) == 0
 
 
-def test_efficiency_counts_true_pixels() -> None:
-    truth, signal = np.zeros((1, 40)), np.zeros((1, 40))
-    truth[0, [1, 9, 20]] = 2000, 1600, 1000
-    signal[0, 3] = 1
-    assert measures.efficiency(signal, truth, 1500) == 0.5
-    assert measures.efficiency(signal, truth, 500) == pytest.approx(1 / 3)
-
-
 @pytest.mark.parametrize(
     ("value", "verdict"), [(1.0, MET), (0.9, MET), (1.2, MISSED), (float("nan"), MISSED), (None, NOT_RUN)]
 )
@@ -77,23 +72,29 @@ def test_limits(value: float | None, verdict: str) -> None:
 def test_twin_has_the_charge_of_the_other_electronics() -> None:
     """A pulse of the good electronics becomes one of 4.7 mV/fC and 1 us: peak and area follow the responses."""
     times = (np.arange(1024) + 0.5) * 0.5
-    good = microboone.cold_response(14.0, 2.2, times - 100)
+    good = cold_electronics(times - 100)
     twin = microboone.misconfigured(np.rint(2000 + 40 * good)[None].astype(np.int16))[0] - 2000.0
-    expected = 40 * microboone.cold_response(4.7, 1.0, times - 100)
+    expected = 40 * cold_electronics(times - 100, 4.7, 1.0)
     assert twin.sum() == pytest.approx(expected.sum(), rel=0.02)
     assert twin.max() == pytest.approx(expected.max(), rel=0.1)
-    assert microboone.cold_response(14.0, 2.2, np.array([2.58]))[0] == pytest.approx(14.0, abs=0.01)
+    assert microboone.TWIN_AREA == pytest.approx(expected.sum() / (40 * good.sum()), rel=0.01)
 
 
 def test_shared_wave_and_chosen_channels() -> None:
     wave = boards.shared_wave(6000)
     assert wave.std() == pytest.approx(28)
-    assert np.abs(np.fft.rfft(wave)[91:]).max() < 1e-6  # 30.3 kHz and above
+    power = np.abs(np.fft.rfft(wave)) ** 2  # of frequencies 1/3 kHz apart
+    assert power[1:91].sum() > 0.8 * power.sum()
     assert few.chosen(8, 800, 799, few.PIECE).tolist() == list(range(792, 800))
     rows = few.chosen(8, 800, 30, few.SCATTERED)
     assert 30 in rows and set(np.diff(rows)) == {100}
-    assert few.inner(np.arange(8), few.PIECE).tolist() == [3, 4]
-    assert len(few.inner(np.arange(8), few.SCATTERED)) == 8
+    assert few.Case("U", few.PIECE, np.arange(8)).inner.tolist() == [3, 4]
+    assert len(few.Case("U", few.SCATTERED, np.arange(8)).inner) == 8
+    stripes = few.striped("U", np.arange(800, 900))
+    assert stripes.channels.tolist() == [*range(820, 840), *range(860, 880)]
+    assert few.edge_distances(stripes)[[0, 9, 10, 19, 20]].tolist() == [0, 9, 9, 0, 0]
+    alone = few.Case("U", few.PIECE, np.arange(3), is_beside=False)
+    assert few.present(alone, np.arange(4), np.arange(6)).tolist() == [True] * 3 + [False] * 3
 
 
 def test_found_tracks_need_both_crossings() -> None:
@@ -101,7 +102,28 @@ def test_found_tracks_need_both_crossings() -> None:
     signal[:, 5300:5310] = 1000
     assert chirping.channels_found(signal) == 0
     signal[3:, 9300:9310] = 1000
-    assert chirping.channels_found(signal) == 45
+    assert chirping.channels_found(signal) == 43  # neither the dead nor the chirping channel
+
+
+def test_good_time_of_the_chirping_channel() -> None:
+    rng = np.random.default_rng(3)
+    channels = np.array([745, 746, 747], dtype=np.int32)
+    waveforms = rng.normal(0, [[10], [14], [10]], (3, 9594))
+    charge = np.zeros((3, 9594))
+    charge[:, 5000] = 20_000, 12_000, 20_000
+    charge[1, 100] = 1e6  # before its good time
+    tags = {"signal": charge, chirping.WAVEFORM_TAG: waveforms}
+    traces = {tag: Traces(tag, each.astype(np.float32), channels) for tag, each in tags.items()}
+    noise, share = chirping.good_time(Output([Frame(traces)], []))
+    assert noise == pytest.approx(1.4, rel=0.1)
+    assert share == pytest.approx(0.6)
+
+
+def test_largest_loss_compares_subsets_that_differ_by_one_step() -> None:
+    found = dict.fromkeys(["none", *steps.subsets()], 40)
+    assert steps.largest_loss(found) == 0
+    found["lines"] = 44
+    assert steps.largest_loss(found) == 4  # lines,channels has 40
 
 
 def test_names_of_the_options_are_the_studies() -> None:
@@ -123,6 +145,12 @@ def test_arrays_of_the_toolkit_are_read(tmp_path: Path) -> None:
     (tmp_path / datasets.RCRC.header).write_text("float x = {1, 2, 3};")
     with pytest.raises(datasets.DataMissing, match="1 lists"):
         found.microboone(datasets.RCRC)
+    with pytest.raises(datasets.DataMissing, match="^example-misconfig-48.h is not in"):
+        found.microboone(datasets.MISCONFIGURED)
+    assert command.files_of(found)[datasets.NOISY.header] == "another version"
+    assert datasets.MICROBOONE.name not in command.files_of(found)
+    (tmp_path / datasets.MICROBOONE.name).write_bytes(b"")
+    assert not {file.name for file in datasets.HEADERS} & set(command.files_of(found))
 
 
 def test_pictures_are_small_and_show_short_pulses(tmp_path: Path) -> None:
@@ -173,6 +201,12 @@ def test_page_names_missed_bars_and_jobs_that_failed(tmp_path: Path) -> None:
     assert "not run: error: no filter 'chirping'; seen: x / y | not run |" in text
     assert "![A picture.](images/real-a.png)" in text
     assert text.endswith("\n---\nby hand\n") and "old" not in text
+
+
+def test_optional_limit_without_value_is_no_bar() -> None:
+    limits = (Limit("b", "share", None, 0.4, is_optional=True), Limit("a", "share", None, 0.6))
+    result = result_of(study.Study("good", "Good", ("Text.",), limits, succeed))
+    assert [each["key"] for each in result["studies"]["good"]["bars"]] == ["a"]
 
 
 def test_folder_without_files_names_them(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -237,6 +238,15 @@ def test_errors_of_the_preparation() -> None:
             spng.Pipeline(**options)
 
 
+def test_numpy_numbers_are_values_of_keys() -> None:
+    key = "SPNGThresholdROIs:collection.threshold_rms_factor"
+    with spng.Pipeline(model="none", device="cpu", set={key: np.float32(4)}) as own:
+        assert own.timing()["settings"]["set"] == [f"{key}=4.0"]
+    with pytest.raises(spng.Error, match="cannot be written as JSON") as caught:
+        spng.Pipeline(model="none", device="cpu", set={key: object()})
+    assert "of type object" in caught.value.seen
+
+
 def test_a_closed_pipeline(event: spng.Frame) -> None:
     own = spng.Pipeline(model="none", device="cpu", set={"SPNGContext.precision": "fast"})
     pending = own.submit(event)
@@ -382,9 +392,21 @@ class TestWaveformsFromCharge:
         # Collected charge arrives at its tick; the kernel's sum is 0.1457 counts per electron over all wires.
         assert abs(int(change[3].argmax()) - 250) <= 8
 
-    def test_unknown_tag(self) -> None:
-        with pytest.raises(KeyError, match="gauss0"):
-            spng.waveforms_from_charge(self.charge(), tag="gauss1")
+    @pytest.mark.parametrize("tag, text", [("gauss1", "no charge of that tag"), ("", "has several tags")])
+    def test_unknown_tag(self, tag: str, text: str) -> None:
+        with pytest.raises(spng.Error, match=text) as caught:
+            spng.waveforms_from_charge(self.charge(), tag=tag)
+        assert caught.value.kind == "Input" and caught.value.seen == "'gauss0', 'wiener0'"
+
+    def test_noise_depends_on_the_seed_only(self) -> None:
+        """So each event needs another seed."""
+        charge = self.charge()
+        first, second, other = (
+            spng.waveforms_from_charge(replace(charge, ident=ident), tag="gauss0", seed=seed)["*"].samples
+            for ident, seed in ((1, 4), (2, 4), (2, 5))
+        )
+        np.testing.assert_array_equal(first, second)
+        assert (first != other).mean() > 0.5
 
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="no /proc")

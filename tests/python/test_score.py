@@ -77,6 +77,29 @@ def test_the_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert lines[-1] == "800 channels of the truth are not in the output and count as empty"
 
 
+def test_events_and_channels_of_only_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Charge of another anode does not count as false; events without partner are listed."""
+    _, truth = charge_and_truth(1)
+    two_anodes = np.r_[CHANNELS, CHANNELS + 2560]
+    outputs = [frame_of(np.r_[truth, truth], "signal", ident, two_anodes) for ident in (3, 4, 5)]
+    write_frames(tmp_path / "out.npz", outputs)
+    write_frames(tmp_path / "truth.npz", [frame_of(truth, "truth", ident) for ident in (2, 3)])
+    assert run(tmp_path / "out.npz", tmp_path / "truth.npz", "--json", tmp_path / "score.json") == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[1:4] == [
+        "1 event, matched by id",
+        "only in the output, not scored: 2 events: 4-5",
+        "only in the truth, not scored: 1 event: 2",
+    ]
+    assert lines[-1] == "2560 channels of the output are not in the truth and are not scored"
+    found = json.loads((tmp_path / "score.json").read_text())
+    assert found["events_only_output"] == [4, 5] and found["events_only_truth"] == [2]
+    assert found["absent_channels"] == 0 and found["extra_channels"] == 2560
+    assert list(found["planes"]) == ["U", "V", "W", "all"]
+    for plane in found["planes"].values():
+        assert all(plane[name]["value"] == 1 for name in ("charge", "efficiency", "purity"))
+
+
 def test_planes_of_a_detector(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Channels of a part of an anode are one plane without the description."""
     pytest.importorskip("spng._core")

@@ -150,10 +150,12 @@ TEST_F(CompositionMemory, CoherentNoise) {
     const auto cleaned = within<at::Tensor>(
         std::max(composition_bytes, coherent_noise_buffers * static_cast<std::int64_t>(adc.nbytes())),
         [&] {
-            return call_composite<at::Tensor, const at::Tensor&, const at::Tensor&, const at::Tensor&, double,
-                                  double, std::int64_t, std::int64_t, double, double>(
-                "spng::remove_coherent_noise", adc, good, members_of, rule.threshold, rule.common_threshold,
-                rule.half_smoothing, rule.padding, rule.min_fraction, rule.max_noise);
+            return call_composite<at::Tensor, const at::Tensor&, const at::Tensor&, const at::Tensor&,
+                                  const at::Tensor&, double, double, std::int64_t, std::int64_t, double,
+                                  double>("spng::remove_coherent_noise", adc, good, members_of,
+                                          at::zeros({groups * members, 1, 2}, at::kInt), rule.threshold,
+                                          rule.common_threshold, rule.half_smoothing, rule.padding,
+                                          rule.min_fraction, rule.max_noise);
         },
         "coherent noise");
     EXPECT_TRUE(cleaned.allclose(remove_coherent_noise(adc, good, members_of, rule), 1e-4, 1e-3));

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Score an output against the simulated truth, by plane: charge (output / truth), efficiency (share of the true pixels that
 are in ROIs) and purity (share of the pixels in ROIs that are true). Pixels are four ticks of a channel; true ones have a tick
-above 500 electrons. Events belong together by their ids, channels by theirs; the output may be any program's.
+above 500 electrons. Events belong together by their ids, channels by theirs; channels and events without truth are counted, not
+scored. The output may be any program's.
 
 Exit status: 0 done; 1 a file cannot be read, or the files do not fit together; 2 usage error.
 """
@@ -13,6 +14,7 @@ import sys
 from pathlib import Path
 
 from spng.channel_planes import PDHD, planes_of_detector
+from spng.compare.result import ranges
 from spng.metrics import Figure
 from spng.score import Score, known, score
 from wirecell_profile.output import aligned, json_text, write
@@ -66,13 +68,24 @@ def summary(result: Score) -> str:
     rows += [[plane, *map(_cell, row.values())] for plane, row in result.figures().items()]
     lines = [
         files,
-        f"{len(result.events)} event{'s' if len(result.events) > 1 else ''}, matched by {matched}",
+        f"{_events(len(result.events))}, matched by {matched}",
+        *(
+            f"only in the {side}, not scored: {_events(len(idents))}: {ranges(idents)}"
+            for side, idents in (("output", result.events_only_output), ("truth", result.events_only_truth))
+            if idents
+        ),
         *aligned(rows, [False, *[True] * 4]),
         "charge: output / truth; efficiency, purity: of pixels of 4 ticks, true above 500 electrons; kept: pixels in ROIs",
     ]
     if result.absent:
         lines.append(f"{result.absent} channels of the truth are not in the output and count as empty")
+    if result.extra:
+        lines.append(f"{result.extra} channels of the output are not in the truth and are not scored")
     return "\n".join(lines) + "\n"
+
+
+def _events(count: int) -> str:
+    return f"{count} event{'s' if count > 1 else ''}"
 
 
 def _cell(figure: Figure) -> str:

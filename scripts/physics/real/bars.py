@@ -12,7 +12,10 @@ MET, MISSED, NOT_RUN = "met", "missed", "not run"
 
 @dataclass(frozen=True)
 class Limit:
-    """A value of a study must be at least `low` and at most `high`; None: no limit on this side."""
+    """A value of a study must be at least `low` and at most `high`; None: no limit on this side.
+
+    is_optional  no bar without a value
+    """
 
     key: str
     what: str
@@ -20,6 +23,7 @@ class Limit:
     high: float | None
     unit: str = ""
     digits: int = 3
+    is_optional: bool = False
 
     def text(self) -> str:
         """Return the limit as text."""

@@ -20,7 +20,7 @@ from ..detectors.command import data_folders
 from ..program import Program
 from . import page
 from .bars import NOT_RUN
-from .datasets import FILES, Folder
+from .datasets import Folder
 from .jobs import Jobs
 from .pictures import Gallery
 from .studies import STUDIES
@@ -43,9 +43,9 @@ def page_path(options: argparse.Namespace) -> Path:
 
 
 def files_of(folder: Folder) -> dict[str, str]:
-    """Return for each file whether it is present and has the known checksum."""
+    """Return for each file that the studies read whether it is present and has the known checksum."""
     words = {None: "absent", True: "as here", False: "another version"}
-    return {file.name: words[folder.is_published(file)] for file in FILES}
+    return {file.name: words[folder.is_published(file)] for file in folder.files()}
 
 
 def run_studies(context: Context, only: str) -> dict[str, Any]:

@@ -28,8 +28,18 @@ class DataMissing(Exception):
 
 
 @dataclass(frozen=True)
+class PublicFile:
+    """A file, where it lies in the toolkit's repository, and what it holds."""
+
+    name: str
+    sha256: str
+    origin: str
+    what: str
+
+
+@dataclass(frozen=True)
 class Group:
-    """48 channels of MicroBooNE that share a board. header: its array in the toolkit's tests."""
+    """48 consecutive channels of MicroBooNE. header: its array in the toolkit's tests."""
 
     name: str
     first: int
@@ -40,22 +50,17 @@ class Group:
         """Return the channel ids (48,)."""
         return np.arange(self.first, self.first + GROUP_CHANNELS, dtype=np.int32)
 
+    def file(self, sha256: str) -> PublicFile:
+        """Return the file of the array."""
+        what = f"MicroBooNE run {RUN}: raw ADC of channels {self.first} to {self.channels[-1]}, {TICKS} ticks of {TICK_NS:g} ns"
+        return PublicFile(self.header, sha256, f"sigproc/test/{self.header}", what)
+
 
 NOISY = Group("noisy", 624, "example-noisy-48.h")
 CHIRPING = Group("chirping", 720, "example-chirping-48.h")
 RCRC = Group("rcrc", 7728, "example-rcrc-48.h")
 GROUPS = (NOISY, CHIRPING, RCRC)
-
-
-@dataclass(frozen=True)
-class PublicFile:
-    """A file, where it lies in the toolkit's repository, and what it holds."""
-
-    name: str
-    sha256: str
-    origin: str
-    what: str
-
+MISCONFIGURED = Group("misconfigured", 2016, "example-misconfig-48.h")  # may be absent
 
 MICROBOONE = PublicFile(
     "microboone-run3493-raw.npz",
@@ -63,6 +68,12 @@ MICROBOONE = PublicFile(
     "sigproc/test/example-{noisy,chirping,rcrc}-48.h",
     "MicroBooNE run 3493: raw ADC of channels 624 to 671 and 720 to 767 (U) and 7728 to 7775 (W), 9594 ticks of 500 ns",
 )
+HEADERS = (
+    NOISY.file("d0d11f190267892f1a19260abd02eaa69b4a0d69af4abfc7bdd658f0e65111e9"),
+    CHIRPING.file("c15ccd1cecf67c8604ffe523a98f7269771e499f2f529907279f22b85e6f5501"),
+    RCRC.file("91dbe3069bdab3eee33cdd5918848803e4657d65e99aa29de3a5b9a718e07ebc"),
+)
+MISCONFIGURED_HEADER = MISCONFIGURED.file("9721549573b0f5339c96fe7ead1f28c03cd17a3afd8cb24e192229a9e9ca029c")
 PDHD = PublicFile(
     "protodunehd-sp-frames-anode1.tar.bz2",
     "a2583fdcb84e96ae7e532303f6f7dc2f77f1610caf27f1ecd9db2dae11dc1943",
@@ -75,7 +86,13 @@ PDVD = PublicFile(
     "sigproc/test/data/protodunevd-sp-frames-anode0.tar.bz2",
     "ProtoDUNE-VD run 39324, event 339850, anode 0: charge found by the same programs",
 )
-FILES = (MICROBOONE, PDHD, PDVD)
+PDVD_TOP = PublicFile(
+    "protodunevd-sp-frames-anode7.tar.bz2",
+    "df25f999fe97eaa07eee15b0991ddd7b5e1be6cdb2bea75742228feb7bfb6493",
+    "sigproc/test/data/protodunevd-sp-frames-anode7.tar.bz2",
+    "ProtoDUNE-VD run 39324, event 339850, anode 7: the same",
+)
+FILES = (MICROBOONE, *HEADERS, MISCONFIGURED_HEADER, PDHD, PDVD, PDVD_TOP)
 VD_FRAMES = "protodunevd-sp-frames-anode*.tar.bz2"
 
 
@@ -107,19 +124,25 @@ class Folder:
         found = self.find(file.name)
         return None if found is None else hashlib.sha256(found.read_bytes()).hexdigest() == file.sha256
 
+    def files(self) -> tuple[PublicFile, ...]:
+        """Return the files that the studies read: the headers of GROUPS only without the file MICROBOONE."""
+        unread = HEADERS if self.find(MICROBOONE.name) else (MICROBOONE,)
+        return tuple(file for file in FILES if file not in unread)
+
     def microboone(self, group: Group) -> np.ndarray:
         """Return the raw samples (48, 9594) int16 [ADC] of a group. Raise DataMissing if they are absent."""
         path = self.find(MICROBOONE.name)
-        if path is not None:
+        if path is not None and group in GROUPS:
             return np.asarray(next(read_frames(path)).only().rows(group.channels))
         header = self.find(group.header)
         if header is None:
-            raise DataMissing(f"neither {MICROBOONE.name} nor {group.header} is in {self.path}")
+            absent = (
+                f"neither {MICROBOONE.name} nor {group.header} is"
+                if group in GROUPS
+                else f"{group.header} is not"
+            )
+            raise DataMissing(f"{absent} in {self.path}")
         return read_initialisers(header)
-
-    def charge(self, path: Path) -> Frame:
-        """Return the only frame of a file of published charge."""
-        return next(read_frames(path))
 
 
 def read_initialisers(path: Path) -> np.ndarray:

@@ -5,13 +5,11 @@ charge        sum of all samples [electrons]
 ROI share     samples that are not 0 / all samples
 quiet noise   1.4826 times the median of |x| of a channel, where x is less a line through each SLOW_TICKS ticks, median
               over channels [electrons per tick]; tracks and slow noise hardly change it
-efficiency    true pixels (four ticks, one of them above a charge) with a sample that is not 0 / true pixels
 """
 
 from __future__ import annotations
 
 import numpy as np
-from spng.metrics import any_tick
 
 MILLION = 1e6
 MAD_TO_RMS = 1.4826  # of normal noise
@@ -67,13 +65,6 @@ def whole_readout(mask: np.ndarray | None, ticks: int) -> np.ndarray:
     if mask is None or not len(mask):
         return np.zeros(0, dtype=np.int64)
     return np.unique(mask[(mask[:, 1] <= 0) & (mask[:, 2] >= ticks), 0])
-
-
-def efficiency(signal: np.ndarray, truth: np.ndarray, electrons: float) -> float:
-    """Return the share of pixels with a tick of truth above this charge that are in ROIs; nan if there is none."""
-    true, found = any_tick(truth > electrons), any_tick(signal != 0)
-    count = int(true.sum())
-    return float((true & found).sum()) / count if count else float("nan")
 
 
 def ratio(value: float, reference: float) -> float:

@@ -3,22 +3,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from functools import partial
 
 import numpy as np
 
 from spng import Frame
 
-from .datasets import CHIRPING, GROUPS, TICK_NS, Folder, Group, raw_frame
+from .datasets import CHIRPING, GROUPS, MISCONFIGURED, TICK_NS, Folder, Group, raw_frame
 from .jobs import WAVEFORM_TAG, Jobs, Output
 
 DETECTOR = "microboone-data"
-TWIN = Group(
-    "misconfigured twin", 2016, ""
-)  # the channels that the published noise paper calls misconfigured
+TWIN = Group("misconfigured twin", MISCONFIGURED.first, "")
+NO_STEP = "none"
 EVERY_STEP = "default"  # those of the detector
 GAIN, MISCONFIGURED_GAIN = 14.0, 4.7  # mV/fC
 SHAPING, MISCONFIGURED_SHAPING = 2.2, 1.0  # us
+TWIN_AREA = (
+    MISCONFIGURED_GAIN * MISCONFIGURED_SHAPING / (GAIN * SHAPING)
+)  # of the responses: twin / good channels
 KEPT_SHARE = 0.01  # of the largest response; weaker frequencies are damped, because the ratio would amplify their noise
 OVERSAMPLING = 100  # of the response
 
@@ -67,19 +70,31 @@ def twin_frame(folder: Folder) -> Frame:
     return raw_frame(dict(sorted(rows.items())))
 
 
+def misconfigured_frame(folder: Folder) -> Frame:
+    """Return the raw groups and the misconfigured group."""
+    groups = sorted((*GROUPS, MISCONFIGURED), key=lambda group: group.first)
+    return raw_frame({group.first: folder.microboone(group) for group in groups})
+
+
 def run_groups(jobs: Jobs, folder: Folder, noise_filter: str) -> Output:
     """Process the raw groups; write charge and waveforms. Raise DataMissing or JobFailed."""
-    given = jobs.input("microboone", partial(groups_frame, folder))
-    keep = np.concatenate([group.channels for group in GROUPS])
-    return jobs.pipeline(
-        given, keep, detname=DETECTOR, noise_filter=noise_filter, tags=f"signal,{WAVEFORM_TAG}"
-    )
+    return _run(jobs, "microboone", partial(groups_frame, folder), GROUPS, noise_filter)
 
 
 def run_twin(jobs: Jobs, folder: Folder, noise_filter: str) -> Output:
     """Process the raw groups with the twin; write charge and waveforms. Raise DataMissing or JobFailed."""
-    given = jobs.input("microboone-twin", partial(twin_frame, folder))
-    keep = np.concatenate([group.channels for group in (*GROUPS, TWIN)])
-    return jobs.pipeline(
-        given, keep, detname=DETECTOR, noise_filter=noise_filter, tags=f"signal,{WAVEFORM_TAG}"
-    )
+    return _run(jobs, "microboone-twin", partial(twin_frame, folder), (*GROUPS, TWIN), noise_filter)
+
+
+def run_misconfigured(jobs: Jobs, folder: Folder, noise_filter: str) -> Output:
+    """Process the raw groups with the misconfigured one; write charge and waveforms. Raise DataMissing or JobFailed."""
+    groups = (*GROUPS, MISCONFIGURED)
+    return _run(jobs, "microboone-misconfigured", partial(misconfigured_frame, folder), groups, noise_filter)
+
+
+def _run(
+    jobs: Jobs, name: str, make: Callable[[], Frame], groups: Iterable[Group], noise_filter: str
+) -> Output:
+    keep = np.concatenate([group.channels for group in groups])
+    tags = f"signal,{WAVEFORM_TAG}"
+    return jobs.pipeline(jobs.input(name, make), keep, detname=DETECTOR, noise_filter=noise_filter, tags=tags)

@@ -51,6 +51,7 @@ def files_table(result: Result) -> Table:
             result["files"][file.name],
         ]
         for file in FILES
+        if file.name in result["files"]
     ]
     return Table("Files", ["file", "content", "in the repository", "SHA-256", "in this run"], rows, 5)
 
@@ -83,9 +84,14 @@ def to_markdown(result: Result, path: Path) -> str:
     parts = [
         "# Real data\n",
         "Raw waveforms and published charge of real detectors, through this program.\n"
-        "Bars were set before their values were measured, except that of `steps` on tracks: its first form, 46 of 48 channels, is "
-        "missed by the job without steps too.\n"
-        "No choice in the program was made on these files, except for what their detectors publish.\n"
+        "Bars were set before their values were measured, except two: the channels with tracks of the misconfigured twin, and the harm "
+        "of the wave on a board.\n"
+        "Some choices in the program were made with a look at the raw groups of MicroBooNE: rules of `coherent` on the chirping and the "
+        "noisy group ([reasons](decisions/coherent-noise.md)), the order of `channels` and `coherent` and the limit of dead channels on "
+        "the chirping group and its twin ([reasons](decisions/noise-order.md)), and the use of the noise of a view in `channels` on all "
+        "three groups ([reasons](decisions/raw-data.md#dead-and-noisy-channels)).\n"
+        "For these choices the groups are no independent test.\n"
+        "The misconfigured group and the events of ProtoDUNE were used for no choice, except for what their detectors publish.\n"
         + about(result),
         "## Bars\n",
         f"{bar_counts(result)}.\n",

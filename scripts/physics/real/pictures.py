@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -44,10 +44,9 @@ class Curve:
 
 @dataclass
 class Gallery:
-    """Folder of the pictures. written: names of the files."""
+    """Folder of the pictures."""
 
     folder: Path
-    written: list[str] = field(default_factory=list)
 
     def save(self, name: str, figure: Figure) -> str:
         """Write a figure as `name`.png with few colours; return the name of the file."""
@@ -59,7 +58,6 @@ class Gallery:
         with Image.open(stream) as picture, output_file(self.folder / file) as partial:
             few = picture.convert("RGB").quantize(COLOURS, dither=Image.Dither.NONE)
             few.save(partial, format="png", optimize=True)
-        self.written.append(file)
         return file
 
     def images(self, name: str, panels: Sequence[Panel], columns: int = 1, height: float = 1.8) -> str:

@@ -70,5 +70,9 @@ def result_of(study: Study, context: Context) -> dict[str, Any]:
         "tables": [vars(table) for table in found.tables],
         "pictures": [{"file": name, "caption": caption} for name, caption in found.pictures],
         "problems": found.problems,
-        "bars": [bar(study.name, limit, found.values.get(limit.key), reason) for limit in study.limits],
+        "bars": [
+            bar(study.name, limit, found.values.get(limit.key), reason)
+            for limit in study.limits
+            if limit.key in found.values or not limit.is_optional
+        ],
     }

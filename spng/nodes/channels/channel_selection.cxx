@@ -48,8 +48,7 @@ BadTicks bad_ticks_of(const at::Tensor& ids, const std::vector<ChannelRange>& ba
     offset[0] = 0;
     for (std::int64_t row = 0; row < ids.numel(); ++row) {
         const auto found = by_channel.find(id[row]);
-        is_masked[row] = found != by_channel.end() && !found->second.empty();
-        if (is_masked[row]) {
+        if (found != by_channel.end()) {
             for (const auto& range : found->second) {
                 const std::int64_t begin = std::clamp<std::int64_t>(range.begin, 0, ticks);
                 const std::int64_t end = std::clamp<std::int64_t>(range.end, begin, ticks);
@@ -59,6 +58,7 @@ BadTicks bad_ticks_of(const at::Tensor& ids, const std::vector<ChannelRange>& ba
             }
         }
         offset[row + 1] = static_cast<std::int64_t>(ends.size() / 2);
+        is_masked[row] = offset[row + 1] > offset[row];
     }
     result.ranges = at::empty({offset[ids.numel()], 2}, at::kLong);
     std::copy(ends.begin(), ends.end(), result.ranges.mutable_data_ptr<std::int64_t>());

@@ -25,7 +25,7 @@ double largest_sample(int bits);
 /// Bad ticks of rows, on the host.
 struct BadTicks {
     at::Tensor offsets, ranges; ///< as in RowTable
-    at::Tensor is_masked;       ///< (row) bool: the channel has bad ticks, within the readout or beyond it
+    at::Tensor is_masked;       ///< (row) bool: the channel has bad ticks
 };
 
 /// Find the bad ticks of rows. Ranges are clipped to the readout; those that touch or overlap become one.

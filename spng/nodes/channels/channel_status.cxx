@@ -2,17 +2,15 @@
 #include "spng/nodes/channels/channel_status.h"
 
 #include "WireCellSpng/TorchnvTools.h"
-#include "spng/core/log/input_warning.h"
 #include "spng/detector/channel_list.h"
 #include "spng/detector/view_groups.h"
 #include "spng/detector/wire_noise.h"
 #include "spng/device/context.h"
-#include "spng/device/late_values.h"
 #include "spng/graph/memory_rule.h"
-#include "spng/instrument/meter/unmeasured.h"
 #include "spng/nodes/decon/torch_frer_spectrum.h"
 #include "spng/nodes/noise/board_rows.h"
 #include "spng/nodes/noise/coherent_noise.h"
+#include "spng/nodes/noise/tick_ranges.h"
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/full.h>
@@ -20,7 +18,6 @@
 #include <ATen/ops/stack.h>
 #include <ATen/ops/tensor.h>
 
-#include <cstdio>
 #include <limits>
 
 namespace spng {
@@ -43,7 +40,7 @@ const Registration<ChannelStatus> registration{
      .text = "finds dead and noisy channels by their noise and marks them as bad",
      .memory = memory_rule<ChannelStatus>({.call = plan_memory})}};
 
-/// Return the counts for ChannelStatus::watch().
+/// Return the counts for the watch.
 at::Tensor counts_of(const at::Tensor& good, const at::Tensor& fault) {
     const auto are = [&](ChannelFault which) { return fault == static_cast<int>(which); };
     const auto dead = are(ChannelFault::dead), noisy = are(ChannelFault::noisy);
@@ -127,7 +124,8 @@ at::Tensor ChannelStatus::faults_of(const at::Tensor& waveforms, const ChannelTa
     };
     if (m_boards.defined()) {
         judge(waveforms, SharedNoise::kept);
-        judge(remove_coherent_noise(waveforms, good, m_boards), SharedNoise::removed);
+        judge(remove_coherent_noise(waveforms, good, m_boards, {}, found_bad_ticks(channels)),
+              SharedNoise::removed);
     } else {
         judge(waveforms, m_rule.shared_noise);
     }
@@ -142,51 +140,14 @@ Ports ChannelStatus::process(const Ports& inputs) {
     tensor.data = tensor.data.to(context().device());
     channels->fault = faults_of(tensor.data, *channels);
     channels->good = channels->good & (channels->fault == static_cast<int>(ChannelFault::none));
-    if (event.late_values) {
-        // A CUDA graph may keep this for events of later runs.
-        event.late_values->add(name().text(), counts_of(channels->good, channels->fault), channels->ids,
-                               [this, views = channels->views](const at::Tensor& counts) {
-                                   watch(counts, views);
-                                   return Notes{};
-                               });
-    } else if (context().device().is_cpu() && !instrument::Unmeasured::is_on()) { // a warm-up is no event
-        watch(counts_of(channels->good, channels->fault), channels->views);
-    }
+    m_watch.observe(name().text(), event, *channels, counts_of(channels->good, channels->fault),
+                    config().max_bad_share);
     tensor.channels = std::move(channels);
     return {std::make_shared<const TensorSet>(inputs[0]->event_ptr(), std::vector{std::move(tensor)})};
 }
 
-void ChannelStatus::watch(const at::Tensor& counts, const std::vector<std::string>& views) {
-    const auto* value = counts.const_data_ptr<std::int64_t>();
-    const std::size_t count = views.size();
-    const std::lock_guard lock(m_mutex);
-    for (std::size_t view = 0; view < count; ++view) {
-        const auto judged = value[view], dead = value[count + view], noisy = value[2 * count + view];
-        if (static_cast<double>(dead + noisy) <= config().max_bad_share * static_cast<double>(judged) ||
-            !(is_strict() || m_warned.insert(view).second)) {
-            continue;
-        }
-        char limit[32];
-        std::snprintf(limit, sizeof limit, "%.3g %%", 100 * config().max_bad_share);
-        m_warnings.push_back(warn_about_input(
-            name().text(),
-            {.what = "the step channels masks many channels of a view",
-             .where = "view " + views[view],
-             .seen = std::to_string(dead) + " dead and " + std::to_string(noisy) + " noisy of " +
-                     std::to_string(judged) + " channels",
-             .expected = std::string("at most ") + limit + " of the channels that are present and not masked",
-             .hint =
-                 "compare the noise with the files of the detector (gain, noise spectra, boards that share "
-                 "noise); allow a larger share with -A max_bad_share=SHARE, or keep the channels with "
-                 "another -A noise_filter"}));
-    }
-}
-
 instrument::InputReport ChannelStatus::input_report() const {
-    const std::lock_guard lock(m_mutex);
-    instrument::InputReport report;
-    report.warnings = m_warnings;
-    return report;
+    return m_watch.report();
 }
 
 } // namespace spng

@@ -6,9 +6,8 @@
 #include "spng/instrument/report/input_report.h"
 #include "spng/io/data_file_reader.h"
 #include "spng/nodes/channels/channel_faults.h"
+#include "spng/nodes/noise/masked_share.h"
 
-#include <mutex>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -67,7 +66,7 @@ struct ChannelStatusConfig {
                   "expected noise"),
             field(&C::block, "block", "ticks", at_least(64),
                   "length of the blocks in which noise is measured"),
-            field(&C::max_bad_share, "max_bad_share", "1", any(),
+            field(&C::max_bad_share, "max_bad_share", "1", between(0, 1),
                   "warn if a larger share of a view's channels has a fault"));
     }
 };
@@ -93,16 +92,11 @@ private:
     const std::string& data_file_name() const override { return config().spectra; }
     /// Return the fault of each channel, (view, channel) uint8, also those found earlier.
     at::Tensor faults_of(const at::Tensor& waveforms, const ChannelTable& channels) const;
-    /// Warn about views with many faults, each once.
-    /// @param counts  (3, view) int64 on the host: good channels before, dead ones, noisy ones
-    void watch(const at::Tensor& counts, const std::vector<std::string>& views);
 
     ChannelFaultRule m_rule;
     ExpectedNoise m_expected;
     at::Tensor m_boards; ///< (board, member) int64 rows of the input, on the device; undefined without boards
-    mutable std::mutex m_mutex;
-    std::set<std::size_t> m_warned; ///< indices of views
-    std::vector<std::string> m_warnings;
+    MaskedShareWatch m_watch{"channels", {"dead", "noisy"}};
 };
 
 } // namespace spng

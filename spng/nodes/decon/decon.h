@@ -64,7 +64,8 @@ private:
     std::vector<const Torch1DSpectrum*> m_wire_filters;
     /// By padded ticks; shared with the nodes that have equal kernels.
     std::shared_ptr<TensorsByLength> m_kernels;
-    TensorsByLength m_band_kernels; ///< by padded ticks and channels
+    /// By padded ticks and channels. Bands are for the CPU, where only the latest kernel is kept.
+    TensorsByLength m_band_kernels;
 };
 
 } // namespace spng

@@ -11,9 +11,21 @@ RowBand row_band(const ChannelTable& channels, std::int64_t margin) {
     const at::Tensor fault = channels.fault.defined() ? channels.fault.contiguous() : at::Tensor();
     const auto* is_good = good.const_data_ptr<bool>();
     const auto* fault_of = fault.defined() ? fault.const_data_ptr<std::uint8_t>() : nullptr;
+    const auto has_bad_ticks = [&channels](std::int64_t row) {
+        return std::ranges::any_of(channels.bad_ticks, [row](const BadTickRanges& each) {
+            const std::int64_t ranges = each.ticks.size(2);
+            const auto* tick = each.ticks.const_data_ptr<std::int32_t>() + 2 * ranges * row;
+            for (std::int64_t range = 0; range < ranges; ++range) {
+                if (tick[2 * range] < tick[2 * range + 1]) {
+                    return true;
+                }
+            }
+            return false;
+        });
+    };
     const auto is_used = [&](std::int64_t row) {
         for (std::int64_t i = row; i < views * rows; i += rows) {
-            if (is_good[i] || (fault_of != nullptr && fault_of[i] != 0)) {
+            if (is_good[i] || (fault_of != nullptr && fault_of[i] != 0) || has_bad_ticks(i)) {
                 return true;
             }
         }

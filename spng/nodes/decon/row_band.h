@@ -15,9 +15,9 @@ struct RowBand {
     std::int64_t count = 0;
 };
 
-/// Return the rows from the first to the last one that is good or has a fault, in any view, with `margin` rows on both
-/// sides. Return all rows if the band has more than half of them, and 2 margin + 1 rows if there is no such row.
-/// Reads the masks, so they are on the host.
+/// Return the rows from the first to the last one that is good or has a fault or bad ticks, in any view, with `margin`
+/// rows on both sides. Return all rows if the band has more than half of them, and 2 margin + 1 rows if there is no such
+/// row. Reads the masks, so they are on the host.
 RowBand row_band(const ChannelTable& channels, std::int64_t margin);
 
 /// Return the channels of a band.

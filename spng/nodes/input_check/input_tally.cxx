@@ -73,8 +73,10 @@ void InputTally::add(std::uint64_t event, const std::vector<Selected>& groups) {
     for (const auto& [anode, counts] : of_anode) {
         warn_about_channels(anode, event, counts);
     }
-    for (const auto& selected : groups) {
-        warn_about_few_channels(event, selected);
+    if (m_counts_dead) { // nothing measures noise in charge
+        for (const auto& selected : groups) {
+            warn_about_few_channels(event, selected);
+        }
     }
 }
 

@@ -24,7 +24,8 @@ public:
     /// @param max_bad_share  share of unusable or saturated channels of an anode above which it warns
     /// @param adc_bits       resolution of the digitiser
     /// @param check          null: do not compare the input with predictions
-    /// @param counts_dead    whether channels whose samples are all equal are dead
+    /// @param counts_dead    whether channels whose samples are all equal are dead; false for charge, whose views may
+    ///                       also have few channels
     InputTally(std::string logger, double max_bad_share, int adc_bits, const InputCheck* check,
                bool counts_dead = true);
 

@@ -42,6 +42,8 @@ constexpr std::int64_t row_buffers = 10; // waveforms as temporaries of a row
 
 std::vector<PlannedSet> plan_memory(const ChannelResponseConfig&, PlannedCall& call) {
     const PlannedTensor& adc = call.inputs.at(0).at(0);
+    // The samples as real numbers, and the listed rows before and after their correction: at most all rows.
+    const auto real = call.scratch(MemoryUse::input, 3 * adc.samples() * call.real);
     const auto working = call.scratch(MemoryUse::input, composition_bytes);
     return {{call.make(adc, MemoryUse::input, call.real)}};
 }

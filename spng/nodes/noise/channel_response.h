@@ -24,7 +24,7 @@ struct ChannelResponseConfig {
             field(&C::groups, "groups", "", not_empty(), "name of the SPNGViewGroups component"),
             field(&C::group, "group", "", required(), "name of the view group of the input"),
             field(&C::elec_response, "elec_response", "", not_empty(),
-                  "name of the ColdElecResponse component, the nominal electronics"),
+                  "name of the ColdElecResponse or WarmElecResponse component, the nominal electronics"),
             field(&C::channel_list, "channel_list", "", not_empty(),
                   "name of the SPNGChannelList component with the electronics of channels"),
             field(&C::readout_period, "readout_period", "ns", above(0), "sampling period of the waveforms"));
@@ -58,7 +58,7 @@ protected:
     Ports process(const Ports& inputs) override;
 
 private:
-    at::Tensor m_kernels; ///< on the device
+    at::Tensor m_kernels; ///< (kind, response_kernel_ticks) real, on the device
     at::Tensor
         m_rows; ///< (listed) int64 rows of the input with all axes but the last flattened, on the device
     at::Tensor m_kinds; ///< (listed) int64, on the device

@@ -11,6 +11,7 @@
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/arange.h>
 #include <ATen/ops/cat.h>
+#include <ATen/ops/cummax.h>
 #include <ATen/ops/stack.h>
 #include <ATen/ops/where.h>
 #include <ATen/ops/zeros.h>
@@ -24,6 +25,7 @@ namespace {
 
 constexpr std::int64_t min_run = 5;  // quiet blocks
 constexpr double whole_share = 0.99; // of quiet blocks, from which the rest of the readout is bad too
+constexpr double range_share = 0.5;  // of quiet blocks in the range from the first to the last run
 
 std::vector<PlannedSet> plan_memory(const ChirpingConfig&, PlannedCall& call) {
     const PlannedTensor& adc = call.inputs.at(0).at(0);
@@ -57,8 +59,14 @@ at::Tensor blocks_of(const at::Tensor& quiet, double max_alternation) {
     }
     const auto start = at::arange(runs.size(1), quiet.options().dtype(at::kLong));
     const auto is_whole = count >= static_cast<double>(blocks) * whole_share;
-    const auto first = at::where(is_whole, 0, std::get<0>(at::where(runs, start, blocks).min(1)));
-    const auto end = at::where(is_whole, blocks, std::get<0>(at::where(runs, start + min_run, 0).max(1)));
+    auto first = at::where(is_whole, 0, std::get<0>(at::where(runs, start, blocks).min(1)));
+    auto end = at::where(is_whole, blocks, std::get<0>(at::where(runs, start + min_run, 0).max(1)));
+    const auto block = at::arange(blocks, start.options());
+    const auto length = block - std::get<0>(at::cummax(at::where(quiet, -1, block), 1)); // of the run so far
+    const auto [longest, last] = length.max(1);
+    const auto is_sparse = count < (end - first) * range_share;
+    first = at::where(is_sparse, last + 1 - longest, first);
+    end = at::where(is_sparse, last + 1, end);
     const auto is_one_run = (count * max_alternation < 2) & (end - first == count);
     const auto chirps = runs.any(1) & ((alternating < count * max_alternation) | is_one_run);
     return at::where(chirps.unsqueeze(1), at::stack({first, end}, 1), 0);
@@ -112,10 +120,12 @@ Ports Chirping::process(const Ports& inputs) {
     auto channels = std::make_shared<ChannelTable>(*tensor.channels);
     const auto ticks = chirping_ranges(tensor.data, channels->good, config());
     const std::int64_t length = tensor.data.size(-1);
-    const auto whole = (ticks.select(-1, 1) - ticks.select(-1, 0)).squeeze(-1) >= length;
-    channels->good = channels->good & whole.logical_not();
+    m_watch.observe(name().text(), inputs[0]->event(), *channels,
+                    mostly_bad_counts(channels->good, ticks, length), config().max_bad_share);
+    const auto span = (ticks.select(-1, 1) - ticks.select(-1, 0)).squeeze(-1);
+    channels->good = channels->good & ((span > 0) & (span >= length)).logical_not();
     channels->bad_ticks.push_back({"chirp", tensor.axes.back().period, ticks});
-    tensor.data = bridge_ranges(tensor.data.to(context().real()), ticks, /*picks_rows=*/tensor.data.is_cpu());
+    tensor.data = bridge_bad_ticks(tensor.data.to(context().real()), *channels);
     tensor.channels = std::move(channels);
     return {std::make_shared<const TensorSet>(inputs[0]->event_ptr(), std::vector{std::move(tensor)})};
 }

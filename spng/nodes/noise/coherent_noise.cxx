@@ -24,12 +24,19 @@ constexpr double half_count = 0.5;   // [ADC]
 constexpr double odd_share = 0.2;    // of the variance, see remove_coherent_noise()
 
 /// Return half the distance between the 16 % and 84 % order statistics: sigma of a Gaussian, robust against
-/// signals.
+/// signals. 0 without good ticks.
+/// @param bad  flags of the ticks that do not count; null: all count
 template <class Real>
-SPNG_MULTIVERSION double spread(const Real* values, std::int64_t ticks, OrderedKey<Real>* keys) {
+SPNG_MULTIVERSION double spread(const Real* values, std::int64_t ticks, OrderedKey<Real>* keys,
+                                const std::uint8_t* bad = nullptr) {
     std::int64_t count = 0;
     for (std::int64_t tick = 0; tick < ticks; tick += sampling) {
-        keys[count++] = ordered_key(values[tick]);
+        if (bad == nullptr || bad[tick] == 0) {
+            keys[count++] = ordered_key(values[tick]);
+        }
+    }
+    if (count == 0) {
+        return 0;
     }
     const auto range = range_of_keys(keys, count);
     const auto last = static_cast<double>(count - 1);
@@ -147,13 +154,19 @@ template <class Real>
 struct Workspace {
     std::vector<Real> deviations, difference, smoothed, common, sum, mean;
     std::vector<std::uint8_t> signal, common_signal, estimated;
+    std::vector<std::vector<std::uint8_t>> bad; ///< flags of the bad ticks, by member; empty: none
     std::vector<std::int32_t> count;
     std::vector<OrderedKey<Real>> keys;
 
     Workspace(std::int64_t members, std::int64_t ticks)
         : deviations(members * ticks), difference(ticks), smoothed(ticks), common(ticks), sum(ticks),
-          mean(ticks), signal(members * ticks), common_signal(ticks), estimated(ticks), count(ticks),
-          keys(ticks) {}
+          mean(ticks), signal(members * ticks), common_signal(ticks), estimated(ticks), bad(members),
+          count(ticks), keys(ticks) {}
+
+    /// Return the flags of the bad ticks of a member; null: none.
+    const std::uint8_t* bad_ticks(std::size_t member) const {
+        return bad[member].empty() ? nullptr : bad[member].data();
+    }
 };
 
 /// Noise of a channel, and its part in the estimate.
@@ -185,10 +198,10 @@ double lower_median(const std::vector<BoardChannel>& members, Value&& value) {
 /// Mark the ticks where the running means of the values exceed their own noise.
 template <class Real>
 void mark_smoothed(const Real* values, std::int64_t ticks, double threshold, std::int64_t half,
-                   Workspace<Real>& work, std::uint8_t* signal) {
+                   Workspace<Real>& work, std::uint8_t* signal, const std::uint8_t* bad = nullptr) {
     if (half > 0) {
         smooth(values, ticks, half, work.smoothed.data());
-        const double limit = threshold * spread(work.smoothed.data(), ticks, work.keys.data());
+        const double limit = threshold * spread(work.smoothed.data(), ticks, work.keys.data(), bad);
         mark_beyond(work.smoothed.data(), ticks, limit, signal);
     }
 }
@@ -276,7 +289,7 @@ std::vector<BoardChannel> find_members(const Sample* from, std::int64_t ticks,
     for (std::size_t i = 0; i < rows.size(); ++i) {
         Real* deviation = work.deviations.data() + static_cast<std::int64_t>(i) * ticks;
         find_deviation(from + rows[i] * ticks, ticks, work, deviation);
-        members[i].raw = spread(deviation, ticks, work.keys.data());
+        members[i].raw = spread(deviation, ticks, work.keys.data(), work.bad_ticks(i));
     }
     const double max_raw =
         rule.max_noise * lower_median(members, [](const BoardChannel& each) { return each.raw; });
@@ -299,9 +312,13 @@ std::vector<BoardChannel> find_members(const Sample* from, std::int64_t ticks,
         for (std::int64_t tick = 0; tick < ticks; ++tick) {
             work.difference[tick] = deviation[tick] - work.common[tick];
         }
-        members[i].rest = spread(work.difference.data(), ticks, work.keys.data());
+        const std::uint8_t* bad = work.bad_ticks(i);
+        members[i].rest = spread(work.difference.data(), ticks, work.keys.data(), bad);
         mark_beyond(work.difference.data(), ticks, rule.threshold * members[i].rest, signal);
-        mark_smoothed(work.difference.data(), ticks, rule.threshold, rule.half_smoothing, work, signal);
+        mark_smoothed(work.difference.data(), ticks, rule.threshold, rule.half_smoothing, work, signal, bad);
+        for (std::int64_t tick = 0; bad != nullptr && tick < ticks; ++tick) {
+            signal[tick] |= bad[tick];
+        }
         widen(signal, ticks, rule.padding);
         members[i].coupling = members[i].raw > 0 ? fitted_coupling(deviation, work.common.data(), signal,
                                                                    ticks, members[i].rest, common_noise)
@@ -355,14 +372,33 @@ void clean_group(const Sample* from, Real* to, std::int64_t ticks, const std::ve
     }
 }
 
+/// Flag the ticks in ranges.
+/// @param ranges  begin and end tick of each; equal for no range
+/// @return empty without ranges
+std::vector<std::uint8_t> flagged(const std::int32_t* ranges, std::int64_t count, std::int64_t ticks) {
+    std::vector<std::uint8_t> flags;
+    for (std::int64_t range = 0; range < count; ++range) {
+        const std::int64_t begin = std::max(ranges[2 * range], 0);
+        const std::int64_t end = std::min<std::int64_t>(ranges[2 * range + 1], ticks);
+        if (begin < end) {
+            flags.resize(static_cast<std::size_t>(ticks));
+            std::fill(flags.begin() + begin, flags.begin() + end, 1);
+        }
+    }
+    return flags;
+}
+
+/// @param bad  int32 (..., channel, range, 2), contiguous
 template <class Sample, class Real>
 void clean_groups(const at::Tensor& waveforms, const bool* good, const at::Tensor& groups,
-                  const CoherentNoiseRule& rule, at::Tensor& result) {
+                  const at::Tensor& bad, const CoherentNoiseRule& rule, at::Tensor& result) {
     const std::int64_t ticks = waveforms.size(-1);
     const std::int64_t members = groups.size(1);
     const auto* from = waveforms.const_data_ptr<Sample>();
     const auto* members_of = groups.const_data_ptr<std::int64_t>();
     auto* to = result.mutable_data_ptr<Real>();
+    const auto* bad_ranges = bad.const_data_ptr<std::int32_t>();
+    const std::int64_t ranges = bad.size(-2);
     at::parallel_for(0, groups.size(0), 1, [&](std::int64_t begin, std::int64_t end) {
         Workspace<Real> work(members, ticks);
         std::vector<std::int64_t> rows;
@@ -371,6 +407,7 @@ void clean_groups(const at::Tensor& waveforms, const bool* good, const at::Tenso
             for (std::int64_t member = 0; member < members; ++member) {
                 const std::int64_t row = members_of[group * members + member];
                 if (good[row]) {
+                    work.bad[rows.size()] = flagged(bad_ranges + 2 * ranges * row, ranges, ticks);
                     rows.push_back(row);
                 } else {
                     std::copy_n(from + row * ticks, ticks, to + row * ticks);
@@ -384,9 +421,9 @@ void clean_groups(const at::Tensor& waveforms, const bool* good, const at::Tenso
 }
 
 at::Tensor remove_coherent_noise_cpu(const at::Tensor& waveforms, const at::Tensor& good,
-                                     const at::Tensor& groups, double threshold, double common_threshold,
-                                     std::int64_t half_smoothing, std::int64_t padding, double min_fraction,
-                                     double max_noise) {
+                                     const at::Tensor& groups, const at::Tensor& bad, double threshold,
+                                     double common_threshold, std::int64_t half_smoothing,
+                                     std::int64_t padding, double min_fraction, double max_noise) {
     const CoherentNoiseRule rule{threshold, common_threshold, half_smoothing,
                                  padding,   min_fraction,     max_noise};
     const auto type = waveforms.scalar_type() == at::kDouble ? at::kDouble : at::kFloat;
@@ -397,16 +434,17 @@ at::Tensor remove_coherent_noise_cpu(const at::Tensor& waveforms, const at::Tens
     const auto input = waveforms.contiguous();
     const auto flags = good.contiguous();
     const auto rows = groups.contiguous();
+    const auto ranges = bad.contiguous();
     const bool* good_rows = flags.const_data_ptr<bool>();
     switch (waveforms.scalar_type()) {
     case at::kShort:
-        clean_groups<std::int16_t, float>(input, good_rows, rows, rule, result);
+        clean_groups<std::int16_t, float>(input, good_rows, rows, ranges, rule, result);
         break;
     case at::kFloat:
-        clean_groups<float, float>(input, good_rows, rows, rule, result);
+        clean_groups<float, float>(input, good_rows, rows, ranges, rule, result);
         break;
     default:
-        clean_groups<double, double>(input, good_rows, rows, rule, result);
+        clean_groups<double, double>(input, good_rows, rows, ranges, rule, result);
         break;
     }
     return result;
@@ -415,7 +453,8 @@ at::Tensor remove_coherent_noise_cpu(const at::Tensor& waveforms, const at::Tens
 } // namespace
 
 at::Tensor remove_coherent_noise(const at::Tensor& waveforms, const at::Tensor& good,
-                                 const at::Tensor& groups, const CoherentNoiseRule& rule) {
+                                 const at::Tensor& groups, const CoherentNoiseRule& rule,
+                                 const at::Tensor& bad_ticks) {
     const char* name = "remove_coherent_noise";
     require_tensor((is_real(waveforms) || (waveforms.defined() && waveforms.scalar_type() == at::kShort)) &&
                        waveforms.dim() >= 2,
@@ -426,16 +465,24 @@ at::Tensor remove_coherent_noise(const at::Tensor& waveforms, const at::Tensor& 
                        groups.numel() == good.numel(),
                    name, "groups", groups,
                    "int64 (group, member), " + std::to_string(good.numel()) + " rows in total");
+    auto shape = good.sizes().vec();
+    shape.insert(shape.end(), {bad_ticks.defined() && bad_ticks.dim() >= 2 ? bad_ticks.size(-2) : 0, 2});
+    require_tensor(!bad_ticks.defined() ||
+                       (bad_ticks.scalar_type() == at::kInt && bad_ticks.sizes() == at::IntArrayRef(shape)),
+                   name, "bad ticks", bad_ticks,
+                   "int32 (..., channel, range, 2), for the rows of " + describe_tensor(waveforms));
+    const auto bad = bad_ticks.defined() ? bad_ticks : at::empty(shape, good.options().dtype(at::kInt));
     static const auto operation =
         find_operator<decltype(remove_coherent_noise_cpu)>("spng::remove_coherent_noise");
-    return operation.call(waveforms, good, groups, rule.threshold, rule.common_threshold, rule.half_smoothing,
-                          rule.padding, rule.min_fraction, rule.max_noise);
+    return operation.call(waveforms, good, groups, bad, rule.threshold, rule.common_threshold,
+                          rule.half_smoothing, rule.padding, rule.min_fraction, rule.max_noise);
 }
 
 TORCH_LIBRARY_FRAGMENT(spng, library) {
-    library.def("remove_coherent_noise(Tensor waveforms, Tensor good, Tensor groups, float threshold, "
-                "float common_threshold, int half_smoothing, int padding, float min_fraction, float "
-                "max_noise) -> Tensor");
+    library.def(
+        "remove_coherent_noise(Tensor waveforms, Tensor good, Tensor groups, Tensor bad_ticks, "
+        "float threshold, float common_threshold, int half_smoothing, int padding, float min_fraction, float "
+        "max_noise) -> Tensor");
 }
 
 TORCH_LIBRARY_IMPL(spng, CPU, library) {

@@ -44,6 +44,7 @@ inline constexpr std::int64_t coherent_noise_buffers = 3;
 ///   channels have the coupling 1, except constant ones, which have 0.
 /// - Members are the quiet channels with the coupling 1 and with sigma(d - c) of at most max_noise times its lower median
 ///   over the quiet channels. The mean is multiplied by the coupling of the channel from which it is subtracted.
+/// - Bad ticks of a channel are in none of its sigmas and count as ticks with signal.
 /// - Where fewer than max(2, min_fraction * members) are left, the estimate is interpolated linearly in time, held constant
 ///   before the first and after the last estimate, and 0 if there is none.
 ///
@@ -53,10 +54,13 @@ inline constexpr std::int64_t coherent_noise_buffers = 3;
 /// @param good       (..., channel) bool: the other channels do not contribute and are not changed
 /// @param groups     (group, member) int64 on the device of `waveforms`: indices of rows of `waveforms`, with
 ///                   all axes but the last flattened; each row once
+/// @param bad_ticks  (..., channel, range, 2) int32: begin and end tick of straight lines that earlier steps have put into
+///                   the waveforms; equal for no range; undefined: none
 /// @return shape of `waveforms`, float64 for float64 and float32 otherwise; the baseline of a channel is kept
 /// @throws Error(Internal) for other shapes or types
 /// One operator call: spng::remove_coherent_noise.
 at::Tensor remove_coherent_noise(const at::Tensor& waveforms, const at::Tensor& good,
-                                 const at::Tensor& groups, const CoherentNoiseRule& rule = {});
+                                 const at::Tensor& groups, const CoherentNoiseRule& rule = {},
+                                 const at::Tensor& bad_ticks = {});
 
 } // namespace spng

@@ -4,6 +4,7 @@
 #include "spng/core/row_chunks.h"
 #include "spng/nodes/noise/coherent_noise.h"
 #include "spng/nodes/noise/robust_spread.h"
+#include "spng/nodes/noise/tick_ranges.h"
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/arange.h>
@@ -28,8 +29,10 @@ constexpr std::int64_t sampling = 4; // this and the others as in coherent_noise
 constexpr double half_count = 0.5;
 constexpr double odd_share = 0.2;
 
-at::Tensor spread(const at::Tensor& values) {
-    return robust_spread(values.slice(-1, 0, std::nullopt, sampling));
+/// @param bad  bool, ticks that do not count; undefined: all count
+at::Tensor spread(const at::Tensor& values, const at::Tensor& bad = {}) {
+    const auto sampled = [](const at::Tensor& all) { return all.slice(-1, 0, std::nullopt, sampling); };
+    return bad.defined() ? robust_spread(sampled(values), sampled(bad)) : robust_spread(sampled(values));
 }
 
 at::Tensor smooth(const at::Tensor& values, std::int64_t half) {
@@ -38,13 +41,14 @@ at::Tensor smooth(const at::Tensor& values, std::int64_t half) {
 }
 
 /// Return where the values, with this noise, or their running means exceed the noise.
-at::Tensor is_signal(const at::Tensor& values, const at::Tensor& noise, double threshold, std::int64_t half) {
+at::Tensor is_signal(const at::Tensor& values, const at::Tensor& noise, double threshold, std::int64_t half,
+                     const at::Tensor& bad = {}) {
     auto found = values.abs() > noise * threshold;
     if (half > 0) {
         const auto smoothed = smooth(values, half);
-        found = found | (smoothed.abs() > spread(smoothed) * threshold);
+        found = found | (smoothed.abs() > spread(smoothed, bad) * threshold);
     }
-    return found;
+    return bad.defined() ? found | bad : found;
 }
 
 /// Return where a group's median shows signals on all channels, (group, 1, tick).
@@ -81,17 +85,19 @@ at::Tensor bridged(const at::Tensor& mean, const at::Tensor& estimated) {
 
 /// @param samples  (group, channel, tick)
 /// @param alive    (group, channel, 1)
-at::Tensor cleaned_groups(const at::Tensor& samples, const at::Tensor& alive, const CoherentNoiseRule& rule) {
+/// @param bad      (group, channel, tick), or undefined
+at::Tensor cleaned_groups(const at::Tensor& samples, const at::Tensor& alive, const at::Tensor& bad,
+                          const CoherentNoiseRule& rule) {
     const auto deviation = at::where(alive, samples - std::get<0>(samples.median(-1, /*keepdim=*/true)), 0);
-    const auto raw = spread(deviation);
+    const auto raw = spread(deviation, bad);
     const auto changes = alive & (raw > 0);
     const auto quiet = changes & (raw <= median_of(raw, changes) * rule.max_noise);
     const auto common = median_of(deviation, quiet).nan_to_num(0);
 
     const auto common_noise = spread(common);
     const auto difference = deviation - common;
-    const auto rest = spread(difference);
-    const auto signal = is_signal(difference, rest, rule.threshold, rule.half_smoothing) |
+    const auto rest = spread(difference, bad);
+    const auto signal = is_signal(difference, rest, rule.threshold, rule.half_smoothing, bad) |
                         is_common_signal(common, common_noise, rule);
     const auto widened =
         at::max_pool1d(signal.to(at::kFloat), {2 * rule.padding + 1}, {1}, {rule.padding}) > 0;
@@ -117,9 +123,10 @@ at::Tensor cleaned_groups(const at::Tensor& samples, const at::Tensor& alive, co
 }
 
 at::Tensor remove_coherent_noise_composite(const at::Tensor& waveforms, const at::Tensor& good,
-                                           const at::Tensor& groups, double threshold,
-                                           double common_threshold, std::int64_t half_smoothing,
-                                           std::int64_t padding, double min_fraction, double max_noise) {
+                                           const at::Tensor& groups, const at::Tensor& bad_ticks,
+                                           double threshold, double common_threshold,
+                                           std::int64_t half_smoothing, std::int64_t padding,
+                                           double min_fraction, double max_noise) {
     const CoherentNoiseRule rule{threshold, common_threshold, half_smoothing,
                                  padding,   min_fraction,     max_noise};
     const auto type = waveforms.scalar_type() == at::kDouble ? at::kDouble : at::kFloat;
@@ -131,6 +138,7 @@ at::Tensor remove_coherent_noise_composite(const at::Tensor& waveforms, const at
     const auto rows = as_rows(waveforms);
     const auto flags = good.flatten();
     const auto result_rows = as_rows(result);
+    const auto bad = bad_ticks.reshape({rows.size(0), -1, 2});
     // This composition is used on every device, so its chunks are few: the limit is that of the memory plan
     // (coherent_noise_filter.cxx).
     const std::int64_t limit =
@@ -143,7 +151,10 @@ at::Tensor remove_coherent_noise_composite(const at::Tensor& waveforms, const at
             const auto channels = groups.narrow(0, first, count).flatten();
             const auto samples = rows.index_select(0, channels).view({count, -1, ticks}).to(type);
             const auto alive = flags.index_select(0, channels).view({count, -1, 1});
-            result_rows.index_copy_(0, channels, cleaned_groups(samples, alive, rule).flatten(0, 1));
+            const auto lines = bad.numel() == 0
+                                   ? at::Tensor{}
+                                   : ticks_in(bad.index_select(0, channels), ticks).view({count, -1, ticks});
+            result_rows.index_copy_(0, channels, cleaned_groups(samples, alive, lines, rule).flatten(0, 1));
         },
         limit);
     return result;

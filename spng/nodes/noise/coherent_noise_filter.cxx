@@ -45,8 +45,8 @@ void CoherentNoiseFilter::prepare_node(Environment& environment) {
 Ports CoherentNoiseFilter::process(const Ports& inputs) {
     NVTX_SCOPED_RANGE("CoherentNoiseFilter::remove");
     NamedTensor tensor = inputs[0]->only();
-    tensor.data =
-        remove_coherent_noise(tensor.data.to(context().device()), tensor.channels->good, m_boards, m_rule);
+    tensor.data = remove_coherent_noise(tensor.data.to(context().device()), tensor.channels->good, m_boards,
+                                        m_rule, found_bad_ticks(*tensor.channels));
     tensor.data = bridge_bad_ticks(tensor.data, *tensor.channels);
     return {std::make_shared<const TensorSet>(inputs[0]->event_ptr(), std::vector{std::move(tensor)})};
 }

@@ -4,6 +4,7 @@
 #include "WireCellSpng/TorchnvTools.h"
 #include "spng/device/context.h"
 #include "spng/graph/memory_rule.h"
+#include "spng/nodes/noise/tick_ranges.h"
 
 #include <string>
 
@@ -42,8 +43,10 @@ void HarmonicLineFilter::configured() {
 Ports HarmonicLineFilter::process(const Ports& inputs) {
     NVTX_SCOPED_RANGE("HarmonicLineFilter::remove");
     NamedTensor tensor = inputs[0]->only();
-    tensor.data = remove_harmonic_lines(tensor.data.to(context().device()), tensor.channels->good,
-                                        tensor.axes.back().period, m_rule);
+    const at::Tensor cleaned =
+        remove_harmonic_lines(tensor.data.to(context().device()), tensor.channels->good,
+                              tensor.axes.back().period, m_rule, found_bad_ticks(*tensor.channels));
+    tensor.data = bridge_bad_ticks(cleaned, *tensor.channels);
     return {std::make_shared<const TensorSet>(inputs[0]->event_ptr(), std::vector{std::move(tensor)})};
 }
 

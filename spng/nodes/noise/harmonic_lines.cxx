@@ -4,6 +4,7 @@
 #include "spng/core/row_chunks.h"
 #include "spng/core/tensor_checks.h"
 #include "spng/nodes/noise/robust_spread.h"
+#include "spng/nodes/noise/tick_ranges.h"
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/arange.h>
@@ -121,9 +122,10 @@ Lines strongest_lines(const at::Tensor& score, const at::Tensor& amplitude, std:
 /// Waveforms of one view, (channel, tick).
 class ViewFilter {
 public:
-    ViewFilter(const at::Tensor& rows, const at::Tensor& good, double tick, const HarmonicLineRule& rule,
-               const at::Tensor& result)
-        : m_rule(rule), m_rows(rows), m_good(good.unsqueeze(-1)), m_result(result), m_ticks(rows.size(1)) {
+    ViewFilter(const at::Tensor& rows, const at::Tensor& good, const at::Tensor& bad_ticks, double tick,
+               const HarmonicLineRule& rule, const at::Tensor& result)
+        : m_rule(rule), m_rows(rows), m_good(good.unsqueeze(-1)), m_bad_ticks(bad_ticks), m_result(result),
+          m_ticks(rows.size(1)) {
         const auto real = result.options();
         const std::int64_t frequencies = m_ticks / 2 + 1;
         m_spectrum =
@@ -159,7 +161,10 @@ private:
         const auto x = samples(first, count);
         const auto median = std::get<0>(x.slice(1, 0, std::nullopt, median_sampling).median(-1, true));
         const auto deviation = at::where(m_good.narrow(0, first, count), x - median, 0);
-        const auto quiet = without_signals(deviation, m_rule.signal_threshold);
+        auto quiet = without_signals(deviation, m_rule.signal_threshold);
+        if (m_bad_ticks.defined()) {
+            quiet = quiet & ticks_in(m_bad_ticks.narrow(0, first, count), m_ticks).logical_not();
+        }
         const auto spectrum = with_hann_window(at::fft_rfft(at::where(quiet, deviation, 0)));
         m_spectrum.narrow(0, first, count).copy_(spectrum);
         m_ratio.narrow(0, first, count).copy_(ratio_to_level(spectrum.abs()));
@@ -248,7 +253,7 @@ private:
     }
 
     const HarmonicLineRule& m_rule;
-    at::Tensor m_rows, m_good, m_result;
+    at::Tensor m_rows, m_good, m_bad_ticks, m_result;
     std::int64_t m_ticks;
     at::Tensor m_spectrum;  ///< (channel, frequency): H
     at::Tensor m_ratio;     ///< (channel, frequency): r
@@ -260,13 +265,17 @@ private:
 } // namespace
 
 at::Tensor remove_harmonic_lines(const at::Tensor& waveforms, const at::Tensor& good, double tick,
-                                 const HarmonicLineRule& rule) {
+                                 const HarmonicLineRule& rule, const at::Tensor& bad_ticks) {
     const char* name = "remove_harmonic_lines";
     require_tensor((is_real(waveforms) || (waveforms.defined() && waveforms.scalar_type() == at::kShort)) &&
                        waveforms.dim() == 3,
                    name, "waveforms", waveforms, "int16, float32 or float64 (view, channel, tick)");
     require_tensor(is_mask(good) && good.sizes() == waveforms.sizes().slice(0, 2), name,
                    "mask of good channels", good, "bool, one for each row of " + describe_tensor(waveforms));
+    require_tensor(!bad_ticks.defined() || (bad_ticks.scalar_type() == at::kInt && bad_ticks.dim() == 4 &&
+                                            bad_ticks.sizes().slice(0, 2) == good.sizes()),
+                   name, "bad ticks", bad_ticks,
+                   "int32 (view, channel, range, 2), for the rows of " + describe_tensor(waveforms));
     const auto type = waveforms.scalar_type() == at::kDouble ? at::kDouble : at::kFloat;
     auto result = at::empty(waveforms.sizes(), waveforms.options().dtype(type));
     // A shorter readout has too few frequencies for a local median.
@@ -274,7 +283,9 @@ at::Tensor remove_harmonic_lines(const at::Tensor& waveforms, const at::Tensor& 
         return result.copy_(waveforms);
     }
     for (std::int64_t view = 0; view < waveforms.size(0); ++view) {
-        ViewFilter(waveforms.select(0, view), good.select(0, view), tick, rule, result.select(0, view)).run();
+        const auto bad = bad_ticks.defined() ? bad_ticks.select(0, view) : at::Tensor{};
+        ViewFilter(waveforms.select(0, view), good.select(0, view), bad, tick, rule, result.select(0, view))
+            .run();
     }
     return result;
 }

@@ -54,13 +54,16 @@ inline constexpr std::int64_t harmonic_line_buffers = 3;
 ///     2 / n H(k) (1 - e^2) / sinc(e) / w exp(i pi (2 (k + e) t - e (n - 1)) / n)   of n ticks,
 /// with the share w of the Hann window without signals, at least 0.1.
 ///
+/// Bad ticks are left out as blocks of signal are.
 /// Rows without a line are returned as they are. The host does not wait for the device.
 /// @param waveforms  (view, channel, tick) int16, float32 or float64; finite where good
 /// @param good       (view, channel) bool: the other channels do not contribute and are not changed
 /// @param tick       sampling period [ns]
+/// @param bad_ticks  (view, channel, range, 2) int32: begin and end tick of straight lines that earlier steps have put into
+///                   the waveforms; equal for no range; undefined: none
 /// @return shape of `waveforms`, float64 for float64 and float32 otherwise; baselines are kept
 /// @throws Error(Internal) for other shapes or types
 at::Tensor remove_harmonic_lines(const at::Tensor& waveforms, const at::Tensor& good, double tick,
-                                 const HarmonicLineRule& rule = {});
+                                 const HarmonicLineRule& rule = {}, const at::Tensor& bad_ticks = {});
 
 } // namespace spng

@@ -14,13 +14,14 @@
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/avg_pool1d.h>
 #include <ATen/ops/constant_pad_nd.h>
+#include <ATen/ops/cumsum.h>
 #include <ATen/ops/kthvalue.h>
 #include <ATen/ops/max_pool1d.h>
 #include <ATen/ops/maximum.h>
-#include <ATen/ops/nanmedian.h>
 #include <ATen/ops/where.h>
 #include <ATen/ops/zeros.h>
 
+#include <algorithm>
 #include <limits>
 #include <memory>
 #include <utility>
@@ -30,7 +31,8 @@ namespace {
 
 constexpr std::int64_t max_pulses = 4; // of a board in a readout
 constexpr std::int64_t sampling = 4;   // as in coherent_noise.cxx
-constexpr std::int64_t min_good = 3;   // channels of a board
+constexpr std::int64_t min_good =
+    7; // channels of a board: with fewer, `share` of them may be less than 6 of 7
 
 std::vector<PlannedSet> plan_memory(const NegativePulsesConfig&, PlannedCall& call) {
     const PlannedTensor& adc = call.inputs.at(0).at(0);
@@ -63,18 +65,26 @@ at::Tensor long_runs(const at::Tensor& flags, std::int64_t width, std::int64_t p
 /// @param alive    (board, member, 1) bool
 /// @return (board, max_pulses, 2) int32
 at::Tensor pulses_of(const at::Tensor& samples, const at::Tensor& alive, const NegativePulsesConfig& rule) {
-    const double none = std::numeric_limits<double>::quiet_NaN();
     auto deviation = samples - std::get<0>(samples.median(-1, /*keepdim=*/true));
     if (rule.half_smoothing > 0) {
         deviation = at::avg_pool1d(deviation, {2 * rule.half_smoothing + 1}, {1}, {rule.half_smoothing},
                                    /*ceil_mode=*/false, /*count_include_pad=*/false);
     }
-    const auto typical = std::get<0>(at::nanmedian(at::where(alive, deviation, none), 1, /*keepdim=*/true));
-    deviation = at::where(alive, deviation, typical.nan_to_num(0));
     const std::int64_t members = samples.size(1);
+    const auto rank_of = [&rule](const at::Tensor& count) {
+        return count.sub(1).to(at::kDouble).mul(rule.share).floor().to(at::kLong);
+    };
     const auto rank = static_cast<std::int64_t>(rule.share * static_cast<double>(members - 1));
-    const auto upper = std::get<0>(at::kthvalue(deviation, rank + 1, 1)); // (board, tick)
-    const auto lower = std::get<0>(at::kthvalue(deviation, members - rank, 1));
+    const auto count = alive.sum(1, /*keepdim=*/true); // (board, 1, 1)
+    // Channels that are not good stand below or above all others, so many below that the rank is that of the good ones.
+    const auto below_upper = rank - rank_of(count), other = alive.logical_not();
+    const auto position = other.cumsum(1);
+    const auto with_rank = [&](const at::Tensor& below) {
+        const double infinite = std::numeric_limits<double>::infinity();
+        return at::where(alive, deviation, at::where(position <= below, -infinite, infinite));
+    };
+    const auto upper = std::get<0>(at::kthvalue(with_rank(below_upper), rank + 1, 1)); // (board, tick)
+    const auto lower = std::get<0>(at::kthvalue(with_rank(members - count - below_upper), members - rank, 1));
     const auto over_time = [](const at::Tensor& values) {
         return std::get<0>(values.median(-1, /*keepdim=*/true));
     };
@@ -82,7 +92,7 @@ at::Tensor pulses_of(const at::Tensor& samples, const at::Tensor& alive, const N
     const auto sigma = robust_spread(level.slice(-1, 0, std::nullopt, sampling));
     const auto limit =
         at::maximum(sigma * rule.threshold, over_time(upper - lower)).clamp_min(rule.min_depth);
-    const auto below = (level < -limit) & (alive.sum(1) >= min_good);
+    const auto below = (level < -limit) & (count.squeeze(-1) >= min_good);
     return ranges_of(long_runs(below, rule.width, rule.padding), max_pulses);
 }
 
@@ -102,7 +112,7 @@ at::Tensor negative_pulses(const at::Tensor& waveforms, const at::Tensor& good, 
     shape.insert(shape.end(), {max_pulses, 2});
     auto result = at::zeros(shape, waveforms.options().dtype(at::kInt));
     const std::int64_t ticks = waveforms.size(-1);
-    if (waveforms.numel() == 0 || ticks <= rule.width) {
+    if (waveforms.numel() == 0 || ticks <= std::max(rule.width, max_pulses)) {
         return result;
     }
     const auto type = waveforms.scalar_type() == at::kDouble ? at::kDouble : at::kFloat;
@@ -140,8 +150,10 @@ Ports NegativePulses::process(const Ports& inputs) {
     tensor.data = tensor.data.to(context().device());
     auto channels = std::make_shared<ChannelTable>(*tensor.channels);
     const auto ticks = negative_pulses(tensor.data, channels->good, m_boards, config());
+    m_watch.observe(name().text(), inputs[0]->event(), *channels,
+                    mostly_bad_counts(channels->good, ticks, tensor.data.size(-1)), config().max_bad_share);
     channels->bad_ticks.push_back({"femb_noise", tensor.axes.back().period, ticks});
-    tensor.data = bridge_ranges(tensor.data.to(context().real()), ticks, /*picks_rows=*/tensor.data.is_cpu());
+    tensor.data = bridge_bad_ticks(tensor.data.to(context().real()), *channels);
     tensor.channels = std::move(channels);
     return {std::make_shared<const TensorSet>(inputs[0]->event_ptr(), std::vector{std::move(tensor)})};
 }

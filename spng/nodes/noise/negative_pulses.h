@@ -4,6 +4,8 @@
 // pulse on its channels (docs/physics-notes.md#negative-pulses-of-boards).
 
 #include "spng/graph/node.h"
+#include "spng/instrument/report/input_report.h"
+#include "spng/nodes/noise/masked_share.h"
 
 #include <ATen/core/Tensor.h>
 
@@ -24,6 +26,7 @@ struct NegativePulsesConfig {
     double min_depth = 3.5;
     std::int64_t width = 50;
     std::int64_t padding = 20;
+    double max_bad_share = 0.05;
     static constexpr auto fields() {
         using C = NegativePulsesConfig;
         return std::make_tuple(
@@ -47,20 +50,21 @@ struct NegativePulsesConfig {
             field(&C::min_depth, "min_depth", "ADC", at_least(0), "and below this level"),
             field(&C::width, "width", "ticks", between(1, 1000), "shorter pulses stay"),
             field(&C::padding, "padding", "ticks", between(0, 1000),
-                  "ticks on both sides of a pulse that are bad too"));
+                  "ticks on both sides of a pulse that are bad too"),
+            field(&C::max_bad_share, "max_bad_share", "1", between(0, 1),
+                  "warn if a larger share of a view's channels is bad for more than half of the readout"));
     }
 };
 
 /// Find the ticks in which boards pulse.
 ///
-/// Let d be x - median_t x, averaged over 2 half_smoothing + 1 ticks, in channels that are not good the lower median of
-/// the good ones of the board. The upper value u(t) is the order statistic of d over the board with rank
-/// r = floor(share (members - 1)), the lower one has rank members - 1 - r, and W is the median over time of their
-/// difference. The level of the board is c = u - median_t u, and sigma is half the distance between the 16 % and 84 %
-/// order statistics of every fourth sample of c. A board with three good channels or more pulses where c is below
-/// -max(threshold sigma, W, min_depth) for more than `width` ticks in a row. Then a `share` of its channels is below
-/// what all but as many are without a pulse. A track cannot do that: its signal is positive, or shorter on so many
-/// channels at once.
+/// Let d be x - median_t x, averaged over 2 half_smoothing + 1 ticks. The upper value u(t) is the order statistic of d
+/// over the n good channels of the board with rank r = floor(share (n - 1)), the lower one has rank n - 1 - r, and W is the
+/// median over time of their difference. The level of the board is c = u - median_t u, and sigma is half the distance between
+/// the 16 % and 84 % order statistics of every fourth sample of c. A board with seven good channels or more pulses where c
+/// is below -max(threshold sigma, W, min_depth) for more than `width` ticks in a row. A track does not do that: its signal is
+/// positive on collection planes, and on so many channels at once it is shorter on the others
+/// (docs/decisions/real-noise.md).
 /// @param waveforms  (..., channel, tick) int16, float32 or float64; finite where good
 /// @param good       (..., channel) bool: other channels do not contribute and get no range
 /// @param boards     (board, member) int64 on the device of `waveforms`, see board_rows()
@@ -72,13 +76,18 @@ at::Tensor negative_pulses(const at::Tensor& waveforms, const at::Tensor& good, 
 
 /// In and out: waveforms (view, channel, tick) [ADC]. The output is real, has straight lines in place of the pulses,
 /// and lists these ticks (ChannelTable::bad_ticks, mask "femb_noise").
-class NegativePulses : public NodeWith<NegativePulsesConfig> {
+/// If more than max_bad_share of the good channels of a view pulse for more than half of the readout, this gives a warning.
+class NegativePulses : public NodeWith<NegativePulsesConfig>, public instrument::ReportsInput {
+public:
+    instrument::InputReport input_report() const override { return m_watch.report(); }
+
 protected:
     void prepare_node(Environment& environment) override;
     Ports process(const Ports& inputs) override;
 
 private:
     at::Tensor m_boards; ///< (board, member) int64 rows of the input, on the device
+    MaskedShareWatch m_watch{"negative", {"in pulses for most of the readout"}};
 };
 
 } // namespace spng

@@ -6,6 +6,7 @@
 #include "spng/core/tensor_checks.h"
 #include "spng/device/context.h"
 #include "spng/graph/memory_rule.h"
+#include "spng/nodes/noise/tick_ranges.h"
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/arange.h>
@@ -166,6 +167,9 @@ Ports RCTails::process(const Ports& inputs) {
                                        .hint = "compare the frame's tick with constant of SPNGRCTails"});
     }
     tensor.data = remove_rc_tails(tensor.data.to(context().device()), ratio, config().layers);
+    if (tensor.channels) {
+        tensor.data = bridge_bad_ticks(tensor.data, *tensor.channels);
+    }
     return {std::make_shared<const TensorSet>(inputs[0]->event_ptr(), std::vector{std::move(tensor)})};
 }
 

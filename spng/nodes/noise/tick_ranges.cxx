@@ -18,30 +18,18 @@
 
 #include <algorithm>
 #include <limits>
+#include <vector>
 
 namespace spng {
 namespace {
 
 constexpr std::int64_t sample_bytes = 80; // temporaries of bridged()
 
-/// @param ranges  (row, range, 2)
-/// @return (row, tick) bool
-at::Tensor flags_of(const at::Tensor& ranges, const at::Tensor& tick) {
-    at::Tensor flags;
-    for (std::int64_t range = 0; range < ranges.size(1); ++range) {
-        const auto own = ranges.select(1, range);
-        const auto inside =
-            (tick >= own.select(1, 0).unsqueeze(1)).logical_and_(tick < own.select(1, 1).unsqueeze(1));
-        flags = flags.defined() ? flags.logical_or_(inside) : inside;
-    }
-    return flags;
-}
-
 /// @param samples  (row, tick)
 at::Tensor bridged(const at::Tensor& samples, const at::Tensor& ranges) {
     const std::int64_t ticks = samples.size(1);
     const auto tick = at::arange(ticks, samples.options().dtype(at::kLong));
-    const auto flags = flags_of(ranges, tick);
+    const auto flags = ticks_in(ranges, ticks);
     const auto before = std::get<0>(at::cummax(at::where(flags, -1, tick), 1));
     const auto behind = std::get<0>(at::cummin(at::where(flags, ticks, tick).flip(1), 1)).flip(1);
     const auto from = at::gather(samples, 1, before.clamp_min(0));
@@ -56,6 +44,18 @@ at::Tensor bridged(const at::Tensor& samples, const at::Tensor& ranges) {
 }
 
 } // namespace
+
+at::Tensor ticks_in(const at::Tensor& ranges, std::int64_t ticks) {
+    const auto tick = at::arange(ticks, ranges.options().dtype(at::kLong));
+    at::Tensor flags;
+    for (std::int64_t range = 0; range < ranges.size(1); ++range) {
+        const auto own = ranges.select(1, range);
+        const auto inside =
+            (tick >= own.select(1, 0).unsqueeze(1)).logical_and_(tick < own.select(1, 1).unsqueeze(1));
+        flags = flags.defined() ? flags.logical_or_(inside) : inside;
+    }
+    return flags;
+}
 
 at::Tensor ranges_of(const at::Tensor& flags, std::int64_t count) {
     require_tensor(flags.defined() && flags.dim() == 2 && flags.scalar_type() == at::kBool, "ranges_of",
@@ -111,12 +111,17 @@ at::Tensor bridge_ranges(const at::Tensor& waveforms, const at::Tensor& ranges, 
     return result;
 }
 
-at::Tensor bridge_bad_ticks(const at::Tensor& waveforms, const ChannelTable& channels) {
-    at::Tensor result = waveforms;
+at::Tensor found_bad_ticks(const ChannelTable& channels) {
+    std::vector<at::Tensor> parts;
     for (const BadTickRanges& each : channels.bad_ticks) {
-        result = bridge_ranges(result, each.ticks, /*picks_rows=*/waveforms.is_cpu());
+        parts.push_back(each.ticks);
     }
-    return result;
+    return parts.empty() ? at::Tensor{} : parts.size() == 1 ? parts.front() : at::cat(parts, -2);
+}
+
+at::Tensor bridge_bad_ticks(const at::Tensor& waveforms, const ChannelTable& channels) {
+    const at::Tensor ranges = found_bad_ticks(channels);
+    return ranges.defined() ? bridge_ranges(waveforms, ranges, /*picks_rows=*/waveforms.is_cpu()) : waveforms;
 }
 
 } // namespace spng

@@ -15,6 +15,10 @@ namespace spng {
 /// @return (row, count, 2) int32: begin and end tick (not included), ascending; ticks, ticks for no range
 at::Tensor ranges_of(const at::Tensor& flags, std::int64_t count);
 
+/// Return which ticks are in ranges, bool (row, tick).
+/// @param ranges  (row, range, 2) integers, at least one range
+at::Tensor ticks_in(const at::Tensor& ranges, std::int64_t ticks);
+
 /// Replace the samples in ranges by the straight line between the samples at their sides. A range at an end of the
 /// readout becomes the lower median of the samples outside of all ranges, because one sample is a poor baseline for
 /// thousands of ticks; a row without such samples does not change.
@@ -25,8 +29,12 @@ at::Tensor ranges_of(const at::Tensor& flags, std::int64_t count);
 /// @throws Error(Internal) for other shapes or types
 at::Tensor bridge_ranges(const at::Tensor& waveforms, const at::Tensor& ranges, bool picks_rows);
 
-/// Bridge the bad ticks that earlier steps have found (ChannelTable::bad_ticks). A step that subtracts from all ticks
-/// of a channel calls this for its result. Without bad ticks the result is `waveforms`.
+/// Return the bad ticks that the steps have found so far (ChannelTable::bad_ticks), (..., channel, range, 2) int32;
+/// undefined without any.
+at::Tensor found_bad_ticks(const ChannelTable& channels);
+
+/// Bridge these bad ticks, all at once because the ranges of several steps may overlap. A step that changes all ticks of a
+/// channel calls this for its result. Without bad ticks the result is `waveforms`.
 at::Tensor bridge_bad_ticks(const at::Tensor& waveforms, const ChannelTable& channels);
 
 } // namespace spng

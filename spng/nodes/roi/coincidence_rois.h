@@ -29,7 +29,7 @@ struct CoincidenceROIsConfig {
                   "threshold of a seed in coincidence with the two other views [channel RMS]"),
             field(&C::lone_seed_rms_factor, "lone_seed_rms_factor", "1", at_least(0),
                   "threshold of a seed without coincidence [channel RMS]"),
-            field(&C::grow_rms_factor, "grow_rms_factor", "1", any(),
+            field(&C::grow_rms_factor, "grow_rms_factor", "1", at_least(0),
                   "seeds grow along ticks while their ROI image is above this [channel RMS]"),
             field(&C::neighbour_rms_factor, "neighbour_rms_factor", "1", any(),
                   "in coincidence with the two other views, an ROI grows to the next wire where "

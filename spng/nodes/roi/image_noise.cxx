@@ -87,7 +87,7 @@ void ImageNoise::prepare(Environment& environment) {
                        [&](int channel) { return noise.at(channel); });
         log::debug(name().text(), [&] {
             return "view " + group.view_names[index] + ": expected noise " +
-                   format_fixed(rms[rms.size() - view.channels.size() / 2], 1) + " electrons";
+                   format_fixed(rms[rms.size() - 1 - (view.channels.size() - 1) / 2], 1) + " electrons";
         });
     }
     m_rms = at::tensor(rms, at::kDouble).view(group.ids.sizes());

@@ -30,7 +30,7 @@ struct ThresholdROIsConfig {
             field(&C::passes, "passes", "", any(),
                   "ROI images of the seeds and of their growth; empty: the samples above the threshold are "
                   "the ROIs"),
-            field(&C::grow_rms_factor, "grow_rms_factor", "1", any(),
+            field(&C::grow_rms_factor, "grow_rms_factor", "1", at_least(0),
                   "seeds grow along ticks while their ROI image is above this [channel RMS]"),
             field(&C::weak_rms_factor, "weak_rms_factor", "1", at_least(0),
                   "samples of `image` above this [channel RMS] belong to the ROIs too, without a seed; 0: "

@@ -11,7 +11,7 @@ from .. import measures
 from ..bars import Limit
 from ..datasets import CHIRPING
 from ..jobs import WAVEFORM_TAG, Output
-from ..microboone import EVERY_STEP, run_groups
+from ..microboone import EVERY_STEP, NO_STEP, run_groups
 from ..pictures import Panel
 from ..study import Context, Findings, Study
 
@@ -19,23 +19,23 @@ from ..study import Context, Findings, Study
 CROSSINGS = ((5100, 5650), (9200, 9500))  # ticks
 FOUND_ELECTRONS = 5000.0  # of a track in a channel; a minimum ionising one leaves 15,000 or more
 DEAD_CHANNEL, CHIRPING_CHANNEL = 744, 746
-GOOD_FROM = 4150  # tick from which the chirping channel has the noise of its neighbours
-NO_STEP = "none"
+GOOD_FROM, MEASURED_FROM = 4150, 4300  # ticks: the chirping channel is good, and is measured
+IS_GOOD = ~np.isin(CHIRPING.channels, (DEAD_CHANNEL, CHIRPING_CHANNEL))
+GOOD_CHANNELS = int(IS_GOOD.sum())
 
 
-def channels_found(signal: np.ndarray) -> int:
-    """Return the count of channels, of a signal (48, tick), in which both crossing tracks are found."""
-    parts = [measures.channels_with_charge(signal, first, last, FOUND_ELECTRONS) for first, last in CROSSINGS]
-    return int(np.logical_and.reduce(parts).sum())
+def channels_found(signal: np.ndarray, electrons: float = FOUND_ELECTRONS) -> int:
+    """Return the count of good channels, of a signal (48, tick), in which both crossing tracks have more than `electrons`."""
+    parts = [measures.channels_with_charge(signal, first, last, electrons) for first, last in CROSSINGS]
+    return int(np.logical_and.reduce([IS_GOOD, *parts]).sum())
 
 
-def silent_share(output: Output, channel: int, first: int, last: int) -> float:
-    """Return the share of ticks of a channel, from first to last, that a mask `bad` covers."""
-    is_masked = np.zeros(last, dtype=bool)
-    for ident, begin, end in output.events[0].masks.get("bad", np.zeros((0, 3), np.int64)):
-        if ident == channel:
-            is_masked[max(0, begin) : end] = True
-    return float(is_masked[first:last].mean())
+def good_time(output: Output) -> tuple[float, float]:
+    """Return noise and charge of the chirping channel in its good time over those of its two neighbours."""
+    channels = np.array([CHIRPING_CHANNEL - 1, CHIRPING_CHANNEL, CHIRPING_CHANNEL + 1])
+    noise = measures.channel_noise(output.rows(channels, WAVEFORM_TAG)[:, MEASURED_FROM:])
+    charge = output.rows(channels)[:, MEASURED_FROM:].sum(axis=1, dtype=np.float64)
+    return measures.ratio(noise[1], np.median(noise[::2])), measures.ratio(charge[1], charge[::2].mean())
 
 
 def run(context: Context, found: Findings) -> None:
@@ -58,17 +58,18 @@ def run(context: Context, found: Findings) -> None:
             ]
         )
     best = outputs[EVERY_STEP]
-    at = CHIRPING.channels.tolist().index(CHIRPING_CHANNEL)
+    noise_of_chirping, charge_of_chirping = good_time(best)
     found.values |= {
         "channels": channels_found(best.rows(CHIRPING.channels)),
         "noise": measures.ratio(noise[EVERY_STEP], noise[NO_STEP]),
-        "chirping": measures.charge(best.rows(CHIRPING.channels)[at : at + 1, GOOD_FROM:]),
+        "chirping noise": noise_of_chirping,
+        "chirping charge": charge_of_chirping,
     }
     heads = [
         "noise_filter",
         "charge [10^6 e]",
         "in ROIs [%]",
-        "channels with both tracks",
+        f"good channels, of {GOOD_CHANNELS}, with both tracks",
         "quiet noise [e/tick]",
     ]
     found.tables.append(Table("Chirping group", heads, rows))
@@ -89,12 +90,32 @@ STUDY = Study(
     (
         "48 induction wires with several tracks; two of them cross all wires.",
         f"Channel {DEAD_CHANNEL} is dead, and {CHIRPING_CHANNEL} is silent until tick {GOOD_FROM} and good afterwards.",
+        f"Its good time is measured from tick {MEASURED_FROM} on, and compared with channels {CHIRPING_CHANNEL - 1} and "
+        f"{CHIRPING_CHANNEL + 1}.",
         f"A track is found in a channel if it has more than {FOUND_ELECTRONS:g} electrons in the ticks of the track.",
     ),
     (
-        Limit("channels", "channels, of 48, in which both crossing tracks are found", 46, None, "", 0),
+        Limit(
+            "channels",
+            f"channels, of the {GOOD_CHANNELS} others, in which both crossing tracks are found",
+            GOOD_CHANNELS,
+            None,
+            "",
+            0,
+        ),
         Limit("noise", "quiet noise with steps / without", None, 0.5),
-        Limit("chirping", "charge of the chirping channel in its good time", 0.01, None, "10^6 e"),
+        Limit(
+            "chirping noise",
+            "quiet noise of the chirping channel in its good time / median of its neighbours",
+            None,
+            1.5,
+        ),
+        Limit(
+            "chirping charge",
+            "charge of the chirping channel in its good time / mean of its neighbours",
+            0.5,
+            None,
+        ),
     ),
     run,
 )

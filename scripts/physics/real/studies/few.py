@@ -4,85 +4,58 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
-
-import numpy as np
 
 from scripts.output import Table
 from spng import Frame, planes
 
 from .. import measures
 from ..bars import Limit
+from ..few_channels import EDGE, SCATTERED, STRIPE, Case, cases, edge_distances, striped, with_few
+from ..jobs import Output
+from ..microboone import NO_STEP
 from ..study import Context, Findings, Study
 from .boards import default_event
 
-COUNTS = (1, 8, 48, 100, 200, 300)
-PIECE, SCATTERED = "one piece", "scattered"
 LONG, SHORT, LONG_COUNT = "long piece", "short piece", 48
-EDGE = 3  # channels at both ends of a piece that do not count: their absent neighbours are part of the deconvolution
+DISTANCES = range(8)  # from the edge of a stripe, of the table
 
 
-def chosen(count: int, total: int, centre: int, kind: str) -> np.ndarray:
-    """Return the rows (count,) of a view that stay, with `centre` among them: consecutive ones, or equally spaced ones."""
-    if kind == PIECE:
-        first = min(max(0, centre - count // 2), total - count)
-        return np.arange(first, first + count)
-    spacing = total // count
-    return np.sort((centre + spacing * np.arange(count)) % total)
-
-
-def inner(channels: np.ndarray, kind: str) -> np.ndarray:
-    """Return the channels that count: all, but of a piece not those at its ends, if it has others."""
-    return channels[EDGE:-EDGE] if kind == PIECE and len(channels) > 2 * EDGE else channels
-
-
-def with_few(frame: Frame, ids: np.ndarray, kept: np.ndarray, ident: int) -> Frame:
-    """Return the event with only the channels `kept` of the view with channels `ids`."""
-    traces = frame.only()
-    is_present = ~np.isin(traces.channels, ids) | np.isin(traces.channels, kept)
-    changed = replace(
-        traces, samples=np.asarray(traces.dense())[is_present], channels=traces.channels[is_present]
-    )
-    return replace(frame, traces={traces.tag: changed}, ident=ident)
-
-
-def cases() -> Iterator[tuple[str, int, str]]:
-    """Yield view, count and kind."""
-    for view in ("U", "V", "W"):
-        for kind in (PIECE, SCATTERED):
-            for count in COUNTS:
-                yield view, count, kind
+def distance_row(case: Case, output: Output, event: int, whole: Output) -> list[str]:
+    """Return a row of the table of stripes: charge over that in the whole frame, by distance from the edge."""
+    channels = [case.channels[edge_distances(case) == distance] for distance in DISTANCES]
+    charges = [
+        (measures.charge(output.rows(each, event=event)), measures.charge(whole.rows(each)))
+        for each in channels
+    ]
+    return [case.view, *(f"{measures.ratio(*each):.3f}" for each in charges)]
 
 
 def run(context: Context, found: Findings) -> None:
     """Process the default event with few channels of one view, an event for each case."""
     jobs, views = context.jobs, planes("pdhd", 0)
-    whole = jobs.pipeline(jobs.input("default-event", default_event), detname="pdhd", noise_filter="none")
-    kept = {}
-    for view, count, kind in cases():
-        charge = whole.rows(views[view]).sum(axis=1)
-        which = chosen(count, len(charge), int(np.argmax(charge)), kind)
-        kept[view, count, kind] = views[view][which]
+    whole = jobs.pipeline(jobs.input("default-event", default_event), detname="pdhd", noise_filter=NO_STEP)
+    few = list(cases(views, {view: whole.rows(ids).sum(axis=1) for view, ids in views.items()}))
+    stripes = [striped(view, ids) for view, ids in views.items()]
 
     def frames() -> Iterator[Frame]:
         event = default_event()
-        for ident, ((view, _, _), channels) in enumerate(kept.items()):
-            yield with_few(event, views[view], channels, ident)
+        for ident, case in enumerate((*few, *stripes)):
+            yield with_few(event, case, views[case.view], ident)
 
-    output = jobs.pipeline(jobs.input("few-channels", frames), detname="pdhd", noise_filter="none")
+    output = jobs.pipeline(jobs.input("few-channels", frames), detname="pdhd", noise_filter=NO_STEP)
     rows = []
     differences: dict[str, list[float]] = {LONG: [], SHORT: [], SCATTERED: []}
     shares: dict[str, list[float]] = {LONG: [], SHORT: [], SCATTERED: []}
-    for event, ((view, count, kind), channels) in enumerate(kept.items()):
-        counted = inner(channels, kind)
-        seen, true = output.rows(counted, event=event), whole.rows(counted)
+    for event, case in enumerate(few):
+        seen, true = output.rows(case.inner, event=event), whole.rows(case.inner)
         ratio = measures.ratio(measures.charge(seen), measures.charge(true))
-        group = kind if kind == SCATTERED else SHORT if count < LONG_COUNT else LONG
+        count = len(case.channels)
+        group = SCATTERED if case.kind == SCATTERED else SHORT if count < LONG_COUNT else LONG
         differences[group].append(abs(ratio - 1))
         of_case = (measures.roi_share(true), measures.roi_share(seen))
         shares[group].append(abs(measures.ratio(of_case[1], of_case[0]) - 1))
         rows.append(
-            [view, str(count), kind, f"{measures.charge(true):.2f}", f"{ratio:.3f}"]
+            [case.view, str(count), case.kind, f"{measures.charge(true):.2f}", f"{ratio:.3f}"]
             + [f"{100 * share:.2f}" for share in of_case]
         )
     found.values |= {group: max(each) for group, each in differences.items()}
@@ -97,6 +70,9 @@ def run(context: Context, found: Findings) -> None:
         "in ROIs [%]",
     ]
     found.tables.append(Table("Few channels", heads, rows, 3))
+    title = f"Charge over that in the whole frame, by distance from the edge of pieces of {STRIPE} channels"
+    distances = [distance_row(case, output, len(few) + index, whole) for index, case in enumerate(stripes)]
+    found.tables.append(Table(title, ["view", *map(str, DISTANCES)], distances))
 
 
 STUDY = Study(

@@ -11,12 +11,12 @@ from .. import measures
 from ..bars import Limit
 from ..datasets import NOISY, TICKS
 from ..jobs import Output
-from ..microboone import EVERY_STEP, run_groups
+from ..microboone import EVERY_STEP, NO_STEP, run_groups
 from ..pictures import Panel
 from ..study import Context, Findings, Study
 
-LOUD_ADC, QUIET_ADC = 200.0, 2.0  # RMS of the raw samples
-NO_STEP = "none"
+LOUD_ADC, NOISY_ADC = 200.0, 5.0  # RMS of the raw samples
+NOISY_CHANNELS = 20  # above NOISY_ADC
 
 
 def masked(output: Output, channels: np.ndarray) -> np.ndarray:
@@ -30,8 +30,8 @@ def run(context: Context, found: Findings) -> None:
     rms = raw.std(axis=1)
     kinds = {
         f"above {LOUD_ADC:g} ADC": rms > LOUD_ADC,
-        "between": (rms >= QUIET_ADC) & (rms <= LOUD_ADC),
-        f"below {QUIET_ADC:g} ADC": rms < QUIET_ADC,
+        f"{NOISY_ADC:g} to {LOUD_ADC:g} ADC": (rms > NOISY_ADC) & (rms <= LOUD_ADC),
+        f"below {NOISY_ADC:g} ADC": rms <= NOISY_ADC,
     }
     outputs = {steps: run_groups(context.jobs, context.folder, steps) for steps in (NO_STEP, EVERY_STEP)}
     rows = []
@@ -50,11 +50,9 @@ def run(context: Context, found: Findings) -> None:
                 ]
             )
     lost = masked(outputs[EVERY_STEP], NOISY.channels)
-    loud, between, quiet = kinds.values()
     found.values |= {
-        "loud": float((lost & loud).sum() / loud.sum()),
-        "between": float((lost & between).sum()),
-        "quiet": float((~lost & quiet).sum() / quiet.sum()),
+        "noisy": float(lost[rms > NOISY_ADC].sum()),
+        "quiet": float(lost[rms <= NOISY_ADC].sum()),
     }
     heads = ["noise_filter", "RMS of the raw samples", "channels", "masked", "in ROIs [%]", "charge [10^6 e]"]
     found.tables.append(Table("Noisy group", heads, rows, 2))
@@ -73,12 +71,20 @@ STUDY = Study(
     "noisy",
     "MicroBooNE: noisy channels",
     (
-        "48 induction wires: 17 with 234 to 285 ADC RMS, 3 with 10 ADC, 28 with 1.1 to 1.4 ADC.",
+        f"48 induction wires: {NOISY_CHANNELS} are noisy, 17 of them with 234 to 285 ADC RMS and 3 with 10 ADC, and 28 have 1.1 to "
+        "1.4 ADC.",
         "No track is seen in the quiet ones.",
     ),
     (
-        Limit("loud", "share of the channels above 200 ADC that are masked", 1.0, None),
-        Limit("quiet", "share of the channels below 2 ADC that are used", 1.0, None),
+        Limit(
+            "noisy",
+            f"channels above {NOISY_ADC:g} ADC, of {NOISY_CHANNELS}, that are masked",
+            NOISY_CHANNELS,
+            None,
+            "",
+            0,
+        ),
+        Limit("quiet", f"channels below {NOISY_ADC:g} ADC, of 28, that are masked", None, 0, "", 0),
     ),
     run,
 )

@@ -10,7 +10,7 @@ import numpy as np
 
 from scripts.output import Table
 from scripts.wcb.checkout import ROOT
-from spng import Frame, planes, read_frames
+from spng import Frame, metrics, planes, read_frames
 
 from ...program import JobFailed
 from .. import measures
@@ -85,8 +85,8 @@ def closure(
         for view, channels in views.items():
             used = good_channels(frame, channels)
             signal, truth = output.rows(used), frame[event.tag].rows(used)
-            charge_ratio = measures.ratio(measures.charge(signal), measures.charge(truth))
-            efficiency = measures.efficiency(signal, truth, TRUE_ELECTRONS)
+            counts = metrics.count(signal, truth, electrons=TRUE_ELECTRONS)
+            charge_ratio, efficiency = (metrics.RATIOS[name](counts) for name in ("charge", "efficiency"))
             share = measures.roi_share(signal)
             rows.append(
                 ["rule" if model == "none" else "DNNROI", view, f"{charge_ratio:.3f}", f"{efficiency:.4f}"]

@@ -9,14 +9,14 @@ from .. import measures
 from ..bars import Limit
 from ..datasets import RCRC
 from ..jobs import WAVEFORM_TAG, Output
-from ..microboone import EVERY_STEP, run_groups
+from ..microboone import EVERY_STEP, NO_STEP, run_groups
 from ..pictures import Curve, Panel
 from ..study import Context, Findings, Study
 
 TRACK_ELECTRONS = 100_000.0  # of a channel of the track
 GAP, AFTER = 40, 2000  # ticks: between the track and the undershoot that is measured, and the time constant
 SHOWN_CHANNEL = 7737
-NO_STEP, TAILS = "none", "tails"
+TAILS = "tails"
 
 
 def mean_after_track(output: Output, reference: Output) -> float:

@@ -60,7 +60,11 @@ Ports Digitizer::process(const Ports& inputs) {
                    "real (" + std::to_string(m_baselines.size(0)) + ", tick) cpu");
     waveforms.name = config().output;
     waveforms.data = digitize(waveforms.data, m_baselines, config().bits);
-    return {std::make_shared<const TensorSet>(inputs[0]->event_ptr(), std::vector{std::move(waveforms)})};
+    // Channels without charge have waveforms.
+    auto event = std::make_shared<EventInfo>(inputs[0]->event());
+    event->masks.erase("missing");
+    waveforms.notes.erase("missing");
+    return {std::make_shared<const TensorSet>(std::move(event), std::vector{std::move(waveforms)})};
 }
 
 } // namespace spng

@@ -7,6 +7,7 @@
 #include "spng/core/tensor_checks.h"
 #include "spng/io/data_path.h"
 #include "spng/io/mask_ticks.h"
+#include "spng/nodes/channels/channel_ranges.h"
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/ones.h>
@@ -15,7 +16,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
+#include <set>
 #include <utility>
 
 namespace spng {
@@ -80,23 +81,25 @@ void require_common_channels(const TaggedTraces& raw, const CommonRows& rows, bo
     }
 }
 
-/// Add the masks of the raw waveforms. A mask that ends with the signals ends with the raw waveforms.
-/// @param of_raw  ticks count from the first sample
-/// @param ticks   of the raw waveforms
-ChannelMasks joined_masks(const EventInfo& event, const ChannelMasks& of_raw, std::int64_t ticks) {
-    ChannelMasks masks = event.masks;
+/// Add the masks of the raw waveforms. A mask that ends with the signals ends with the raw waveforms. Channels without
+/// charge have raw waveforms, so the mask "missing" of the charge is left out.
+/// @param of_raw    ticks count from the first sample
+/// @param channels  of the result; masks of others are left out
+/// @param ticks     of the raw waveforms
+ChannelMasks joined_masks(const EventInfo& event, const ChannelMasks& of_raw, const std::set<int>& channels,
+                          std::int64_t ticks) {
+    ChannelMasks masks = masks_within(event.masks, 0, event.ticks);
+    masks.erase("missing");
     for (auto& [mask, ranges] : masks) {
         for (auto& range : ranges) {
-            range.end = range.end >= event.ticks ? ticks : range.end;
+            range.end = range.end == event.ticks ? ticks : range.end;
         }
     }
-    for (const auto& [mask, ranges] : of_raw) {
-        auto& into = masks[mask];
-        std::copy_if(ranges.begin(), ranges.end(), std::back_inserter(into), [&](const ChannelRange& range) {
-            return std::find(into.begin(), into.end(), range) == into.end();
-        });
+    add_masks(masks, of_raw, 0);
+    for (auto& [mask, ranges] : masks) {
+        std::erase_if(ranges, [&](const ChannelRange& range) { return !channels.contains(range.channel); });
     }
-    return masks;
+    return masks_within(masks, 0, ticks);
 }
 
 } // namespace
@@ -178,7 +181,8 @@ Ports Overlay::process(const Ports& inputs) {
     info->tick = raw.tick_ns;
     info->first_tick = raw.first_tick;
     info->ticks = ticks;
-    info->masks = joined_masks(event, shifted(frame.channel_masks, -std::int64_t{raw.first_tick}), ticks);
+    info->masks = joined_masks(event, shifted(frame.channel_masks, -std::int64_t{raw.first_tick}),
+                               {rows.channels.begin(), rows.channels.end()}, ticks);
     auto channels = std::make_shared<ChannelTable>();
     channels->ids = at::tensor(rows.channels, at::kInt).unsqueeze(0);
     channels->good = at::ones(channels->ids.sizes(), at::kBool);
@@ -188,6 +192,7 @@ Ports Overlay::process(const Ports& inputs) {
                        signals.data.index_select(0, at::tensor(rows.signals)), config().bits);
     adc.axes[1] = {"tick", "ns", raw.start_ns + raw.first_tick * raw.tick_ns, raw.tick_ns};
     adc.channels = std::move(channels);
+    adc.notes.erase("missing"); // see joined_masks()
     merge_notes(adc.notes, frame.notes);
     return {std::make_shared<const TensorSet>(std::move(info), std::vector{std::move(adc)})};
 }

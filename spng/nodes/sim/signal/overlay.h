@@ -49,8 +49,8 @@ at::Tensor overlay(const at::Tensor& raw, const at::Tensor& signals, int bits);
 
 /// In: waveforms (channel, tick) on the host [ADC above the baseline] of all channels of an anode, in ascending channel
 /// id. Out: the raw waveforms of the next event of the file, with the signals of their channels. The result has the
-/// channels, times and length of the event of the file, the ident of the input, and the channel masks of both. First
-/// samples coincide. After its last event the file is read from its beginning.
+/// channels, times and length of the event of the file, the ident of the input, and the channel masks of both without
+/// "missing" of the input. First samples coincide. After its last event the file is read from its beginning.
 class Overlay : public NodeWith<OverlayConfig>, public FileUser {
 public:
     std::vector<std::filesystem::path> files_read() const override;

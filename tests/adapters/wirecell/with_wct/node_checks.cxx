@@ -283,7 +283,9 @@ TEST_F(SigProcNode, GivesTheTimesOfResampledWaveforms) {
         R"({"detname": "pdhd-data", "model": "none", "device": "cpu", "arguments": {"threads": 2, "check_input": false}})");
     auto in = make_frame(0, 100);
     in->period = 512;
+    constexpr int largest = std::numeric_limits<int>::max();
     in->channel_masks["bad"][5] = {{100, 100 + tick_count}};
+    in->channel_masks["bad"][6] = {{100, largest}};
     const auto out = process(in, node);
     EXPECT_EQ(out->tick(), 500);
     EXPECT_EQ(out->time(), 1000 + 100 * 512);
@@ -291,6 +293,7 @@ TEST_F(SigProcNode, GivesTheTimesOfResampledWaveforms) {
     const auto ticks = static_cast<int>(out->traces()->front()->charge().size());
     EXPECT_EQ(ticks, 6144);
     EXPECT_EQ(out->masks().at("bad").at(5), (Waveform::BinRangeList{{0, ticks}}));
+    EXPECT_EQ(out->masks().at("bad").at(6), (Waveform::BinRangeList{{0, largest}}));
     node.terminal->finalize();
 }
 
