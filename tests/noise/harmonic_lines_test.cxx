@@ -66,7 +66,7 @@ const double expected_error = sigma * std::sqrt(2 * 1.5 / ticks);
 
 TEST(HarmonicLines, ATonesAmplitudeIsThatOutsideOfBadTicks) {
     const auto clean = noise(21);
-    auto waveforms = clean + tone(103.37, 8);
+    auto waveforms = clean + tone(103, 8);
     waveforms[0][2].slice(0, 500, 2100) = 900;
     const auto bad_ticks = at::zeros({1, channels, 1, 2}, at::kInt);
     bad_ticks[0][2][0][0] = 500;

@@ -143,11 +143,16 @@ at::Tensor DNNROI::expected_ratio(const std::vector<const NamedTensor*>& images)
     return m_expected_ratio.get(static_cast<std::int64_t>(planes.size()), context().device(), [&] {
         std::vector<double> ratio;
         for (const NamedTensor* image : images) {
-            const at::Tensor expected = image->expected_noise.to(at::kCPU, at::kDouble).contiguous();
+            const at::Tensor expected = image->expected_noise.cpu().contiguous();
+            const std::int64_t rows = expected.size(1);
             for (std::size_t view = 0; view < planes.size(); ++view) {
-                const double* first = expected.const_data_ptr<double>() + view * expected.size(1);
-                std::vector<double> noise(first, first + expected.size(1));
-                const auto middle = noise.begin() + (expected.size(1) - 1) / 2;
+                const auto own = [&](const auto* values) {
+                    const auto* first = values + static_cast<std::int64_t>(view) * rows;
+                    return std::vector<double>(first, first + rows);
+                };
+                auto noise = expected.scalar_type() == at::kDouble ? own(expected.const_data_ptr<double>())
+                                                                   : own(expected.const_data_ptr<float>());
+                const auto middle = noise.begin() + (rows - 1) / 2;
                 std::nth_element(noise.begin(), middle, noise.end());
                 ratio.push_back(*middle / noise_of_planes(image->name).at(planes[view]));
             }

@@ -76,7 +76,7 @@ at::Tensor pulses_of(const at::Tensor& samples, const at::Tensor& alive, const N
     };
     const auto rank = static_cast<std::int64_t>(rule.share * static_cast<double>(members - 1));
     const auto count = alive.sum(1, /*keepdim=*/true); // (board, 1, 1)
-    // Channels that are not good stand below or above all others, so many below that the rank is that of the good ones.
+    // Channels that are not good are below or above all others, so many below that the rank is that of the good ones.
     const auto below_upper = rank - rank_of(count), other = alive.logical_not();
     const auto position = other.cumsum(1);
     const auto with_rank = [&](const at::Tensor& below) {
