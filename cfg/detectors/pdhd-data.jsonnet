@@ -15,41 +15,9 @@ local wc = import 'wirecell.jsonnet';
     negative_pulses: { parts: 2 },
     // The list `bad` of chndb-base.jsonnet there.
     bad_channels(anode)::
-        local listed = [
-            2297,
-            2580,
-            2940,
-            3347,
-            3758,
-            3805,
-            3866,
-            4722,
-            5379,
-            5472,
-            5556,
-            5607,
-            5608,
-            5920,
-            5921,
-            6072,
-            7099,
-            7288,
-            7679,
-            7876,
-            9120,
-            9125,
-            9126,
-            9127,
-            9306,
-            9307,
-            9309,
-            9310,
-            9534,
-            9956,
-            9986,
-            9987,
-            9988,
-        ];
+        local listed =
+            [2297, 2580, 2940, 3347, 3758, 3805, 3866, 4722, 5379, 5472, 5556, 5607, 5608, 5920, 5921, 6072, 7099]
+            + [7288, 7679, 7876, 9120, 9125, 9126, 9127, 9306, 9307, 9309, 9310, 9534, 9956, 9986, 9987, 9988];
         [channel for channel in listed if std.floor(channel / 2560) == anode],
     period_hint: 'frames of the simulation have ticks of 500 ns and need -A detname=pdhd or pdhd_badAPA1',
 }

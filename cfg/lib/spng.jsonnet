@@ -393,16 +393,19 @@ function(det, anodes, filters='', bad_channels='', thresholds={}) {
     ChannelStatus(group, groups, shared_noise, max_bad_share)::
         local views = spng.ViewGroups(groups);
         local responses = [spng.TorchFRERSpectrum(view.plane, anode_of(view), raw_readout) for view in group.views];
-        node('SPNGChannelStatus', (if shared_noise == 'kept' then 'dead-' else '') + group.name, {
-                                                                                                     groups: wc.tn(views),
-                                                                                                     group: group.name,
-                                                                                                     frer_spectrum: names(responses),
-                                                                                                     spectra: std.get(det, 'noise_spectra', ''),
-                                                                                                     gain: spectra_gain(group),
-                                                                                                     shared_noise: shared_noise,
-                                                                                                     max_bad_share: if shared_noise == 'kept' then 1 else max_bad_share,
-                                                                                                 } + (if shared_noise == 'none' && has_boards(group) then boards(group) else {})
-                                                                                                 + channel_list + std.get(det, 'channel_status', {}), 1, 1, [views] + responses + channel_lists),
+        local keys = {
+            groups: wc.tn(views),
+            group: group.name,
+            frer_spectrum: names(responses),
+            spectra: std.get(det, 'noise_spectra', ''),
+            gain: spectra_gain(group),
+            shared_noise: shared_noise,
+            max_bad_share: if shared_noise == 'kept' then 1 else max_bad_share,
+        };
+        local own_boards = if shared_noise == 'none' && has_boards(group) then boards(group) else {};
+        local label = (if shared_noise == 'kept' then 'dead-' else '') + group.name;
+        local data = keys + own_boards + channel_list + std.get(det, 'channel_status', {});
+        node('SPNGChannelStatus', label, data, 1, 1, [views] + responses + channel_lists),
 
     /// Negative pulses of front-end boards; in: ADC counts. The detector gives in `negative_pulses` the parts of a board that pulse
     /// separately.

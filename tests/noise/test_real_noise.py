@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.reference.response import cold_electronics
 from tests.support import shared, wire_cell
 from tests.support.small_site import Site
 
@@ -26,22 +27,13 @@ SHARED_COUNTS = 15.0
 CLEAN, FAULTY = 0, 1
 
 
-def cold_response(gain: float, shaping_us: float, time_us: np.ndarray) -> np.ndarray:
-    """The formula of docs/physics-notes.md#electronics-response."""
-    r = time_us / shaping_us
-    slow = 4.31054 * np.exp(-2.94809 * r)
-    middle = np.exp(-2.82833 * r) * (-5.24040 * np.cos(1.19361 * r) + 1.524912 * np.sin(1.19361 * r))
-    fast = np.exp(-2.40318 * r) * (0.929848 * np.cos(2.5928 * r) - 0.655368 * np.sin(2.5928 * r))
-    return np.where(time_us < 10, 10.12 * gain * (slow + middle + fast), 0)
-
-
 def as_recorded_by(rows: np.ndarray) -> np.ndarray:
     """Waveforms of nominal electronics as FAST ones record them: the ratio of the transforms of the continuous responses, damped
     where the nominal one is below 1 % of its largest value.
     """
     ticks = rows.shape[1]
     time = (np.arange(ticks * 50) + 0.5) / 100
-    fast, nominal = (np.fft.rfft(cold_response(*each, time))[: ticks // 2 + 1] for each in (FAST, NOMINAL))
+    fast, nominal = (np.fft.rfft(cold_electronics(time, *each))[: ticks // 2 + 1] for each in (FAST, NOMINAL))
     ratio = fast * nominal.conj() / (np.abs(nominal) ** 2 + (0.01 * np.abs(nominal).max()) ** 2)
     level = np.median(rows, axis=1, keepdims=True)
     return np.rint(np.fft.irfft(np.fft.rfft(rows - level) * ratio, ticks) + level).astype(np.int16)
