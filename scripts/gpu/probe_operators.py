@@ -64,6 +64,7 @@ def call_all(ticks: int, padded: int, device: torch.device) -> None:
     waves, counts = cpu_waves.to(device), (50 * cpu_waves).to(torch.int16).to(device)
     rms, good = torch.rand(ROWS).to(device), (torch.rand(ROWS) < 0.8).to(device)
     spectrum = spng.waveform_spectrum(counts.view(1, ROWS, ticks), padded, torch.float32, good.view(1, ROWS))
+    spng.interpolate_rows_(spectrum, good.view(1, ROWS), True)
     kernel = torch.randn(1, ROWS, spectrum.size(2), dtype=torch.complex64).to(device)
     spng.deconvolve(spectrum, kernel, ROWS)
     spng.apply_time_filter(spectrum, spectrum[:, :1], padded, ticks)

@@ -20,10 +20,11 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor> select_rows(const at::Tensor& fra
                                                            std::optional<std::int64_t> low,
                                                            std::optional<std::int64_t> high, double largest);
 
-// spng/nodes/decon/waveform_spectrum.h, spng/nodes/decon/deconvolution.h, spng/nodes/filter/time_filter.h.
+// spng/nodes/decon/waveform_spectrum.h, interpolated_rows.h and deconvolution.h, spng/nodes/filter/time_filter.h.
 // Transforms that do not fit into shared memory are those of ATen, on the device.
 at::Tensor waveform_spectrum(const at::Tensor& waveforms, std::int64_t padded_ticks, at::ScalarType type,
                              const std::optional<at::Tensor>& good);
+void interpolate_rows(const at::Tensor& spectrum, const at::Tensor& good, bool cyclic);
 at::Tensor deconvolve(const at::Tensor& spectrum, const at::Tensor& kernel, std::int64_t padded_channels);
 at::Tensor apply_time_filter(const at::Tensor& spectrum, const at::Tensor& filter, std::int64_t length,
                              std::int64_t samples);

@@ -97,20 +97,22 @@ SPNG_DEVICE Word marks_of_runs(const LevelsOfRow& row, const Pass& pass, const W
     return marks;
 }
 
-/// Find the runs of a pass, and add them to `out`. Floods from seeds to later ticks, then to earlier ticks; marks
-/// the first tick of each run to keep and floods from the marks.
-/// @param runs  room for a row, shared by the lanes of the warp only while runs are confirmed
-/// @param is_first  overwrite `out`
-SPNG_DEVICE void grow_pass(const LevelsOfRow& row, const Pass& pass, Index ticks, Word* runs, bool is_first,
-                           Word* out) {
+/// Grow seeds in a level: flood from the seeds to later ticks, then to earlier ticks. Each lane reads and writes only
+/// its own words.
+/// @param seed_at  function of a word's index: the seeds
+/// @param level    word 0 of the row in the level
+/// @param runs     room for a row
+/// @param keep     function of a word's index and of the grown word
+template <class SeedAt, class Keep>
+SPNG_DEVICE void grow_seeds(const SeedAt& seed_at, const Word* level, Index ticks, Word* runs,
+                            const Keep& keep) {
     const Index words = words_for(ticks);
     const Index chunks = (words + warp_threads - 1) / warp_threads;
     bool carry = false;
     for (Index chunk = 0; chunk < chunks; ++chunk) {
         const Index word = chunk * warp_threads + lane_index();
-        const Word own = word < words ? seed_of(row, pass, word) : 0;
-        const Word open = word < words ? own | row.levels[pass.grow * row.stride + word] : 0;
-        const Word flooded = flooded_up(open, own, carry);
+        const Word own = word < words ? seed_at(word) : 0;
+        const Word flooded = flooded_up(word < words ? own | level[word] : 0, own, carry);
         if (word < words) {
             runs[word] = flooded;
         }
@@ -119,22 +121,35 @@ SPNG_DEVICE void grow_pass(const LevelsOfRow& row, const Pass& pass, Index ticks
     for (Index chunk = chunks - 1; chunk >= 0; --chunk) {
         const Index word = chunk * warp_threads + lane_index();
         const Word own = word < words ? runs[word] : 0;
-        const Word open =
-            word < words ? seed_of(row, pass, word) | row.levels[pass.grow * row.stride + word] : 0;
-        const Word grown = flooded_down(open, own, carry);
+        const Word grown = flooded_down(word < words ? seed_at(word) | level[word] : 0, own, carry);
         if (word < words) {
-            if (pass.by_run) {
-                runs[word] = grown;
-            } else {
-                out[word] = is_first ? grown : out[word] | grown;
-            }
+            keep(word, grown);
         }
     }
+}
+
+/// Find the runs of a pass, and add them to `out`. To confirm runs, marks the first tick of each run to keep and
+/// floods from the marks.
+/// @param runs  room for a row, shared by the lanes of the warp only while runs are confirmed
+/// @param is_first  overwrite `out`
+SPNG_DEVICE void grow_pass(const LevelsOfRow& row, const Pass& pass, Index ticks, Word* runs, bool is_first,
+                           Word* out) {
+    grow_seeds([&](Index word) { return seed_of(row, pass, word); }, row.levels + pass.grow * row.stride,
+               ticks, runs,
+               [&](Index word, Word grown) {
+                   if (pass.by_run) {
+                       runs[word] = grown;
+                   } else {
+                       out[word] = is_first ? grown : out[word] | grown;
+                   }
+               });
     if (!pass.by_run) {
         return;
     }
     __syncwarp(); // lanes read the words of others
-    carry = false;
+    const Index words = words_for(ticks);
+    const Index chunks = (words + warp_threads - 1) / warp_threads;
+    bool carry = false;
     for (Index chunk = 0; chunk < chunks; ++chunk) {
         const Index word = chunk * warp_threads + lane_index();
         const Word own = word < words ? runs[word] : 0;
@@ -185,24 +200,35 @@ SPNG_KERNEL grow_regions(const Word* levels, const Word* sure, const Word* secon
     }
 }
 
-/// Add the samples beside the ROIs of the first pass, and widen all.
+/// Add the samples and the seeds beside the ROIs of the first pass, and widen all.
+/// @param levels         (level, row, word)
 /// @param core, regions  as from grow_regions; the result replaces `regions`
-/// @param beside         (row, word): samples to which a ROI may grow from a neighbouring channel, if confirmed
-SPNG_KERNEL join_neighbours(const Word* core, const Word* beside, const Word* sure, const Word* second_sure,
-                            Index rows, Index channels, Index ticks, int cyclic, Index pad, Word* regions) {
+/// @param seeds, grow    of the first pass: a seed beside an ROI grows without confirmation
+/// @param beside         level in which confirmed samples beside an ROI belong to it
+/// @param runs           (row, word), for intermediate results
+SPNG_KERNEL join_neighbours(const Word* levels, const Word* core, const Word* sure, const Word* second_sure,
+                            Index rows, Index channels, Index ticks, Word seeds, Index grow, Index beside,
+                            int cyclic, Index pad, Word* runs, Word* regions) {
     const Index words = words_for(ticks);
     for (Index row = first_row_of_warp(); row < rows; row += rows_of_grid()) {
         const Index channel = row % channels;
         const Index before = channel > 0 ? row - 1 : cyclic != 0 ? row + channels - 1 : row;
         const Index after = channel < channels - 1 ? row + 1 : cyclic != 0 ? row - channels + 1 : row;
-        Word* out = regions + row * words;
-        const auto joined = [=](Index word) {
-            const Index i = row * words + word;
-            const Word near = core[before * words + word] | core[after * words + word];
-            const Word confirmed = sure[i] | (second_sure == nullptr ? 0 : second_sure[i]);
-            return out[word] | core[i] | (near & confirmed & beside[i]);
+        const Index first = row * words;
+        const LevelsOfRow masks{levels + first, rows * words, sure + first,
+                                second_sure == nullptr ? nullptr : second_sure + first};
+        const auto near = [=](Index word) {
+            return core[before * words + word] | core[after * words + word];
         };
-        store_widened(joined, ticks, pad, out);
+        Word* out = regions + first;
+        grow_seeds([&](Index word) { return masks.any(seeds, word) & near(word); },
+                   masks.levels + grow * masks.stride, ticks, runs + first,
+                   [&](Index word, Word grown) {
+                       out[word] |=
+                           grown | core[first + word] |
+                           (near(word) & masks.sure(word) & masks.levels[beside * masks.stride + word]);
+                   });
+        store_widened([=](Index word) { return out[word]; }, ticks, pad, out);
     }
 }
 

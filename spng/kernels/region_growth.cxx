@@ -45,10 +45,10 @@ at::Tensor find_regions(const at::Tensor& levels, at::TensorList confirmed, std:
            shares, static_cast<int>(seeds.size()), always, widened, runs.mutable_data_ptr<std::int64_t>(),
            core.defined() ? core.mutable_data_ptr<std::int64_t>() : nullptr, out);
     if (core.defined()) {
-        const at::Tensor level = input.select(0, beside);
         launch("join_neighbours", levels.device(), blocks_for(rows, warps_of_block), 0,
-               core.const_data_ptr<std::int64_t>(), level.const_data_ptr<std::int64_t>(), sure, second, rows,
-               shape[1], ticks, static_cast<int>(cyclic), widened, out);
+               input.const_data_ptr<std::int64_t>(), core.const_data_ptr<std::int64_t>(), sure, second, rows,
+               shape[1], ticks, seeds[0], grow[0], beside, static_cast<int>(cyclic), widened,
+               runs.mutable_data_ptr<std::int64_t>(), out);
     }
     return regions;
 }

@@ -27,6 +27,7 @@ pytestmark = pytest.mark.skipif(
 OPERATORS = (
     "select_rows",
     "waveform_spectrum",
+    "interpolate_rows_",
     "deconvolve",
     "apply_time_filter",
     "robust_noise",

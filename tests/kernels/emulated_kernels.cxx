@@ -88,6 +88,8 @@ const std::map<std::string, EmulatedKernel>& emulated_kernels() {
         KERNEL(waveform_spectrum_int16_float64),
         KERNEL(waveform_spectrum_float32),
         KERNEL(waveform_spectrum_float64),
+        KERNEL(interpolate_rows_float32),
+        KERNEL(interpolate_rows_float64),
         KERNEL(deconvolve_float32),
         KERNEL(deconvolve_float64),
         KERNEL(apply_time_filter_float32),

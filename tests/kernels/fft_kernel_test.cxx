@@ -4,6 +4,7 @@
 #include "spng/kernels/operators.h"
 #include "spng/kernels/transforms/fft_plan.h"
 #include "spng/nodes/decon/deconvolution.h"
+#include "spng/nodes/decon/interpolated_rows.h"
 #include "spng/nodes/decon/waveform_spectrum.h"
 #include "spng/nodes/filter/time_filter.h"
 #include "tests/kernels/emulator/bank_counter.h"
@@ -132,6 +133,26 @@ TEST(FftPlan, TilesHaveFewBankConflicts) {
         const auto spectrum = at::randn({1, channels, 1}, at::kComplexFloat);
         const auto seen = counted(8, 0, [&] { return kernels::deconvolve(spectrum, spectrum, channels); });
         EXPECT_LE(seen.ways(), 1.25) << channels;
+    }
+}
+
+TEST(InterpolateRowsKernel, GivesTheBitsOfTheComposition) {
+    at::manual_seed(5);
+    for (const auto type : {at::kComplexFloat, at::kComplexDouble}) {
+        for (const std::int64_t channels : {1, 2, 3, 40}) {
+            for (const bool cyclic : {false, true}) {
+                // Rows at a larger distance, as from waveform_spectrum().
+                const auto spectrum = at::randn({2, channels, 70}, type).narrow(2, 0, 66);
+                const auto good = at::rand({2, channels}) < 0.6;
+                auto expected = spectrum.clone(), seen = spectrum;
+                interpolate_rows_composite(expected, good, cyclic);
+                emulated([&] {
+                    kernels::interpolate_rows(seen, good, cyclic);
+                    return seen;
+                });
+                EXPECT_TRUE(seen.equal(expected)) << channels << ' ' << cyclic;
+            }
+        }
     }
 }
 

@@ -95,17 +95,17 @@ TEST(TickRanges, RowsWithoutRangesKeepTheirBits) {
 TEST(TickRanges, BadTicksOfSeveralStepsAreBridged) {
     ChannelTable table;
     const auto row = at::arange(20, at::kFloat).view({1, 1, 20}).square();
-    EXPECT_TRUE(bridge_bad_ticks(row, table).is_same(row));
+    EXPECT_TRUE(bridge_bad_ticks(row, found_bad_ticks(table)).is_same(row));
     table.bad_ticks.push_back({"chirp", 500, at::tensor({2, 4}, at::kInt).view({1, 1, 1, 2})});
     table.bad_ticks.push_back({"femb_noise", 500, at::tensor({10, 11}, at::kInt).view({1, 1, 1, 2})});
-    const auto seen = bridge_bad_ticks(row, table).view({20});
+    const auto seen = bridge_bad_ticks(row, found_bad_ticks(table)).view({20});
     EXPECT_EQ(seen[2].item<float>(), 6);
     EXPECT_EQ(seen[3].item<float>(), 11);
     EXPECT_EQ(seen[10].item<float>(), 101);
     // Ranges that overlap become one line.
     table.bad_ticks.push_back({"femb_noise", 500, at::tensor({3, 6}, at::kInt).view({1, 1, 1, 2})});
     EXPECT_EQ(found_bad_ticks(table).sizes(), at::IntArrayRef({1, 1, 3, 2}));
-    const auto joined = bridge_bad_ticks(row, table).view({20});
+    const auto joined = bridge_bad_ticks(row, found_bad_ticks(table)).view({20});
     for (std::int64_t tick = 1; tick <= 6; ++tick) {
         EXPECT_EQ(joined[tick].item<float>(), 1 + 7 * static_cast<float>(tick - 1));
     }

@@ -40,7 +40,7 @@ class RegionRule:
     long_confirmed: float = 0.25
     # Tight pixels above count as hits when they confirm seeds of the other induction view.
     witness: float = 3.0
-    # Tight image on the wires beside a short pulse, where the two other views cross.
+    # Tight image on the wires beside a short pulse, where the two other views cross. A seed there needs no crossing.
     beside: float = -1.0
     # Collection views. No channel is noisier than collection_cap times the view's median: the rest is signal.
     collection_seed: float = 5.0
@@ -132,7 +132,9 @@ def find_regions(
         confirmed = coincidence.widen_channels(crossings, rule.tolerance_wires, cyclic=True)
         short, long = induction_cores(images[view], rule, confirmed)
         beside = coincidence.widen_channels(short, 1, cyclic=True)
-        regions.append(short | long | (beside & confirmed & (images[view]["tight"] > rule.beside)))
+        tight = images[view]["tight"]
+        supported = roi.grow_in_time(beside & (tight > rule.seed), tight > rule.grow)
+        regions.append(short | long | supported | (beside & confirmed & (tight > rule.beside)))
     return [*regions, collection]
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Limits of measured values, with the verdict: met, missed, or not run."""
+"""Limits of measured values, with the verdict: met, missed, excepted, or not run."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-MET, MISSED, NOT_RUN = "met", "missed", "not run"
+MET, MISSED, EXCEPTED, NOT_RUN = "met", "missed", "excepted", "not run"
 
 
 @dataclass(frozen=True)
@@ -15,6 +15,7 @@ class Limit:
     """A value of a study must be at least `low` and at most `high`; None: no limit on this side.
 
     is_optional  no bar without a value
+    exception    why a value beyond the limit is no miss; empty: it is one
     """
 
     key: str
@@ -24,6 +25,7 @@ class Limit:
     unit: str = ""
     digits: int = 3
     is_optional: bool = False
+    exception: str = ""
 
     def text(self) -> str:
         """Return the limit as text."""
@@ -32,12 +34,14 @@ class Limit:
         return f"at least {self.low:g}" if self.low is not None else f"at most {self.high:g}"
 
     def verdict(self, value: float | None) -> str:
-        """Return MET, MISSED or NOT_RUN. A value that is nan misses the limit."""
+        """Return the verdict. A value that is nan misses the limit, whatever the exception."""
         if value is None:
             return NOT_RUN
         above = self.low is None or value >= self.low
         below = self.high is None or value <= self.high
-        return MET if above and below and not math.isnan(value) else MISSED
+        if math.isnan(value):
+            return MISSED
+        return MET if above and below else EXCEPTED if self.exception else MISSED
 
 
 def bar(study: str, limit: Limit, value: float | None, problem: str) -> dict[str, Any]:
@@ -54,5 +58,6 @@ def bar(study: str, limit: Limit, value: float | None, problem: str) -> dict[str
         "limit": limit.text(),
         "value": value,
         "verdict": verdict,
+        "exception": limit.exception if verdict == EXCEPTED else "",
         "problem": problem if verdict == NOT_RUN else "",
     }

@@ -9,7 +9,7 @@ from typing import Any
 from scripts.output import Table
 
 from ..page import MARKER
-from .bars import MET, NOT_RUN
+from .bars import EXCEPTED, MET, NOT_RUN
 from .datasets import FILES, TERMS, TOOLKIT
 
 IMAGES = "images"
@@ -26,7 +26,10 @@ def shown(bar: dict[str, Any]) -> str:
 def bars_table(result: Result) -> Table:
     """Return the bars of all studies."""
     rows = [
-        [bar["study"], bar["what"], f"{bar['limit']} {bar['unit']}".strip(), shown(bar), bar["verdict"]]
+        [
+            *(bar["study"], bar["what"], f"{bar['limit']} {bar['unit']}".strip(), shown(bar)),
+            f"{bar['verdict']}: {bar['exception']}" if bar["exception"] else bar["verdict"],
+        ]
         for study in result["studies"].values()
         for bar in study["bars"]
     ]
@@ -34,10 +37,12 @@ def bars_table(result: Result) -> Table:
 
 
 def bar_counts(result: Result) -> str:
-    """Return how many bars are met, missed and not run."""
+    """Return how many bars are met, excepted and not run."""
     verdicts = [bar["verdict"] for study in result["studies"].values() for bar in study["bars"]]
-    text = f"{verdicts.count(MET)} of {len(verdicts)} bars are met"
-    return f"{text}, {verdicts.count(NOT_RUN)} were not run" if NOT_RUN in verdicts else text
+    parts = [f"{verdicts.count(MET)} of {len(verdicts)} bars are met"]
+    others = ((EXCEPTED, "are excepted"), (NOT_RUN, "were not run"))
+    parts += [f"{verdicts.count(verdict)} {words}" for verdict, words in others if verdict in verdicts]
+    return ", ".join(parts)
 
 
 def files_table(result: Result) -> Table:

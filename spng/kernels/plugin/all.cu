@@ -11,5 +11,6 @@
 #include "spng/kernels/region_growth.cu"
 #include "spng/kernels/running_sum.cu"
 #include "spng/kernels/transforms/deconvolution.cu"
+#include "spng/kernels/transforms/interpolated_rows.cu"
 #include "spng/kernels/transforms/time_filter.cu"
 #include "spng/kernels/transforms/waveform_spectrum.cu"

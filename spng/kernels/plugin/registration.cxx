@@ -18,6 +18,7 @@ namespace {
 TORCH_LIBRARY_IMPL(spng, CUDA, library) {
     library.impl("select_rows", select_rows);
     library.impl("waveform_spectrum", waveform_spectrum);
+    library.impl("interpolate_rows_", interpolate_rows);
     library.impl("deconvolve", deconvolve);
     library.impl("apply_time_filter", apply_time_filter);
     library.impl("robust_noise", robust_noise);

@@ -8,6 +8,7 @@
 #include "spng/device/memory/aligned_rows.h"
 #include "spng/graph/memory_rule.h"
 #include "spng/nodes/decon/deconvolution.h"
+#include "spng/nodes/decon/interpolated_rows.h"
 #include "spng/nodes/decon/planned_spectra.h"
 #include "spng/nodes/decon/row_band.h"
 #include "spng/nodes/decon/torch_frer_spectrum.h"
@@ -167,9 +168,10 @@ Ports Decon::process(const Ports& inputs) {
     const auto channels = is_whole ? adc.channels : channels_of_band(*adc.channels, band);
     NamedTensor spectrum;
     spectrum.name = "spectrum";
-    spectrum.data = deconvolve(waveform_spectrum(adc.data.narrow(1, band.first, band.count), padded,
-                                                 context().real(), channels->good),
-                               kernel, length);
+    const at::Tensor measured = waveform_spectrum(adc.data.narrow(1, band.first, band.count), padded,
+                                                  context().real(), channels->good);
+    interpolate_rows(measured, channels->good, is_whole && !config().pad_wire_domain);
+    spectrum.data = deconvolve(measured, kernel, length);
     spectrum.axes = {
         adc.axes[0], adc.axes[1], {"frequency", "1/ns", 0, 1 / (static_cast<double>(padded) * event.tick)}};
     spectrum.unit = "electrons";

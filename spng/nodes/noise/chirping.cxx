@@ -125,7 +125,7 @@ Ports Chirping::process(const Ports& inputs) {
     const auto span = (ticks.select(-1, 1) - ticks.select(-1, 0)).squeeze(-1);
     channels->good = channels->good & ((span > 0) & (span >= length)).logical_not();
     channels->bad_ticks.push_back({"chirp", tensor.axes.back().period, ticks});
-    tensor.data = bridge_bad_ticks(tensor.data.to(context().real()), *channels);
+    tensor.data = bridge_bad_ticks(tensor.data.to(context().real()), found_bad_ticks(*channels));
     tensor.channels = std::move(channels);
     return {std::make_shared<const TensorSet>(inputs[0]->event_ptr(), std::vector{std::move(tensor)})};
 }

@@ -45,9 +45,10 @@ void CoherentNoiseFilter::prepare_node(Environment& environment) {
 Ports CoherentNoiseFilter::process(const Ports& inputs) {
     NVTX_SCOPED_RANGE("CoherentNoiseFilter::remove");
     NamedTensor tensor = inputs[0]->only();
+    const at::Tensor bad_ticks = found_bad_ticks(*tensor.channels);
     tensor.data = remove_coherent_noise(tensor.data.to(context().device()), tensor.channels->good, m_boards,
-                                        m_rule, found_bad_ticks(*tensor.channels));
-    tensor.data = bridge_bad_ticks(tensor.data, *tensor.channels);
+                                        m_rule, bad_ticks);
+    tensor.data = bridge_bad_ticks(tensor.data, bad_ticks);
     return {std::make_shared<const TensorSet>(inputs[0]->event_ptr(), std::vector{std::move(tensor)})};
 }
 

@@ -43,10 +43,10 @@ void HarmonicLineFilter::configured() {
 Ports HarmonicLineFilter::process(const Ports& inputs) {
     NVTX_SCOPED_RANGE("HarmonicLineFilter::remove");
     NamedTensor tensor = inputs[0]->only();
-    const at::Tensor cleaned =
-        remove_harmonic_lines(tensor.data.to(context().device()), tensor.channels->good,
-                              tensor.axes.back().period, m_rule, found_bad_ticks(*tensor.channels));
-    tensor.data = bridge_bad_ticks(cleaned, *tensor.channels);
+    const at::Tensor bad_ticks = found_bad_ticks(*tensor.channels);
+    tensor.data = remove_harmonic_lines(tensor.data.to(context().device()), tensor.channels->good,
+                                        tensor.axes.back().period, m_rule, bad_ticks);
+    tensor.data = bridge_bad_ticks(tensor.data, bad_ticks);
     return {std::make_shared<const TensorSet>(inputs[0]->event_ptr(), std::vector{std::move(tensor)})};
 }
 

@@ -168,7 +168,7 @@ Ports RCTails::process(const Ports& inputs) {
     }
     tensor.data = remove_rc_tails(tensor.data.to(context().device()), ratio, config().layers);
     if (tensor.channels) {
-        tensor.data = bridge_bad_ticks(tensor.data, *tensor.channels);
+        tensor.data = bridge_bad_ticks(tensor.data, found_bad_ticks(*tensor.channels));
     }
     return {std::make_shared<const TensorSet>(inputs[0]->event_ptr(), std::vector{std::move(tensor)})};
 }

@@ -119,9 +119,8 @@ at::Tensor found_bad_ticks(const ChannelTable& channels) {
     return parts.empty() ? at::Tensor{} : parts.size() == 1 ? parts.front() : at::cat(parts, -2);
 }
 
-at::Tensor bridge_bad_ticks(const at::Tensor& waveforms, const ChannelTable& channels) {
-    const at::Tensor ranges = found_bad_ticks(channels);
-    return ranges.defined() ? bridge_ranges(waveforms, ranges, /*picks_rows=*/waveforms.is_cpu()) : waveforms;
+at::Tensor bridge_bad_ticks(const at::Tensor& waveforms, const at::Tensor& found) {
+    return found.defined() ? bridge_ranges(waveforms, found, /*picks_rows=*/waveforms.is_cpu()) : waveforms;
 }
 
 } // namespace spng

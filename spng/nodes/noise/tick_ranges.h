@@ -33,8 +33,8 @@ at::Tensor bridge_ranges(const at::Tensor& waveforms, const at::Tensor& ranges, 
 /// undefined without any.
 at::Tensor found_bad_ticks(const ChannelTable& channels);
 
-/// Bridge these bad ticks, all at once because the ranges of several steps may overlap. A step that changes all ticks of a
-/// channel calls this for its result. Without bad ticks the result is `waveforms`.
-at::Tensor bridge_bad_ticks(const at::Tensor& waveforms, const ChannelTable& channels);
+/// Bridge the bad ticks of found_bad_ticks(), all at once because the ranges of several steps may overlap. A step that
+/// changes all ticks of a channel calls this for its result. Without bad ticks the result is `waveforms`.
+at::Tensor bridge_bad_ticks(const at::Tensor& waveforms, const at::Tensor& found);
 
 } // namespace spng

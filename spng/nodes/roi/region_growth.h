@@ -52,16 +52,18 @@ struct RegionPass {
 struct RegionRule {
     std::vector<RegionPass> passes = {};
     LevelSet always = 0; ///< in the ROIs without a seed
-    /// Level in which confirmed samples beside an ROI of the first pass belong to the ROIs too; -1: none.
+    /// Level in which confirmed samples beside an ROI of the first pass belong to the ROIs too, and ROIs of seeds beside
+    /// it without confirmation; -1: neither.
     std::int64_t beside = -1;
     bool cyclic = false;  ///< the last channel of a view is next to its first (wrapped planes)
     std::int64_t pad = 0; ///< ticks added to both ends of every ROI
 };
 
 /// Return the ROIs of each channel,
-///     pad(OR_p runs_p | OR_k level_k | (beside(runs_0) & confirmed & level_b)),
+///     pad(OR_p runs_p | OR_k level_k | (near & confirmed & level_b) | grown(seeds_0 & near)), near = beside(runs_0),
 /// where runs_p are the runs of grow_packed_regions() from the seeds of pass p in its level. With `confirmed`,
-/// the seeds or the runs (confirmed_runs) must be confirmed, unless a seed of `lone` is in the run.
+/// the seeds or the runs (confirmed_runs) must be confirmed, unless a seed of `lone` is in the run; grown() is that of
+/// the first pass.
 /// beside() is the OR of a row and the rows of the neighbouring channels in its view.
 /// @param levels     (level, view, channel, word) int64 from pack_levels()
 /// @param confirmed  the OR of these masks (view, channel, word) int64 confirms; empty: no confirmation is needed

@@ -17,6 +17,7 @@ from ..study import Context, Findings, Study
 from .boards import default_event
 
 LONG, SHORT, LONG_COUNT = "long piece", "short piece", 48
+ABSENT = "absent neighbours"
 DISTANCES = range(8)  # from the edge of a stripe, of the table
 
 
@@ -87,7 +88,13 @@ STUDY = Study(
     ),
     (
         *(
-            Limit(f"{group}{key}", f"largest difference of the {figure}, {which}", None, 0.02)
+            Limit(
+                f"{group}{key}",
+                f"largest difference of the {figure}, {which}",
+                None,
+                0.02,
+                exception="" if group == LONG else ABSENT,
+            )
             for key, figure in (("", "charge"), (" ROIs", "share in ROIs"))
             for group, which in (
                 (LONG, f"{LONG_COUNT} and more channels in one piece"),
