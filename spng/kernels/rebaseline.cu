@@ -138,6 +138,62 @@ SPNG_DEVICE void compact_regions_linear(const Real* signal, Index row_stride, co
     }
 }
 
+/// Bend the baseline of ROIs with a negative sum at their first lowest tick. One warp per row.
+/// @param compacted  rows from compact_regions_linear, changed in place
+template <class Real>
+SPNG_DEVICE void bend_negative(const Word* mask, Index rows, Index ticks, Index factor, Real* compacted) {
+    const Index slices = (ticks + factor - 1) / factor;
+    for (Index row = first_row_of_warp(); row < rows; row += rows_of_grid()) {
+        const RowView<Word> regions(mask + row * words_for(slices));
+        Real* samples = compacted + row * ticks;
+        Index past = 0;
+        while (true) {
+            const Index first = find_bit(regions, past, slices, true);
+            if (first == slices) {
+                break;
+            }
+            past = find_bit(regions, first, slices, false);
+            const Index count = (past * factor < ticks ? past * factor : ticks) - first * factor;
+            RowSum<Real> total;
+            Real depth = 0;
+            Index lowest = count;
+            const auto take = [&](Real sample, Index tick) {
+                if (tick < count &&
+                    (lowest == count || sample < depth || (sample == depth && tick < lowest))) {
+                    depth = sample;
+                    lowest = tick;
+                }
+            };
+            for (Index tick = lane_index(); tick < count; tick += warp_threads) {
+                total.add(samples[tick]);
+                take(samples[tick], tick);
+            }
+            total = over_warp(total, Add{});
+            for (unsigned distance = warp_threads / 2; distance > 0; distance /= 2) {
+                const Real sample = from_lane(depth, distance);
+                take(sample, from_lane(lowest, distance));
+            }
+            if (total.over(1) < 0) {
+                for (Index tick = lane_index(); tick < count; tick += warp_threads) {
+                    const Real share =
+                        tick <= lowest ? static_cast<Real>(tick + 1) / static_cast<Real>(lowest + 1)
+                                       : static_cast<Real>(count - tick) / static_cast<Real>(count - lowest);
+                    samples[tick] -= depth * share;
+                }
+            }
+            samples += count;
+        }
+    }
+}
+
+SPNG_KERNEL bend_negative_float32(const Word* mask, Index rows, Index ticks, Index factor, float* compacted) {
+    bend_negative(mask, rows, ticks, factor, compacted);
+}
+SPNG_KERNEL bend_negative_float64(const Word* mask, Index rows, Index ticks, Index factor,
+                                  double* compacted) {
+    bend_negative(mask, rows, ticks, factor, compacted);
+}
+
 template <class Real>
 SPNG_DEVICE void compact_regions_restored(const Real* signal, Index row_stride, const Word* mask, Index rows,
                                           Index ticks, Index factor, Real* result) {

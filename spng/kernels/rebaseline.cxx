@@ -21,6 +21,14 @@ void launch_rows(const char* kernel, const at::Tensor& rows, const at::Tensor& m
            result.mutable_data_ptr<Real>());
 }
 
+template <class Real>
+void launch_bend(const char* kernel, const at::Tensor& mask, std::int64_t factor, at::Tensor& compacted) {
+    const std::int64_t ticks = compacted.size(-1), rows = compacted.numel() / ticks;
+    launch(kernel, compacted.device(), blocks_for(rows, warps_of_block), 0,
+           mask.const_data_ptr<std::int64_t>(), rows, ticks, std::min(factor, ticks),
+           compacted.mutable_data_ptr<Real>());
+}
+
 struct KernelNames {
     const char* float32;
     const char* float64;
@@ -49,8 +57,15 @@ at::Tensor with_regions(KernelNames kernels, const at::Tensor& signal, const at:
 } // namespace
 
 at::Tensor compact_regions_linear(const at::Tensor& signal, const at::Tensor& mask, std::int64_t factor) {
-    return with_regions({"compact_regions_linear_float32", "compact_regions_linear_float64"}, signal, mask,
-                        factor);
+    const at::Tensor words = mask.contiguous();
+    at::Tensor result = with_regions({"compact_regions_linear_float32", "compact_regions_linear_float64"},
+                                     signal, words, factor);
+    if (result.numel() > 0) {
+        result.scalar_type() == at::kFloat
+            ? launch_bend<float>("bend_negative_float32", words, factor, result)
+            : launch_bend<double>("bend_negative_float64", words, factor, result);
+    }
+    return result;
 }
 
 at::Tensor compact_regions_restored(const at::Tensor& signal, const at::Tensor& mask, std::int64_t factor) {

@@ -178,7 +178,10 @@ def test_equals_the_reference(events: list[dict[str, View]], name: str) -> None:
                 around = slice(max(first - 20, 0), end + 20)
                 here = view.roi[channel, around]
                 run = np.arange(around.start, around.start + len(here))
-                charge = roi.rebaseline_linear(np.eye(len(here)), np.tile(here, (len(here), 1)))
+                # Linear while the charge is positive.
+                units, mask = np.eye(len(here)), np.tile(here, (len(here), 1))
+                pulse = 100.0 * mask
+                charge = roi.rebaseline_linear(units + pulse, mask) - roi.rebaseline_linear(pulse, mask)
                 expected = variance(covariance, charge[:, (run >= first) & (run < end)].sum(axis=1))
             errors = view.error[channel, first:end].astype(np.float64)
             assert (errors == errors[0]).all()

@@ -24,7 +24,7 @@ FILE_NODES = ("FrameFileSource", "FrameFileSink")
 
 # The promise is 300. A change of a tenth in either direction is to be noticed and put down here.
 MOST_OPERATIONS = 300
-OPERATIONS = 27
+OPERATIONS = 29
 
 # They make the host wait for a device: a value is read, or the size of an output depends on values.
 HIDDEN_SYNCHRONISATIONS = {

@@ -67,6 +67,8 @@ const std::map<std::string, EmulatedKernel>& emulated_kernels() {
         KERNEL(plain_rms_float64),
         KERNEL(compact_regions_linear_float32),
         KERNEL(compact_regions_linear_float64),
+        KERNEL(bend_negative_float32),
+        KERNEL(bend_negative_float64),
         KERNEL(compact_regions_restored_float32),
         KERNEL(compact_regions_restored_float64),
         KERNEL(expand_rows_float32),

@@ -16,7 +16,9 @@
 #include <ATen/ops/tensor.h>
 #include <ATen/ops/zeros.h>
 
+#include <algorithm>
 #include <cmath>
+#include <numeric>
 
 namespace spng::testing {
 namespace {
@@ -68,6 +70,15 @@ at::Tensor linear_by_definition(const at::Tensor& signal, const at::Tensor& mask
             }
             for (std::int64_t k = first; k < past; ++k) {
                 y[k] = x[k] - std::fma(slope, static_cast<Real>(k - first), start);
+            }
+            if (std::accumulate(y + first, y + past, 0.0) < 0) {
+                const std::int64_t lowest = std::min_element(y + first, y + past) - y;
+                const Real depth = y[lowest];
+                for (std::int64_t k = first; k < past; ++k) {
+                    const std::int64_t from_end = k <= lowest ? k - first + 1 : past - k;
+                    const std::int64_t side = k <= lowest ? lowest - first + 1 : past - lowest;
+                    y[k] -= depth * (static_cast<Real>(from_end) / static_cast<Real>(side));
+                }
             }
         }
     }

@@ -16,7 +16,7 @@ from scripts.output import Table
 from scripts.physics.program import JobFailed, Program
 from scripts.physics.real import command, datasets, measures, microboone, page, pictures, study
 from scripts.physics.real import few_channels as few
-from scripts.physics.real.bars import MET, MISSED, NOT_RUN, Limit
+from scripts.physics.real.bars import EXCEPTED, MET, MISSED, NOT_RUN, Limit, bar
 from scripts.physics.real.jobs import Jobs, Output
 from scripts.physics.real.studies import STUDIES, boards, chirping, noisy, rcrc, steps
 from scripts.physics.sizes import REAL_STUDIES
@@ -67,6 +67,22 @@ def test_masks_of_a_part_are_no_lost_channels() -> None:
 )
 def test_limits(value: float | None, verdict: str) -> None:
     assert Limit("x", "charge", 0.9, 1.1).verdict(value) == verdict
+
+
+def test_an_exception_is_no_miss_and_no_bar_met() -> None:
+    limit = Limit("x", "charge", None, 0.1, exception="absent neighbours")
+    assert limit.verdict(0.1) == MET
+    assert limit.verdict(0.2) == EXCEPTED
+    assert limit.verdict(float("nan")) == MISSED
+    assert bar("few", limit, 0.2, "")["exception"] == "absent neighbours"
+    assert bar("few", limit, 0.1, "")["exception"] == ""
+
+
+def test_longest_pulses() -> None:
+    signal = np.zeros((4, 10))
+    signal[1, 2:5] = signal[1, 7:9] = signal[2, 6:] = 1
+    signal[3] = 1
+    assert measures.longest_pulses(signal).tolist() == [0, 3, 4, 10]
 
 
 def test_twin_has_the_charge_of_the_other_electronics() -> None:

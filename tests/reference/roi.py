@@ -131,8 +131,8 @@ def rebaseline_linear(waveform: np.ndarray, mask: np.ndarray) -> np.ndarray:
     """Set samples outside the mask to zero; in each run subtract the line through the levels beside it. (..., tick) -> same.
 
     The level on a side is the mean of LEVEL_TICKS ticks whose centre is LEVEL_DISTANCE ticks from the run, or half-way
-    to the next run if that is nearer. A level beyond the end of the row is that of the other side
-    (docs/physics-notes.md#roi-application).
+    to the next run if that is nearer. A level beyond the end of the row is that of the other side. The baseline of a
+    run with a negative sum bends at its lowest tick (docs/physics-notes.md#roi-application).
     """
     out = np.zeros_like(waveform)
     ticks = waveform.shape[-1]
@@ -152,8 +152,17 @@ def rebaseline_linear(waveform: np.ndarray, mask: np.ndarray) -> np.ndarray:
             if left is not None and right is not None:
                 share = (tick - begin + before + 0.5) / (end - begin + before + after)
                 line = left + (right - left) * share
-            result[begin:end] = samples[begin:end] - line
+            result[begin:end] = _bent(samples[begin:end] - line)
     return out
+
+
+def _bent(charge: np.ndarray) -> np.ndarray:
+    """Bend the baseline of a run with a negative sum at its first lowest tick. (tick,) -> same."""
+    if charge.sum() >= 0:
+        return charge
+    lowest = int(charge.argmin())
+    corners = [-1, lowest, len(charge)]
+    return charge - np.interp(np.arange(len(charge)), corners, [0, charge[lowest], 0])
 
 
 def restore_baseline(waveform: np.ndarray, mask: np.ndarray) -> np.ndarray:

@@ -80,13 +80,15 @@ at::Tensor errors(const at::Tensor& waveform, const at::Tensor& mask, Baseline b
 }
 
 /// Compare the variance of each ROI, the mean over channels, with that of the operator itself: its result is
-/// linear in the waveform, so it gives the weight of each tick in the charge.
+/// linear in the waveform while the charge is positive, so it gives the weight of each tick in the charge.
 void expect_variances(const Rois& rois, Baseline baseline, double tolerance) {
     constexpr std::int64_t ticks = 1200;
     const at::Tensor mask = mask_of(rois, ticks / factor);
     const auto apply = baseline == Baseline::linear ? apply_regions_linear : apply_regions_restored;
-    const at::Tensor of_units = apply(at::eye(ticks, at::kDouble),
-                                      pack_ticks(mask.expand({ticks, ticks / factor}).contiguous()), factor);
+    const at::Tensor units = at::eye(ticks, at::kDouble);
+    const at::Tensor pulse = mask.repeat_interleave(factor, -1).mul(100.).expand_as(units);
+    const at::Tensor packed = pack_ticks(mask.expand({ticks, ticks / factor}).contiguous());
+    const at::Tensor of_units = apply(units + pulse, packed, factor) - apply(pulse, packed, factor);
     const at::Tensor squares = errors(KnownNoise::waveform(2, 200, ticks), mask, baseline).square().mean(1);
     for (const auto& [first, end] : rois) {
         const auto in_roi = [&, first = first, end = end](const at::Tensor& rows) {

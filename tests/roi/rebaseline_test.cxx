@@ -8,7 +8,9 @@
 #include <ATen/Parallel.h>
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/arange.h>
+#include <ATen/ops/argmin.h>
 #include <ATen/ops/full.h>
+#include <ATen/ops/minimum.h>
 #include <ATen/ops/rand.h>
 #include <ATen/ops/randn.h>
 #include <ATen/ops/tensor.h>
@@ -74,21 +76,39 @@ TEST(RebaselineLinear, LevelsAreMeansOfEightTicksSixTicksBeside) {
     // From 1 at tick 13.5 to 2 at tick 29.5, that is 1 + (k - 13.5) / 16.
     const auto expected = at::zeros({60}, at::kDouble);
     for (int k = 20; k < 24; ++k) {
-        expected[k] = -(1 + (k - 13.5) / 16);
+        signal[k] = 5.;
+        expected[k] = 5 - (1 + (k - 13.5) / 16);
     }
     expect_linear(signal, box(60, 20, 24, 1).to(at::kBool), 1, expected);
 }
 
 TEST(RebaselineLinear, ALevelIsHalfWayToTheNextRoi) {
     // ROIs [20, 24) and [28, 32): the level between them is the mean over [22, 30), 4; the outer levels are 0.
-    const auto signal = box(60, 24, 28, 8);
-    const auto expected = at::zeros({60}, at::kDouble);
+    // The samples 20 and 31 make both sums positive.
+    const auto signal = box(60, 24, 28, 8) + box(60, 20, 21, 80) + box(60, 31, 32, 80);
+    const auto expected = box(60, 20, 21, 80) + box(60, 31, 32, 80);
     for (int k = 0; k < 4; ++k) {
-        expected[20 + k] = -4 * (k + 6.5) / 12;
-        expected[28 + k] = -4 + 4 * (k + 2.5) / 12;
+        expected[20 + k] -= 4 * (k + 6.5) / 12;
+        expected[28 + k] -= 4 - 4 * (k + 2.5) / 12;
     }
     const auto mask = box(60, 20, 24, 1) + box(60, 28, 32, 1);
     expect_linear(signal, mask.to(at::kBool), 1, expected);
+}
+
+TEST(RebaselineLinear, ANegativeSumBendsTheBaselineAtTheLowestTick) {
+    // ROI [20, 28) on a level of 3 with a pulse of 6 and a dip to -15 beside it.
+    const std::vector<double> roi = {-3, 6, -6, -15, -9, -3, 0, 0};
+    const auto signal = at::full({60}, 3., at::kDouble), expected = at::zeros({60}, at::kDouble);
+    // -15 at tick 23, four ticks from 19 and five from 28.
+    const std::vector<double> baseline = {-3.75, -7.5, -11.25, -15, -12, -9, -6, -3};
+    for (int k = 0; k < 8; ++k) {
+        signal[20 + k] = roi[k] + 3;
+        expected[20 + k] = roi[k] - baseline[k];
+    }
+    expect_linear(signal, box(60, 20, 28, 1).to(at::kBool), 1, expected);
+    // With a sum of 0 or more the line stays.
+    signal[21] = 6 + 3 + 30;
+    expect_linear(signal, box(60, 20, 28, 1).to(at::kBool), 1, (signal - 3) * box(60, 20, 28, 1));
 }
 
 TEST(RebaselineLinear, ALevelBeyondTheRowIsThatOfTheOtherSide) {
@@ -149,6 +169,16 @@ std::optional<double> level_at(const at::TensorAccessor<double, 1>& x, std::int6
     return sum / 8;
 }
 
+/// If the sum of an ROI (tick,) is negative, take off two lines from 0 beside its ends to its lowest tick.
+void bend_if_negative(const at::Tensor& charge) {
+    if (charge.sum().item<double>() < 0) {
+        const std::int64_t ticks = charge.size(0), lowest = charge.argmin().item<std::int64_t>();
+        const auto tick = at::arange(ticks, at::kDouble);
+        const auto share = at::minimum((tick + 1) / (lowest + 1), (ticks - tick) / (ticks - lowest));
+        charge.sub_(share * charge[lowest].item<double>());
+    }
+}
+
 /// Both definitions, tick by tick in float64.
 at::Tensor naive(const at::Tensor& signal, const at::Tensor& mask, std::int64_t factor, bool line) {
     const auto input = signal.to(at::kDouble).contiguous();
@@ -194,6 +224,9 @@ at::Tensor naive(const at::Tensor& signal, const at::Tensor& mask, std::int64_t 
                 under_line = *left + (*right - *left) * share;
             }
             y[row][k] = x[row][k] - (line ? under_line : count > 0 ? outside / count : 0);
+            if (line && k == e - 1) {
+                bend_if_negative(result[row].narrow(0, s, e - s));
+            }
         }
     }
     return result;

@@ -125,6 +125,38 @@ TEST(FindRegions, OrOfPassesAndLevelsIsWidened) {
     EXPECT_EQ(text(find_regions(levels, {}, {}, 10), 10), "..........");
 }
 
+TEST(FindRegions, ASeedBesideAnRoiNeedsNoConfirmation) {
+    // Channel 0 has a seed that counts alone, 1 a seed beside its ROI and one elsewhere, 2 a seed beside that of 1 alone.
+    const std::vector<std::string> seeds = {"..#.......", "..#.....#.", "..#......."},
+                                   lone = {"..#.......", "..........", ".........."},
+                                   grow = {".###......", ".###...###", ".###......"};
+    const auto level = [](const std::vector<std::string>& rows) {
+        std::vector<at::Tensor> words;
+        for (const auto& row : rows) {
+            words.push_back(packed(row).view({1}));
+        }
+        return at::stack(words).view({1, 3, 1});
+    };
+    const auto levels = at::stack({level(seeds), level(lone), level(grow)});
+    const auto none = at::zeros({1, 3, 1}, at::kLong);
+    const RegionRule rule = {.passes = {{.seeds = 1, .lone = 2, .grow = 2}}, .beside = 2};
+    const auto seen = [&](const RegionRule& chosen) {
+        const auto regions = find_regions(levels, {none}, chosen, 10);
+        std::vector<std::string> rows;
+        for (const int channel : {0, 1, 2}) {
+            rows.push_back(text(regions.narrow(1, channel, 1), 10));
+        }
+        return rows;
+    };
+    EXPECT_EQ(seen(rule), (std::vector<std::string>{".###......", ".###......", ".........."}));
+    RegionRule wrapped = rule;
+    wrapped.cyclic = true;
+    EXPECT_EQ(seen(wrapped), (std::vector<std::string>{".###......", ".###......", ".###......"}));
+    RegionRule alone = rule;
+    alone.beside = -1;
+    EXPECT_EQ(seen(alone), (std::vector<std::string>{".###......", "..........", ".........."}));
+}
+
 TEST(FindRegions, WrongRulesAreRejected) {
     const auto levels = at::zeros({2, 1, 3, 1}, at::kLong);
     const auto one = levels[0];

@@ -54,6 +54,13 @@ def end_of_track(signal: np.ndarray, share: float = 0.05) -> np.ndarray:
     return np.where(high.any(axis=1), last, 0)
 
 
+def longest_pulses(signal: np.ndarray) -> np.ndarray:
+    """Return (channel,) the most ticks in a row above 0."""
+    count = np.cumsum(np.pad(signal > 0, ((0, 0), (1, 0))), axis=1)
+    gaps = np.pad(signal <= 0, ((0, 0), (1, 0)), constant_values=True)
+    return (count - np.maximum.accumulate(np.where(gaps, count, 0), axis=1)).max(axis=1)
+
+
 def mean_after(waveform: np.ndarray, begins: np.ndarray, ticks: int) -> float:
     """Return the mean of waveforms (channel, tick) over `ticks` ticks from the tick of each channel in `begins`."""
     parts = [row[begin : begin + ticks] for row, begin in zip(waveform, begins, strict=True)]

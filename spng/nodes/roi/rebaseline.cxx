@@ -14,6 +14,7 @@
 
 #include <ATen/Parallel.h>
 #include <ATen/ops/arange.h>
+#include <ATen/ops/constant_pad_nd.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/where.h>
 #include <torch/library.h>
@@ -68,6 +69,22 @@ SPNG_MULTIVERSION void subtract_line(const Sample* signal, std::int64_t count, L
                                      Sample* result) {
     for (std::int64_t tick = 0; tick < count; ++tick) {
         result[tick] = signal[tick] - (line.start + line.slope * static_cast<Sample>(tick));
+    }
+}
+
+/// Bend the baseline of an ROI with a negative sum at its first lowest tick.
+template <class Sample>
+void bend_negative(Sample* samples, std::int64_t count) {
+    if (lane_sum(samples, count, [](double sample) { return sample; }) >= 0) {
+        return;
+    }
+    const std::int64_t lowest = std::min_element(samples, samples + count) - samples;
+    const Sample depth = samples[lowest];
+    for (std::int64_t tick = 0; tick < count; ++tick) {
+        const Sample share = tick <= lowest
+                                 ? static_cast<Sample>(tick + 1) / static_cast<Sample>(lowest + 1)
+                                 : static_cast<Sample>(count - tick) / static_cast<Sample>(count - lowest);
+        samples[tick] -= depth * share;
     }
 }
 
@@ -137,6 +154,7 @@ void apply_linear(const at::Tensor& signal, const at::Tensor& mask, std::int64_t
                     const std::int64_t gap_after = next < slices ? next * factor - end : 2 * level_distance;
                     subtract_line(from + begin, end - begin,
                                   baseline_of(from, ticks, begin, end, gap_before, gap_after), to + begin);
+                    bend_negative(to + begin, end - begin);
                 });
         });
 }
@@ -224,14 +242,35 @@ at::Tensor by_rows(const at::Tensor& signal, const at::Tensor& mask, std::int64_
     return result;
 }
 
+/// Return bend_negative() of each run.
+/// @param charge  (row, tick), 0 outside
+/// @param first, end  of the run of each tick inside
+at::Tensor bent_rows(const at::Tensor& charge, const at::Tensor& inside, const at::Tensor& first,
+                     const at::Tensor& end) {
+    const std::int64_t ticks = charge.size(-1);
+    const auto tick = at::arange(ticks, first.options()).expand_as(first);
+    const auto run = at::where(inside, first, tick); // the runs by their first ticks
+    const auto sum = at::constant_pad_nd(charge.to(at::kDouble).cumsum(-1), {1, 0});
+    const auto is_negative = sum.gather(-1, end.clamp(0, ticks)).sub(sum.gather(-1, first)).lt(0);
+    const auto smallest = [&](const at::Tensor& values) {
+        return values.scatter_reduce(-1, run, values, "amin", /*include_self=*/false).gather(-1, run);
+    };
+    const auto depth = smallest(charge);
+    const auto lowest = smallest(at::where(charge.eq(depth), tick, ticks));
+    const auto up = tick.sub(first).add(1).to(charge.scalar_type()).div(lowest.sub(first).add(1));
+    const auto down = end.sub(tick).to(charge.scalar_type()).div(end.sub(lowest));
+    const auto bend = depth.mul(at::where(tick.le(lowest), up, down));
+    return at::where(inside.logical_and(is_negative), charge.sub(bend), charge);
+}
+
 at::Tensor linear_rows(const at::Tensor& signal, const at::Tensor& mask, std::int64_t factor) {
     const std::int64_t ticks = signal.size(-1);
     const auto inside = mask_of_ticks(signal, mask, factor);
-    if (ticks < level_ticks) {
-        return at::where(inside, signal, 0);
-    }
     const auto tick = at::arange(ticks, signal.options().dtype(at::kLong));
     const auto [first, end, gap_before, gap_after] = run_limits(inside, 2 * level_distance);
+    if (ticks < level_ticks) {
+        return bent_rows(at::where(inside, signal, 0), inside, first, end);
+    }
     const auto before = gap_before.div(2, "floor").clamp_max(level_distance);
     const auto after = gap_after.div(2, "floor").clamp_max(level_distance);
     const auto means = levels(signal);
@@ -251,14 +290,15 @@ at::Tensor linear_rows(const at::Tensor& signal, const at::Tensor& mask, std::in
     const auto one = at::where(has_left, left, at::where(has_right, right, 0));
     const auto slope = at::where(both, right.sub(left).div(end.sub(first).add(before).add(after)), 0);
     const auto start = at::where(both, left.add(slope.mul(before.add(0.5))), one);
-    return at::where(inside, signal.sub(start.add(slope.mul(tick.sub(first)))), 0);
+    const auto charge = at::where(inside, signal.sub(start.add(slope.mul(tick.sub(first)))), 0);
+    return bent_rows(charge, inside, first, end);
 }
 
 at::Tensor apply_regions_linear_composite(const at::Tensor& signal, const at::Tensor& mask,
                                           std::int64_t factor) {
-    // Twelve int64, ten samples, and masks.
+    // Sixteen int64 or float64, twelve samples, and masks.
     return by_rows(
-        signal, mask, 12 * 8 + 10 * signal.element_size() + 8,
+        signal, mask, 16 * 8 + 12 * signal.element_size() + 8,
         [&](const at::Tensor& rows, const at::Tensor& masks) { return linear_rows(rows, masks, factor); });
 }
 

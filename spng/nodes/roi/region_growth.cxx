@@ -234,12 +234,11 @@ at::Tensor find_regions_by_parts(const at::Tensor& levels, at::TensorList confir
                                   fractions[pass]);
         }
         if (pass == 0 && beside >= 0) {
-            const at::Tensor near = with_neighbours(runs, cyclic);
+            at::Tensor near = with_neighbours(runs, cyclic);
             const at::Tensor next =
                 or_of_levels(levels, static_cast<LevelSet>(seeds[pass])).bitwise_and(near);
-            runs = grow_packed_regions(next, levels.select(0, grow[pass]), ticks, 0, 0)
-                       .bitwise_or_(runs)
-                       .bitwise_or_(near.bitwise_and(sure).bitwise_and_(levels.select(0, beside)));
+            runs.bitwise_or_(grow_packed_regions(next, levels.select(0, grow[pass]), ticks, 0, 0));
+            runs.bitwise_or_(near.bitwise_and_(sure).bitwise_and_(levels.select(0, beside)));
         }
         regions = or_of(regions, runs);
     }

@@ -93,8 +93,6 @@ STUDY = Study(
         f"Its good time is measured from tick {MEASURED_FROM} on, and compared with channels {CHIRPING_CHANNEL - 1} and "
         f"{CHIRPING_CHANNEL + 1}.",
         "It recovers with a drift of 8 ADC in the raw waveform over that time, which is part of its noise.",
-        "Channel 767, the last of the group, has twice the noise of its neighbours after all steps: the peak of the first track "
-        "is 4.8 sigma there, and a seed needs 5 without other views, 4 in coincidence with them.",
         f"A track is found in a channel if it has more than {FOUND_ELECTRONS:g} electrons in the ticks of the track.",
     ),
     (

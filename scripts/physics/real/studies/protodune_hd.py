@@ -27,6 +27,7 @@ STUDY = Study(
         "The raw waveforms of this event are not public.",
         "Closure: waveforms are made of the published charge with the response of a wire and measured noise, processed "
         "with `noise_filter=none`, and compared with that charge.",
+        "Short pulses: no pulse of the channel is longer than 50 us.",
         "Masked channels do not count.",
         "The published charge has weak parts that the other program kept or its regressor made; they count as truth.",
     ),

@@ -71,6 +71,7 @@ STUDY = Study(
     "ProtoDUNE-VD: channels and charge of data",
     (
         "As for ProtoDUNE-HD; and noise on all channels of each published frame, with the channel ids of data.",
+        "Most of the missing charge of U and V is on the few channels with pulses above 50 us: tracks that go along the drift.",
     ),
     (
         Limit("accepted", "share of the published frames whose channels are accepted", 1.0, None),
