@@ -169,7 +169,7 @@ std::optional<double> level_at(const at::TensorAccessor<double, 1>& x, std::int6
     return sum / 8;
 }
 
-/// If the sum of an ROI (tick,) is negative, take off two lines from 0 beside its ends to its lowest tick.
+/// If the sum of an ROI (tick,) is negative, subtract two lines from 0 beside its ends to its lowest tick.
 void bend_if_negative(const at::Tensor& charge) {
     if (charge.sum().item<double>() < 0) {
         const std::int64_t ticks = charge.size(0), lowest = charge.argmin().item<std::int64_t>();

@@ -117,7 +117,7 @@ RULES = (
         rf"{START}[Ll]anes?{END}",
         "device replica",
         allowed=r"(?i)\b(simd|warp|vector|32|64|each|of a warp'?s?) lanes?\b|lane_sum\w*|lanes? of (a|the) warp",
-        exempt=SIMD_FILES + r"|coherent_noise|html_\w+\.(py|js|css)$",
+        exempt=SIMD_FILES + r"|board_waves|html_\w+\.(py|js|css)$",
     ),
     rule(
         rf"{START}[Ii]mages?{END}",
