@@ -18,18 +18,9 @@ LIBRARIES = ("libWireCellSpng.so", "libWireCellSpngCuda.so")
 # Kernels of our library: those of spng/kernels/*.cu.
 OWN_KERNELS = (
     *("select_rows", "waveform_spectrum", "interpolate_rows", "deconvolve", "apply_time_filter"),
-    *(
-        "robust_noise",
-        "capped_noise",
-        "plain_rms",
-        "pack_",
-        "unpack_",
-        "coincidence",
-        "multi_plane",
-        "grow_regions",
-        "join_neighbours",
-    ),
-    *("compact_regions", "expand_rows", "copy_compacted", "gather_words", "gather_rows"),
+    *("robust_noise", "capped_noise", "plain_rms", "pack_", "unpack_", "coincidence", "multi_plane"),
+    *("grow_regions", "join_neighbours", "compact_regions", "bend_negative", "expand_rows"),
+    *("copy_compacted", "gather_words", "gather_rows"),
     *("clipped_running_sum", "sum_of_neighbours", "stack_features"),
 )
 # Without LibTorch's cache each tensor has its own block, so that accesses beyond its end are found.

@@ -127,6 +127,11 @@ for ticks, padded in ((1, 1), (33, 35), (64, 64), (700, 1050), (6000, 6300), (30
         same(spng.waveform_spectrum, adc.to(kind), padded, kind, None, tolerance=tolerance)
         complex_kind = torch.complex64 if kind == torch.float32 else torch.complex128
         spectrum = torch.randn(2, 20, padded // 2 + 1, dtype=complex_kind)
+        for cyclic in (False, True):
+            filled, on_device = spectrum.clone(), spectrum.cuda()
+            spng.interpolate_rows_(filled, good, cyclic)
+            spng.interpolate_rows_(on_device, good.cuda(), cyclic)
+            assert on_device.cpu().equal(filled), (padded, cyclic)
         for views, channels in ((2, 20), (1, 25), (1, 22)):
             kernel = torch.randn(views, channels, padded // 2 + 1, dtype=complex_kind)
             same(spng.deconvolve, spectrum, kernel, channels, tolerance=100 * step)
