@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Charge inside the ROIs (spng/nodes/roi/compacted_rows.h). One block per row, one warp per word of its mask: words
-// without ROIs cost one load. Any tick of a run finds its ends by counting zeros in a word or two.
+// Charge inside the ROIs (spng/nodes/roi/compacted_rows.h). One block per row, one warp per word of its mask (of
+// bend_negative: one warp per row): words without ROIs cost one load. Any tick of a run finds its ends by counting zeros in a word or two.
 
 #include "spng/kernels/bit_words.cuh"
 #include "spng/kernels/block_reduction.cuh"
@@ -138,7 +138,7 @@ SPNG_DEVICE void compact_regions_linear(const Real* signal, Index row_stride, co
     }
 }
 
-/// Bend the baseline of ROIs with a negative sum at their first lowest tick. One warp per row.
+/// Bend the baseline of ROIs with a negative sum. One warp per row.
 /// @param compacted  rows from compact_regions_linear, changed in place
 template <class Real>
 SPNG_DEVICE void bend_negative(const Word* mask, Index rows, Index ticks, Index factor, Real* compacted) {
@@ -173,12 +173,15 @@ SPNG_DEVICE void bend_negative(const Word* mask, Index rows, Index ticks, Index 
                 const Real sample = from_lane(depth, distance);
                 take(sample, from_lane(lowest, distance));
             }
-            if (total.over(1) < 0) {
+            const Real sum = total.over(1);
+            if (sum < 0) {
+                const Real part = 4 * sum / (depth * static_cast<Real>(count + 1));
+                const Real bend = depth * (part < 1 ? part : Real{1});
                 for (Index tick = lane_index(); tick < count; tick += warp_threads) {
                     const Real share =
                         tick <= lowest ? static_cast<Real>(tick + 1) / static_cast<Real>(lowest + 1)
                                        : static_cast<Real>(count - tick) / static_cast<Real>(count - lowest);
-                    samples[tick] -= depth * share;
+                    samples[tick] -= bend * share;
                 }
             }
             samples += count;

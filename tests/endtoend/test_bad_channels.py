@@ -117,11 +117,40 @@ def test_bad_channel_is_zero_and_listed(output: wire_cell.Arrays, ident: int, li
 
 
 def test_bad_channels_do_not_leak(output: wire_cell.Arrays) -> None:
-    """Not a number, missing or dead: the others see the same, a row of zeros. And they do have charge."""
+    """Not a number, missing or masked: the others see the same, the mean of both neighbours. And they do have charge."""
     expected = signal(output, MISSING)
     assert expected[U_CHANNEL - 5 : U_CHANNEL + 6].any() and expected[W_CHANNEL - 5 : W_CHANNEL + 6].any()
     np.testing.assert_array_equal(signal(output, NOT_FINITE), expected)
     np.testing.assert_array_equal(signal(output, DEAD), expected)
+
+
+def test_a_single_bad_channel_counts_as_the_mean_of_its_neighbours(tmp_path: Path) -> None:
+    """In the wrap of U too. At the edge of W, and beside another one, it counts as zero."""
+    samples, channels = cut()
+    single = {0: (799, 1), U_CHANNEL: (U_CHANNEL - 1, U_CHANNEL + 1), W_CHANNEL: (W_CHANNEL - 1, W_CHANNEL + 1)}
+    zero = [1600, 1000, 1001]
+    quiet = samples - np.median(samples, axis=1, keepdims=True).astype(np.float32)
+    quiet[:, :200] = quiet[:, 400:] = 0  # so that 0 is the median of each channel and of each mean
+    filled = quiet.copy()
+    for channel, neighbours in single.items():
+        filled[channel] = filled[list(neighbours)].mean(axis=0)
+    filled[zero] = 0
+    bad = np.isin(channels, [*single, *zero])
+    arrays = wire_cell.event(quiet[~bad], channels[~bad], 0) | wire_cell.event(filled, channels, 1)
+    wire_cell.write_arrays(tmp_path / "adc.npz", arrays)
+    words = {"tags": "decon_charge", "model": "none", "check_input": "false"}
+    output = wire_cell.job(tmp_path, input="adc.npz", **words)
+    seen, expected = (output[f"frame_decon_charge_{ident}"][~bad] for ident in (0, 1))
+    scale = np.abs(expected).max(axis=1, keepdims=True)
+    assert (np.abs(seen - expected) < 1e-4 * scale + 1e-2).all()  # float32
+    zeros = np.where(bad[:, None], 0, filled).astype(np.float32)
+    wire_cell.write_arrays(tmp_path / "zeros.npz", wire_cell.event(zeros, channels, 0))
+    output = wire_cell.job(tmp_path, input="zeros.npz", **words)
+    difference = np.abs(output["frame_decon_charge_0"][~bad] - expected)
+    changed = np.flatnonzero((difference > 1e-2 * scale + 1).any(axis=1))
+    changed = channels[~bad][changed]
+    assert np.isin([799, 1, 149, 151, 2369, 2371], changed).all()
+    assert not np.isin([999, 1002, 1601], changed).any()
 
 
 def test_masks_count_from_the_first_tick_of_the_tag(output: wire_cell.Arrays, tmp_path: Path) -> None:

@@ -70,9 +70,10 @@ def test_limits(value: float | None, verdict: str) -> None:
 
 
 def test_an_exception_is_no_miss_and_no_bar_met() -> None:
-    limit = Limit("x", "charge", None, 0.1, exception="absent neighbours")
+    limit = Limit("x", "charge", None, 0.1, exception="absent neighbours", worst=0.5)
     assert limit.verdict(0.1) == MET
     assert limit.verdict(0.2) == EXCEPTED
+    assert limit.verdict(0.6) == MISSED
     assert limit.verdict(float("nan")) == MISSED
     assert bar("few", limit, 0.2, "")["exception"] == "absent neighbours"
     assert bar("few", limit, 0.1, "")["exception"] == ""

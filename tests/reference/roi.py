@@ -157,12 +157,16 @@ def rebaseline_linear(waveform: np.ndarray, mask: np.ndarray) -> np.ndarray:
 
 
 def _bent(charge: np.ndarray) -> np.ndarray:
-    """Bend the baseline of a run with a negative sum at its first lowest tick. (tick,) -> same."""
-    if charge.sum() >= 0:
+    """Bend the baseline of a run with a negative sum at its first lowest tick. (tick,) -> same.
+
+    At most until that tick is 0, and until the sum is as far above 0 as it was below.
+    """
+    total = charge.sum()
+    if total >= 0:
         return charge
     lowest = int(charge.argmin())
-    corners = [-1, lowest, len(charge)]
-    return charge - np.interp(np.arange(len(charge)), corners, [0, charge[lowest], 0])
+    bend = np.interp(np.arange(len(charge)), [-1, lowest, len(charge)], [0, charge[lowest], 0])
+    return charge - bend * min(1.0, 2 * total / bend.sum())
 
 
 def restore_baseline(waveform: np.ndarray, mask: np.ndarray) -> np.ndarray:

@@ -96,19 +96,20 @@ TEST(RebaselineLinear, ALevelIsHalfWayToTheNextRoi) {
 }
 
 TEST(RebaselineLinear, ANegativeSumBendsTheBaselineAtTheLowestTick) {
-    // ROI [20, 28) on a level of 3 with a pulse of 6 and a dip to -15 beside it.
-    const std::vector<double> roi = {-3, 6, -6, -15, -9, -3, 0, 0};
-    const auto signal = at::full({60}, 3., at::kDouble), expected = at::zeros({60}, at::kDouble);
-    // -15 at tick 23, four ticks from 19 and five from 28.
-    const std::vector<double> baseline = {-3.75, -7.5, -11.25, -15, -12, -9, -6, -3};
-    for (int k = 0; k < 8; ++k) {
-        signal[20 + k] = roi[k] + 3;
-        expected[20 + k] = roi[k] - baseline[k];
-    }
-    expect_linear(signal, box(60, 20, 28, 1).to(at::kBool), 1, expected);
-    // With a sum of 0 or more the line stays.
-    signal[21] = 6 + 3 + 30;
-    expect_linear(signal, box(60, 20, 28, 1).to(at::kBool), 1, (signal - 3) * box(60, 20, 28, 1));
+    // ROI [20, 28) on a level of 3 with a pulse of 6 and a dip beside it, the sum is -36 or less.
+    const auto expect = [](const std::vector<double>& roi, const std::vector<double>& baseline) {
+        const auto signal = at::full({60}, 3., at::kDouble), expected = at::zeros({60}, at::kDouble);
+        for (int k = 0; k < 8; ++k) {
+            signal[20 + k] = roi[k] + 3;
+            expected[20 + k] = roi[k] - baseline[k];
+        }
+        expect_linear(signal, box(60, 20, 28, 1).to(at::kBool), 1, expected);
+    };
+    // To the lowest tick 23, four ticks from 19 and five from 28: the lines have a sum of -15 x 9 / 2 = -67.5.
+    expect({-3, 6, -9, -15, -12, -6, -3, 0}, {-3.75, -7.5, -11.25, -15, -12, -9, -6, -3});
+    // A sum of -13.5 becomes 13.5, with 0.4 of these lines.
+    expect({-3, 16.5, -6, -15, -9, 3, 0, 0}, {-1.5, -3, -4.5, -6, -4.8, -3.6, -2.4, -1.2});
+    expect({-3, 30, -6, -15, -9, 3, 0, 0}, {0, 0, 0, 0, 0, 0, 0, 0});
 }
 
 TEST(RebaselineLinear, ALevelBeyondTheRowIsThatOfTheOtherSide) {
@@ -169,13 +170,16 @@ std::optional<double> level_at(const at::TensorAccessor<double, 1>& x, std::int6
     return sum / 8;
 }
 
-/// If the sum of an ROI (tick,) is negative, subtract two lines from 0 beside its ends to its lowest tick.
+/// If the sum of an ROI (tick,) is negative, subtract two lines from 0 beside its ends to its lowest tick, until the sum is
+/// as far above 0 or that tick is 0.
 void bend_if_negative(const at::Tensor& charge) {
-    if (charge.sum().item<double>() < 0) {
+    const double sum = charge.sum().item<double>();
+    if (sum < 0) {
         const std::int64_t ticks = charge.size(0), lowest = charge.argmin().item<std::int64_t>();
         const auto tick = at::arange(ticks, at::kDouble);
         const auto share = at::minimum((tick + 1) / (lowest + 1), (ticks - tick) / (ticks - lowest));
-        charge.sub_(share * charge[lowest].item<double>());
+        const auto bend = share * charge[lowest].item<double>();
+        charge.sub_(bend * std::min(1.0, 2 * sum / bend.sum().item<double>()));
     }
 }
 

@@ -16,6 +16,7 @@ class Limit:
 
     is_optional  no bar without a value
     exception    why a value beyond the limit is no miss; empty: it is one
+    worst        highest value that the exception covers
     """
 
     key: str
@@ -26,6 +27,7 @@ class Limit:
     digits: int = 3
     is_optional: bool = False
     exception: str = ""
+    worst: float = math.inf
 
     def text(self) -> str:
         """Return the limit as text."""
@@ -41,7 +43,9 @@ class Limit:
         below = self.high is None or value <= self.high
         if math.isnan(value):
             return MISSED
-        return MET if above and below else EXCEPTED if self.exception else MISSED
+        if above and below:
+            return MET
+        return EXCEPTED if self.exception and value <= self.worst else MISSED
 
 
 def bar(study: str, limit: Limit, value: float | None, problem: str) -> dict[str, Any]:

@@ -42,8 +42,8 @@ struct DeconConfig {
 };
 
 /// In: waveforms (view, channel, tick) [ADC]. Out: "spectrum" (view, channel, frequency) complex [electrons],
-/// on a padded time axis. Formulas in waveform_spectrum.h, interpolated_rows.h and deconvolution.h. On the CPU, with `few_rows`, the output
-/// has only the rows of row_band.h, and the convolution along their channels is linear.
+/// on a padded time axis. Formulas in waveform_spectrum.h, interpolated_rows.h and deconvolution.h. On the CPU, with
+/// `few_rows`, the output has only the rows of row_band.h, and the convolution along their channels is linear.
 class Decon : public NodeWith<DeconConfig> {
 protected:
     void prepare_node(Environment& environment) override;

@@ -24,25 +24,29 @@ at::Tensor single_rows(const at::Tensor& good, bool cyclic) {
     return single;
 }
 
+/// Only the replaced rows cost anything.
+void interpolate_rows_cpu(const at::Tensor& spectrum, const at::Tensor& good, bool cyclic) {
+    NVTX_SCOPED_RANGE("Decon::interpolate");
+    const at::Tensor single = single_rows(good, cyclic).contiguous();
+    const bool* is_single = single.const_data_ptr<bool>();
+    const std::int64_t channels = spectrum.size(1);
+    for (std::int64_t row = 0; row < single.numel(); ++row) {
+        if (is_single[row]) {
+            const at::Tensor rows = spectrum.select(0, row / channels);
+            const std::int64_t channel = row % channels;
+            const auto neighbour = [&](std::int64_t by) { return rows.select(0, (channel + by) % channels); };
+            rows.select(0, channel).copy_(neighbour(channels - 1)).add_(neighbour(1)).mul_(0.5);
+        }
+    }
+}
+
 } // namespace
 
 void interpolate_rows_composite(const at::Tensor& spectrum, const at::Tensor& good, bool cyclic) {
     NVTX_SCOPED_RANGE("Decon::interpolate");
     const at::Tensor single = single_rows(good, cyclic);
-    if (!spectrum.is_cpu()) { // a device would have to wait for the count of rows
-        const at::Tensor mean = at::roll(spectrum, 1, 1).add_(at::roll(spectrum, -1, 1)).mul_(0.5);
-        spectrum.copy_(at::where(single.unsqueeze(-1), mean, spectrum));
-        return;
-    }
-    const std::int64_t channels = spectrum.size(1);
-    const at::Tensor found = single.nonzero();
-    for (std::int64_t i = 0; i < found.size(0); ++i) {
-        const auto view = found[i][0].item<std::int64_t>(), channel = found[i][1].item<std::int64_t>();
-        const at::Tensor rows = spectrum.select(0, view);
-        at::Tensor row = rows.select(0, channel);
-        row.copy_(rows.select(0, (channel + channels - 1) % channels));
-        row.add_(rows.select(0, (channel + 1) % channels)).mul_(0.5);
-    }
+    const at::Tensor mean = at::roll(spectrum, 1, 1).add_(at::roll(spectrum, -1, 1)).mul_(0.5);
+    spectrum.copy_(at::where(single.unsqueeze(-1), mean, spectrum));
 }
 
 void interpolate_rows(const at::Tensor& spectrum, const at::Tensor& good, bool cyclic) {
@@ -58,6 +62,10 @@ void interpolate_rows(const at::Tensor& spectrum, const at::Tensor& good, bool c
 
 TORCH_LIBRARY_FRAGMENT(spng, library) {
     library.def("interpolate_rows_(Tensor(a!) spectrum, Tensor good, bool cyclic) -> ()");
+}
+
+TORCH_LIBRARY_IMPL(spng, CPU, library) {
+    library.impl("interpolate_rows_", interpolate_rows_cpu);
 }
 
 TORCH_LIBRARY_IMPL(spng, CompositeExplicitAutograd, library) {

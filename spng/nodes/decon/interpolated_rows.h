@@ -15,7 +15,7 @@ namespace spng {
 /// One operator call: spng::interpolate_rows_.
 void interpolate_rows(const at::Tensor& spectrum, const at::Tensor& good, bool cyclic);
 
-/// The same by operators of ATen, on any device. On the CPU only the replaced rows cost anything.
+/// The same by operators of ATen, on any device.
 void interpolate_rows_composite(const at::Tensor& spectrum, const at::Tensor& good, bool cyclic);
 
 } // namespace spng

@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace spng {
+namespace spng::board_waves {
 
 /// Return half the distance between the 16 % and 84 % order statistics: sigma of a Gaussian, robust against
 /// signals. 0 without good ticks.
@@ -165,4 +165,4 @@ void bridge(const std::vector<std::uint8_t>& estimated, std::vector<Real>& mean)
     }
 }
 
-} // namespace spng
+} // namespace spng::board_waves

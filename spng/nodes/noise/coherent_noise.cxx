@@ -71,9 +71,10 @@ template <class Real>
 void mark_smoothed(const Real* values, std::int64_t ticks, double threshold, std::int64_t half,
                    Workspace<Real>& work, std::uint8_t* signal, const std::uint8_t* bad = nullptr) {
     if (half > 0) {
-        smooth(values, ticks, half, work.smoothed.data());
-        const double limit = threshold * spread(work.smoothed.data(), ticks, work.keys.data(), bad);
-        mark_beyond(work.smoothed.data(), ticks, limit, signal);
+        board_waves::smooth(values, ticks, half, work.smoothed.data());
+        const double limit =
+            threshold * board_waves::spread(work.smoothed.data(), ticks, work.keys.data(), bad);
+        board_waves::mark_beyond(work.smoothed.data(), ticks, limit, signal);
     }
 }
 
@@ -84,17 +85,17 @@ double mark_common(std::int64_t ticks, const CoherentNoiseRule& rule, Workspace<
     const Real* common = work.common.data();
     std::uint8_t* signal = work.common_signal.data();
     std::fill(work.common_signal.begin(), work.common_signal.end(), 0);
-    const double noise = spread(common, ticks, work.keys.data());
-    mark_beyond(common, ticks, rule.common_threshold * std::max(noise, half_count), signal);
+    const double noise = board_waves::spread(common, ticks, work.keys.data());
+    board_waves::mark_beyond(common, ticks, rule.common_threshold * std::max(noise, half_count), signal);
     mark_smoothed(common, ticks, rule.common_threshold, rule.half_smoothing, work, signal);
     if (rule.half_smoothing > 0) {
-        smooth(common, ticks, 2 * rule.half_smoothing, work.smoothed.data());
+        board_waves::smooth(common, ticks, 2 * rule.half_smoothing, work.smoothed.data());
         for (std::int64_t tick = 0; tick < ticks; ++tick) {
             work.difference[tick] = common[tick] - work.smoothed[tick];
         }
-        const double fast = spread(work.difference.data(), ticks, work.keys.data());
-        mark_beyond(work.difference.data(), ticks, rule.common_threshold * std::max(fast, half_count),
-                    signal);
+        const double fast = board_waves::spread(work.difference.data(), ticks, work.keys.data());
+        board_waves::mark_beyond(work.difference.data(), ticks,
+                                 rule.common_threshold * std::max(fast, half_count), signal);
     }
     return noise;
 }
@@ -137,7 +138,7 @@ std::vector<BoardChannel> find_members(const Sample* from, std::int64_t ticks,
     for (std::size_t i = 0; i < rows.size(); ++i) {
         Real* deviation = work.deviations.data() + static_cast<std::int64_t>(i) * ticks;
         find_deviation(from + rows[i] * ticks, ticks, work, deviation);
-        members[i].raw = spread(deviation, ticks, work.keys.data(), work.bad_ticks(i));
+        members[i].raw = board_waves::spread(deviation, ticks, work.keys.data(), work.bad_ticks(i));
     }
     const double max_raw =
         rule.max_noise * lower_median(members, [](const BoardChannel& each) { return each.raw; });
@@ -151,7 +152,7 @@ std::vector<BoardChannel> find_members(const Sample* from, std::int64_t ticks,
     if (quiet.empty()) {
         return members;
     }
-    medians_over_rows(quiet, ticks, work.common.data());
+    board_waves::medians_over_rows(quiet, ticks, work.common.data());
     const double common_noise = mark_common(ticks, rule, work);
     for (std::size_t i = 0; i < rows.size(); ++i) {
         const Real* deviation = work.deviations.data() + static_cast<std::int64_t>(i) * ticks;
@@ -161,13 +162,13 @@ std::vector<BoardChannel> find_members(const Sample* from, std::int64_t ticks,
             work.difference[tick] = deviation[tick] - work.common[tick];
         }
         const std::uint8_t* bad = work.bad_ticks(i);
-        members[i].rest = spread(work.difference.data(), ticks, work.keys.data(), bad);
-        mark_beyond(work.difference.data(), ticks, rule.threshold * members[i].rest, signal);
+        members[i].rest = board_waves::spread(work.difference.data(), ticks, work.keys.data(), bad);
+        board_waves::mark_beyond(work.difference.data(), ticks, rule.threshold * members[i].rest, signal);
         mark_smoothed(work.difference.data(), ticks, rule.threshold, rule.half_smoothing, work, signal, bad);
         for (std::int64_t tick = 0; bad != nullptr && tick < ticks; ++tick) {
             signal[tick] |= bad[tick];
         }
-        widen(signal, ticks, rule.padding);
+        board_waves::widen(signal, ticks, rule.padding);
         members[i].coupling = members[i].raw > 0 ? fitted_coupling(deviation, work.common.data(), signal,
                                                                    ticks, members[i].rest, common_noise)
                                                  : 0;
@@ -192,8 +193,8 @@ void clean_group(const Sample* from, Real* to, std::int64_t ticks, const std::ve
         if (members[i].in_mean) {
             ++in_mean;
             const std::int64_t offset = static_cast<std::int64_t>(i) * ticks;
-            add_trusted(work.deviations.data() + offset, work.signal.data() + offset, ticks, work.sum.data(),
-                        work.count.data());
+            board_waves::add_trusted(work.deviations.data() + offset, work.signal.data() + offset, ticks,
+                                     work.sum.data(), work.count.data());
         }
     }
     const double min_count = std::max(2.0, rule.min_fraction * static_cast<double>(in_mean));
@@ -202,7 +203,7 @@ void clean_group(const Sample* from, Real* to, std::int64_t ticks, const std::ve
         work.mean[tick] =
             work.estimated[tick] ? work.sum[tick] / static_cast<Real>(work.count[tick]) : Real{0};
     }
-    bridge(work.estimated, work.mean);
+    board_waves::bridge(work.estimated, work.mean);
     for (std::size_t i = 0; i < rows.size(); ++i) {
         const std::int64_t offset = static_cast<std::int64_t>(i) * ticks;
         const std::uint8_t* signal = work.signal.data() + offset;

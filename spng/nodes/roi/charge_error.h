@@ -21,8 +21,8 @@ enum class Baseline { linear, restored };
 /// so that the sum of the squares over the ticks of an ROI is the variance of its charge.
 ///
 /// The variance follows from the variogram of the noise, measured on the ticks outside of ROIs: its size on
-/// each channel, and its shape as the mean over channels of the view. Charge that is lost, and ROIs that
-/// follow fluctuations of the noise, are not in it. A channel with too few ticks outside of ROIs has the
+/// each channel, and its shape as the mean over channels of the view. Charge that is lost, ROIs that follow
+/// fluctuations of the noise, and the bend of ROIs with a negative sum are not in it. A channel with too few ticks outside of ROIs has the
 /// median size of its view. Only good channels have a part in what is measured for the view.
 /// @param waveform  (view, channel, tick) float32 or float64, finite
 /// @param mask      (view, channel, word) int64, packed by pack_ticks: tick k is in slice k / factor

@@ -26,8 +26,8 @@ struct CoincidenceROIsConfig {
         return std::make_tuple(
             field(&C::passes, "passes", "", not_empty(), "ROI images of the seeds and of their growth"),
             field(&C::seed_rms_factor, "seed_rms_factor", "1", at_least(0),
-                  "threshold of a seed in coincidence with the two other views, or beside an ROI of the "
-                  "first pass on the next wire [channel RMS]"),
+                  "threshold of a seed in coincidence with the two other views; in the first pass also of "
+                  "one beside an ROI of the next wire [channel RMS]"),
             field(&C::lone_seed_rms_factor, "lone_seed_rms_factor", "1", at_least(0),
                   "threshold of any other seed [channel RMS]"),
             field(&C::grow_rms_factor, "grow_rms_factor", "1", at_least(0),

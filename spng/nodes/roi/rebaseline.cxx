@@ -72,22 +72,6 @@ SPNG_MULTIVERSION void subtract_line(const Sample* signal, std::int64_t count, L
     }
 }
 
-/// Bend the baseline of an ROI with a negative sum at its first lowest tick.
-template <class Sample>
-void bend_negative(Sample* samples, std::int64_t count) {
-    if (lane_sum(samples, count, [](double sample) { return sample; }) >= 0) {
-        return;
-    }
-    const std::int64_t lowest = std::min_element(samples, samples + count) - samples;
-    const Sample depth = samples[lowest];
-    for (std::int64_t tick = 0; tick < count; ++tick) {
-        const Sample share = tick <= lowest
-                                 ? static_cast<Sample>(tick + 1) / static_cast<Sample>(lowest + 1)
-                                 : static_cast<Sample>(count - tick) / static_cast<Sample>(count - lowest);
-        samples[tick] -= depth * share;
-    }
-}
-
 template <class Sample>
 SPNG_MULTIVERSION void subtract_level(const Sample* signal, std::int64_t count, Sample level,
                                       Sample* result) {
@@ -99,6 +83,24 @@ SPNG_MULTIVERSION void subtract_level(const Sample* signal, std::int64_t count, 
 template <class Sample>
 SPNG_MULTIVERSION double sum(const Sample* signal, std::int64_t count) {
     return lane_sum(signal, count, [](double sample) { return sample; });
+}
+
+/// Bend the baseline of an ROI with a negative sum. Not SPNG_MULTIVERSION: products are rounded, as in the kernel.
+template <class Sample>
+void bend_negative(Sample* samples, std::int64_t count) {
+    const auto total = static_cast<Sample>(sum(samples, count));
+    if (total >= 0) {
+        return;
+    }
+    const std::int64_t lowest = std::min_element(samples, samples + count) - samples;
+    const Sample depth = samples[lowest];
+    const Sample bend = depth * std::min(Sample{1}, 4 * total / (depth * static_cast<Sample>(count + 1)));
+    for (std::int64_t tick = 0; tick < count; ++tick) {
+        const Sample share = tick <= lowest
+                                 ? static_cast<Sample>(tick + 1) / static_cast<Sample>(lowest + 1)
+                                 : static_cast<Sample>(count - tick) / static_cast<Sample>(count - lowest);
+        samples[tick] -= bend * share;
+    }
 }
 
 /// Call outside(begin, end) and inside(begin, end) for the alternating gaps and ROIs of a row of the mask.
@@ -250,8 +252,8 @@ at::Tensor bent_rows(const at::Tensor& charge, const at::Tensor& inside, const a
     const std::int64_t ticks = charge.size(-1);
     const auto tick = at::arange(ticks, first.options()).expand_as(first);
     const auto run = at::where(inside, first, tick); // the runs by their first ticks
-    const auto sum = at::constant_pad_nd(charge.to(at::kDouble).cumsum(-1), {1, 0});
-    const auto is_negative = sum.gather(-1, end.clamp(0, ticks)).sub(sum.gather(-1, first)).lt(0);
+    const auto sums = at::constant_pad_nd(charge.to(at::kDouble).cumsum(-1), {1, 0});
+    const auto total = sums.gather(-1, end).sub(sums.gather(-1, first)).to(charge.scalar_type());
     const auto smallest = [&](const at::Tensor& values) {
         return values.scatter_reduce(-1, run, values, "amin", /*include_self=*/false).gather(-1, run);
     };
@@ -259,8 +261,9 @@ at::Tensor bent_rows(const at::Tensor& charge, const at::Tensor& inside, const a
     const auto lowest = smallest(at::where(charge.eq(depth), tick, ticks));
     const auto up = tick.sub(first).add(1).to(charge.scalar_type()).div(lowest.sub(first).add(1));
     const auto down = end.sub(tick).to(charge.scalar_type()).div(end.sub(lowest));
-    const auto bend = depth.mul(at::where(tick.le(lowest), up, down));
-    return at::where(inside.logical_and(is_negative), charge.sub(bend), charge);
+    const auto part = total.mul(4).div(depth.mul(end.sub(first).add(1))).clamp_max(1);
+    const auto bent = charge.sub(depth.mul(part).mul(at::where(tick.le(lowest), up, down)));
+    return at::where(inside.logical_and(total.lt(0)), bent, charge);
 }
 
 at::Tensor linear_rows(const at::Tensor& signal, const at::Tensor& mask, std::int64_t factor) {

@@ -17,8 +17,9 @@ namespace spng {
 ///     right  = mean of x over [e + q - 4, e + q + 4),   q = min(6, half the ticks to the next ROI)
 ///     y_k    = x_k - (left + (right - left) (k - s + p + 1/2) / (e - s + p + q)),
 /// 0 outside. A level that would need ticks beyond the ends of the row is equal to the other one; if both would, they are 0.
-/// If the sum of a run is negative, its baseline bends at its first lowest tick m:
-///     y_k - y_m (k - s + 1) / (m - s + 1) for k <= m,   y_k - y_m (e - k) / (e - m) for k > m.
+/// If the sum S of a run is negative, its baseline bends at its first lowest tick m, until the sum is -S or y_m is 0:
+///     y_k - b (k - s + 1) / (m - s + 1) for k <= m,   y_k - b (e - k) / (e - m) for k > m,
+///     b = y_m min(1, 4 S / (y_m (e - s + 1))).
 /// docs/decisions/levels.md has the reasons.
 /// @param signal  (..., channel, tick) float32 or float64, finite
 /// @param mask    (..., channel, word) int64, packed by pack_ticks: tick k is in slice k / factor; ceil(tick / factor)

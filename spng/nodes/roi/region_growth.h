@@ -52,8 +52,8 @@ struct RegionPass {
 struct RegionRule {
     std::vector<RegionPass> passes = {};
     LevelSet always = 0; ///< in the ROIs without a seed
-    /// Level in which confirmed samples beside an ROI of the first pass belong to the ROIs too, and ROIs of seeds beside
-    /// it without confirmation; -1: neither.
+    /// Level in which confirmed samples beside an ROI of the first pass belong to the ROIs too. Seeds of that pass beside
+    /// such an ROI need no confirmation. -1: neither.
     std::int64_t beside = -1;
     bool cyclic = false;  ///< the last channel of a view is next to its first (wrapped planes)
     std::int64_t pad = 0; ///< ticks added to both ends of every ROI

@@ -53,7 +53,8 @@ RegionPass region_pass(ImageLevels& levels, const GrowthPass& pass, const SeedFa
 }
 
 std::int64_t working_masks(const std::vector<GrowthPass>& passes, bool is_confirmed) {
-    std::int64_t masks = 6; // two levels without a pass, and four in the growth of a pass
+    // Levels without a pass, and what the growth of a pass holds at once.
+    std::int64_t masks = is_confirmed ? 1 + 6 : 2 + 4;
     for (const auto& pass : passes) {
         masks += static_cast<std::int64_t>(pass.seed.size()) * (is_confirmed ? 2 : 1) + 1;
     }

@@ -94,8 +94,9 @@ STUDY = Study(
                 None,
                 0.02,
                 exception="" if group == LONG else ABSENT,
+                worst=worst,
             )
-            for key, figure in (("", "charge"), (" ROIs", "share in ROIs"))
+            for key, figure, worst in (("", "charge", 0.75), (" ROIs", "share in ROIs", 0.35))
             for group, which in (
                 (LONG, f"{LONG_COUNT} and more channels in one piece"),
                 (SHORT, "1 and 8 channels in one piece"),

@@ -100,7 +100,7 @@ def closure(
             if model == event.models[0]:
                 seen[view] = output.rows(channels)
                 found.values |= {f"charge {view}": charge_ratio, f"efficiency {view}": efficiency}
-    heads = ["ROIs", "view", "charge / published", "with short pulses only", "other channels [%]"]
+    heads = ["ROIs", "view", "charge / published", "with short pulses only", "channels with longer ones [%]"]
     heads += [f"efficiency above {TRUE_ELECTRONS:g} e", "in ROIs [%]"]
     found.tables.append(Table("Closure", heads, rows, 2))
     return seen
