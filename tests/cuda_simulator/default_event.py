@@ -25,6 +25,8 @@ INSIDE_ROIS = {
 }
 # Kernels that touch only the rows of single bad channels, of which the default event has none.
 ROWS_OF_BAD_CHANNELS = ("interpolate_rows_float32",)
+# It reads three of all levels, the ROIs and two confirmations, and writes two masks of their size.
+SIX_MASKS_TO_TWO = "join_neighbours"
 WAITS = ("cudaDeviceSynchronize", "cudaStreamSynchronize", "cudaEventSynchronize")
 ALLOCATIONS = ("cudaMalloc", "cudaFree", "cudaHostAlloc", "cudaFreeHost")
 
@@ -104,6 +106,8 @@ def third_event(log: SimulatorLog) -> EventCost:
     for record in filter(is_counted, records):
         if record["name"] in ROWS_OF_BAD_CHANNELS:
             record = {**record, "written": 0}
+        if record["name"] == SIX_MASKS_TO_TWO:
+            record = {**record, "read": 3 * record["written"]}
         for direction in INSIDE_ROIS.get(record["name"], ()):
             record = {**record, direction: min(record[direction], inside_rois)}
         nodes.setdefault(record["range"], Cost()).add(record)

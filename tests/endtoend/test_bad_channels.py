@@ -127,7 +127,11 @@ def test_bad_channels_do_not_leak(output: wire_cell.Arrays) -> None:
 def test_a_single_bad_channel_counts_as_the_mean_of_its_neighbours(tmp_path: Path) -> None:
     """In the wrap of U too. At the edge of W, and beside another one, it counts as zero."""
     samples, channels = cut()
-    single = {0: (799, 1), U_CHANNEL: (U_CHANNEL - 1, U_CHANNEL + 1), W_CHANNEL: (W_CHANNEL - 1, W_CHANNEL + 1)}
+    single = {
+        0: (799, 1),
+        U_CHANNEL: (U_CHANNEL - 1, U_CHANNEL + 1),
+        W_CHANNEL: (W_CHANNEL - 1, W_CHANNEL + 1),
+    }
     zero = [1600, 1000, 1001]
     quiet = samples - np.median(samples, axis=1, keepdims=True).astype(np.float32)
     quiet[:, :200] = quiet[:, 400:] = 0  # so that 0 is the median of each channel and of each mean
