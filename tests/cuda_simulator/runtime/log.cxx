@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -151,9 +152,13 @@ void write_report() {
         return;
     }
     const std::lock_guard lock(state().mutex);
-    FILE* const file = std::fopen(settings().report.c_str(), "w");
+    // A child that called nothing, such as a tool that resolves addresses, may end after the process that it serves.
+    const bool may_replace = !counts().calls.empty();
+    FILE* const file = std::fopen(settings().report.c_str(), may_replace ? "w" : "wx");
     if (file == nullptr) {
-        std::perror(settings().report.c_str());
+        if (may_replace || errno != EEXIST) {
+            std::perror(settings().report.c_str());
+        }
         return;
     }
     const Memory& memory = state().memory;
