@@ -42,6 +42,21 @@ SPNG_DEVICE Index rows_of_grid() {
     return static_cast<Index>(gridDim.x) * block_warps;
 }
 
+/// The rows of the channels beside that of a row, in its view. The row itself where there is none.
+struct RowsBeside {
+    Index before, after;
+};
+/// @param cyclic  true: the last channel of a view is next to its first
+SPNG_DEVICE RowsBeside rows_beside(Index row, Index channels, bool cyclic) {
+    const Index channel = row % channels;
+    return {channel > 0 ? row - 1
+            : cyclic    ? row + channels - 1
+                        : row,
+            channel < channels - 1 ? row + 1
+            : cyclic               ? row - channels + 1
+                                   : row};
+}
+
 #ifndef SPNG_KERNEL_EMULATION
 
 /// A part of the block's shared memory. The emulation replaces this class by one that checks every access.

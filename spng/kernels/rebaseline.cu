@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Charge inside the ROIs (spng/nodes/roi/compacted_rows.h). One block per row, one warp per word of its mask (of
-// bend_negative: one warp per row): words without ROIs cost one load. Any tick of a run finds its ends by counting zeros in a word or two.
+// bend_negative: one warp per row): words without ROIs cost one load. Any tick of a run finds its ends by counting
+// zeros in a word or two.
 
 #include "spng/kernels/bit_words.cuh"
 #include "spng/kernels/block_reduction.cuh"

@@ -211,15 +211,13 @@ SPNG_KERNEL join_neighbours(const Word* levels, const Word* core, const Word* su
                             int cyclic, Index pad, Word* runs, Word* regions) {
     const Index words = words_for(ticks);
     for (Index row = first_row_of_warp(); row < rows; row += rows_of_grid()) {
-        const Index channel = row % channels;
-        const Index before = channel > 0 ? row - 1 : cyclic != 0 ? row + channels - 1 : row;
-        const Index after = channel < channels - 1 ? row + 1 : cyclic != 0 ? row - channels + 1 : row;
+        const RowsBeside beside_row = rows_beside(row, channels, cyclic != 0);
+        const Word* before = core + beside_row.before * words;
+        const Word* after = core + beside_row.after * words;
         const Index first = row * words;
         const LevelsOfRow masks{levels + first, rows * words, sure + first,
                                 second_sure == nullptr ? nullptr : second_sure + first};
-        const auto near = [=](Index word) {
-            return core[before * words + word] | core[after * words + word];
-        };
+        const auto near = [=](Index word) { return before[word] | after[word]; };
         Word* out = regions + first;
         grow_seeds([&](Index word) { return masks.any(seeds, word) & near(word); },
                    masks.levels + grow * masks.stride, ticks, runs + first,

@@ -23,10 +23,6 @@ INSIDE_ROIS = {
     "bend_negative_float32": ("written",),
     "gather_rows_float32": ("read", "written"),
 }
-# Kernels that touch only the rows of single bad channels, of which the default event has none.
-ROWS_OF_BAD_CHANNELS = ("interpolate_rows_float32",)
-# It reads three of all levels, the ROIs and two confirmations, and writes two masks of their size.
-SIX_MASKS_TO_TWO = "join_neighbours"
 WAITS = ("cudaDeviceSynchronize", "cudaStreamSynchronize", "cudaEventSynchronize")
 ALLOCATIONS = ("cudaMalloc", "cudaFree", "cudaHostAlloc", "cudaFreeHost")
 
@@ -95,6 +91,19 @@ def is_counted(record: Record) -> bool:
     return "read" in record
 
 
+def as_touched(record: Record, inside_rois: int) -> Record:
+    """Return the record with the bytes that its kernel touches of its tensors, whose extent the simulator counts.
+
+    inside_rois  room for the samples inside ROIs
+    """
+    if record["name"] == "interpolate_rows_float32":  # rows of single bad channels: none in the default event
+        return {**record, "written": 0}
+    if record["name"] == "join_neighbours":  # three of all levels, the ROIs and two confirmations; two masks
+        return {**record, "read": 3 * record["written"]}
+    inside = INSIDE_ROIS.get(record["name"], ())
+    return {**record, **{direction: min(record[direction], inside_rois) for direction in inside}}
+
+
 def third_event(log: SimulatorLog) -> EventCost:
     """Return the cost from the upload of the third event to that of the fourth one."""
     uploaded = {i: each["bytes"] for i, each in enumerate(log.records) if each["kind"] == "copy_to_device"}
@@ -104,13 +113,7 @@ def third_event(log: SimulatorLog) -> EventCost:
     nodes: dict[str, Cost] = {}
     inside_rois = sum(record["bytes"] for record in records if record["kind"] == "copy_to_host")
     for record in filter(is_counted, records):
-        if record["name"] in ROWS_OF_BAD_CHANNELS:
-            record = {**record, "written": 0}
-        if record["name"] == SIX_MASKS_TO_TWO:
-            record = {**record, "read": 3 * record["written"]}
-        for direction in INSIDE_ROIS.get(record["name"], ()):
-            record = {**record, direction: min(record[direction], inside_rois)}
-        nodes.setdefault(record["range"], Cost()).add(record)
+        nodes.setdefault(record["range"], Cost()).add(as_touched(record, inside_rois))
     calls = Counter(record["name"].rpartition("_v")[0] for record in records if record["kind"] == "call")
     uploads = [record["bytes"] for record in records if record["kind"] == "copy_to_device"]
     return EventCost(nodes, calls, uploads, calls["cudaGraphLaunch"])

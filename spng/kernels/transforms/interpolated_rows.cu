@@ -12,16 +12,15 @@ template <class Real>
 SPNG_DEVICE void interpolate_rows(Complex<Real>* spectrum, Index rows, Index channels, Index frequencies,
                                   Index stride, const bool* good, int cyclic) {
     for (Index row = blockIdx.x; row < rows; row += gridDim.x) {
-        const Index channel = row % channels;
-        const bool is_inside = cyclic != 0 || (channel > 0 && channel < channels - 1);
-        const Index before = channel > 0 ? row - 1 : row + channels - 1;
-        const Index after = channel < channels - 1 ? row + 1 : row - channels + 1;
-        if (good[row] || !is_inside || !good[before] || !good[after]) {
+        const RowsBeside beside = rows_beside(row, channels, cyclic != 0);
+        if (good[row] || !good[beside.before] ||
+            !good[beside.after]) { // at an open edge one of these is the row
             continue;
         }
+        const Complex<Real>* before = spectrum + beside.before * stride;
+        const Complex<Real>* after = spectrum + beside.after * stride;
         for (Index k = threadIdx.x; k < frequencies; k += block_threads) {
-            spectrum[row * stride + k] =
-                scaled(spectrum[before * stride + k] + spectrum[after * stride + k], Real{0.5});
+            spectrum[row * stride + k] = scaled(before[k] + after[k], Real{0.5});
         }
     }
 }
