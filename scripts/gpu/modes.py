@@ -21,6 +21,7 @@ from .stage import Stage
 
 LONG_TICKS = 42_000  # three readout windows
 ANODES = 4
+RAW_DATA_STEPS = "sticky,lines,coherent,channels"
 MAX_ROUNDED = 1e-2  # share of simulated samples that are rounded to the other side
 CAPTURED, NOT_CAPTURED = "] captured ", "a capture failed"  # in the log
 
@@ -35,16 +36,19 @@ class Mode:
     reference: str = "exact"
 
 
+THROUGHPUT: dict[str, Any] = {"cuda_graph": "on", "engine": "TbbFlow", "events_in_flight": 4}
 MODES = (
     Mode("again", SAME_BYTES),
     Mode("graph", SAME_BYTES, {"cuda_graph": "on"}),
     Mode("tbb", SAME_BYTES, {"engine": "TbbFlow"}),
     Mode("graph-tbb", SAME_BYTES, {"cuda_graph": "on", "engine": "TbbFlow"}),
+    Mode("sparse-files", SAME_BYTES, {"frames": "sparse", **THROUGHPUT}),
     Mode("two-replicas", SAME_BYTES, {"device": "{device}:0,{device}:0", "engine": "TbbFlow"}),
     Mode("fast", FAST, {"precision": "fast"}),
     Mode("fast-graph-tbb", FAST, {"precision": "fast", "cuda_graph": "on", "engine": "TbbFlow"}),
     Mode("none", EXACT, {"model": "none"}, reference=""),
     Mode("none-graph", SAME_BYTES, {"model": "none", "cuda_graph": "on"}, reference="none"),
+    Mode("none-sparse-files", SAME_BYTES, {"model": "none", "frames": "sparse", **THROUGHPUT}, reference="none"),
 )
 
 
@@ -141,8 +145,8 @@ def coherent_filter(stage: Stage) -> str:
 
 
 def raw_data_steps(stage: Stage) -> str:
-    """Look for harmonic lines, and for dead and noisy channels, first."""
-    return on_both(stage, "raw-data", EXACT, noise_filter="lines,channels", model="none", nevents=2)
+    """Run all steps on raw waveforms that the default detector has the figures for."""
+    return on_both(stage, "raw-data", EXACT, noise_filter=RAW_DATA_STEPS, model="none", nevents=2)
 
 
 def float64(stage: Stage) -> str:

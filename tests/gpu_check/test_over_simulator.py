@@ -25,7 +25,7 @@ RUN = {
     },
     "modes": {
         *(f"mode {name}" for name in ("exact", "again", "graph", "tbb", "graph-tbb", "two-replicas", "fast")),
-        *(f"mode {name}" for name in ("fast-graph-tbb", "none", "none-graph")),
+        *(f"mode {name}" for name in ("fast-graph-tbb", "none", "none-graph", "sparse-files", "none-sparse-files")),
         "events of two lengths",
         "long readout",
         "coherent filter",
