@@ -12,6 +12,8 @@ Each line of the input file is one instruction, done in order before the output 
     killworker       while it writes, kill the process that started this one
     big N            write N bytes more, as a member of their own
     dump             also write a second file, as the job's argument dump does
+    warn TEXT        warn about the input, in the timing report and the log; with --strict fail
+    log TEXT         warn in the log alone
     once ...         the instruction behind it, the first time only; INPUT.once remembers
 Only modules that load in about a millisecond are imported, and no archive or JSON module, so that it starts as quickly as
 Python alone.
@@ -24,6 +26,7 @@ import sys
 import time
 import zlib
 
+warnings = []  # about the input of the present file
 COMMIT = "fake12345678"
 SIGKILL = 9
 NODES = {"FrameFileSource": (3_000_000, 1_000_000), "SPNGDecon:induction": (2_000_000, 2_000_000)}
@@ -145,6 +148,12 @@ def obey(line: str, source: str, target: str, content: bytes) -> None:
         write_partial(target, output_of(content)[:150])
         os.kill(os.getppid(), SIGKILL)
         time.sleep(60)
+    elif word in ("warn", "log"):
+        text = line.split(" ", 1)[1]
+        if word == "warn" and "--strict" in sys.argv:
+            fail(1, text)
+        sys.stderr.write(f"[06:58:24.779] W [ SPNGCheck:anode0 ] {text}\n")
+        warnings.extend([text] * (word == "warn"))
     elif word == "dump":
         write(target.removesuffix(".npz") + "-decon-induction.npz", output_of(content))
 
@@ -187,6 +196,7 @@ def process(values: dict, words: list, arguments: dict) -> None:
     if log := os.environ.get("FAKE_LOG"):
         with open(log, "a") as file:
             file.write(f"{os.path.basename(target)}\n")
+    warnings.clear()
     for line in content.decode().splitlines():
         if line and not line.startswith("#"):
             obey(line, source, target, content)
@@ -199,6 +209,7 @@ def process(values: dict, words: list, arguments: dict) -> None:
         "schema": "spng-timing-1",
         "program": {"commit": os.environ.get("FAKE_COMMIT", COMMIT)},
         "nodes": nodes,
+        "input": {"warnings": warnings},
         "run": {
             "wall_seconds": 0.008,
             "startup_seconds": 0.001,

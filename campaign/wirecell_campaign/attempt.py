@@ -17,12 +17,12 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import replace
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from . import output_check, timing, warm
-from .checksum import described, identity, sha256
+from . import input_warnings, output_check, timing, warm
+from .checksum import described, is_input_same, sha256, state_of_input
 from .errors import CampaignError, indented
 from .layout import OWN_DISK, PROFILES, Layout
 from .publish import publish
@@ -115,20 +115,24 @@ def make_output(task: Task, shared: Path, work: Path, host: str, worker: str) ->
     with ThreadPoolExecutor(1) as pool:
         before = look_at_input(task)
         checksum = pool.submit(read_input, task)  # while the program reads it too
-        with run_program(task, work, out, host):
+        with run_program(task, work, out, host) as said:
             source = before | checksum.result()
             seconds, stop = time.monotonic() - begin, datetime.now(UTC)
             check_unchanged(task, source)
-            events = check_output(out / task.name)
+            content = check_output(out / task.name)
             measured = timing.read(work / "timing.json")
             check_commit(task, measured.get("commit", task.commit), host)
+            warnings = input_warnings.of_file(measured.pop("warnings", []), said)
     products = collect_products(task, shared, work)
     record = {
         "schema": SCHEMA,
         "name": task.name,
         "input": source | {"path": task.input},
         "products": products,
-        "events": events,
+        "events": content.events,
+        "content": asdict(content),
+        "warnings": warnings,
+        "strict": task.strict,
         "settings": task.settings,
         "program": task.commit,
         "attempt": task.attempt,
@@ -167,9 +171,9 @@ def check_worker(task: Task, host: str) -> None:
 
 
 def look_at_input(task: Task) -> dict:
-    """Return size and time of the input. Raise AttemptFailed if it cannot be opened."""
+    """Return size and times of the input. Raise AttemptFailed if it cannot be opened."""
     with input_failures(task), open(task.input, "rb"):
-        return identity(Path(task.input))
+        return state_of_input(Path(task.input))
 
 
 def read_input(task: Task) -> dict:
@@ -193,9 +197,9 @@ def input_failures(task: Task) -> Iterator[None]:
 
 
 def check_unchanged(task: Task, source: dict) -> None:
-    """Check that size and time of the input are the same as before the run."""
+    """Check that the input is the same as before the run."""
     with suppress(OSError):
-        if identity(Path(task.input)).items() <= source.items():
+        if is_input_same(Path(task.input), source):
             return
     raise AttemptFailed(
         Fault.FILE,
@@ -216,13 +220,13 @@ def command(task: Task, work: Path) -> list[str]:
     output = f"{{folder}}/{{name}}{ending(task.name)}"
     for name, value in (task.arguments | {"output": output}).items():
         words += ["-A", f"{name}={value}"]
-    words += ["--files", "-", "--timing", "{work}/timing.json"]
+    words += ["--files", "-", "--timing", "{work}/timing.json"] + ["--strict"] * task.strict
     return words + (["--record", str(work / PROFILE)] if task.record_profile else [])
 
 
 @contextmanager
-def run_program(task: Task, work: Path, out: Path, host: str) -> Iterator[None]:
-    """Process the file. Keep the program for other files only if the caller's block, which checks the result, raises nothing.
+def run_program(task: Task, work: Path, out: Path, host: str) -> Iterator[str]:
+    """Process the file; yield the program's messages about it. Keep the program for other files only if the caller's block, which checks the result, raises nothing.
 
     Raise AttemptFailed with the program's error block if the program fails.
     """
@@ -242,7 +246,7 @@ def run_program(task: Task, work: Path, out: Path, host: str) -> Iterator[None]:
                 str(CampaignError("cannot start the program", f"worker {host}, {task.program}", str(error))),
             ) from None
         check_answer(task, answer, work, host)
-        yield
+        yield answer.said
 
 
 def check_answer(task: Task, answer: warm.Answer, work: Path, host: str) -> None:
@@ -275,10 +279,10 @@ def error_block(text: str) -> str:
     return text[max(start, 0) :].strip()[-LONGEST_BLOCK:]
 
 
-def check_output(path: Path) -> int:
-    """Return the number of events of the output. Raise AttemptFailed if it is absent or incomplete."""
+def check_output(path: Path) -> output_check.Content:
+    """Return what the output holds. Raise AttemptFailed if it is absent or incomplete."""
     try:
-        return output_check.count_events(path)
+        return output_check.read_content(path)
     except FileNotFoundError:
         said = "no such file after exit status 0"
     except output_check.Unreadable as error:

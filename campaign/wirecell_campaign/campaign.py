@@ -14,13 +14,13 @@ from .interrupts import Interrupts
 from .layout import Layout, write_json
 from .options import BATCH, RunOptions
 from .plan import Plan
-from .progress import Progress
+from .progress import SHOWN, Progress, counted, shortened
 from .publish import require_links
 from .resume import Found, State
 from .task import Task
 from .tls import check as check_tls
 
-SHOWN = 5  # names in a line
+REDONE = (State.OTHER_SETTINGS, State.OTHER_INPUT, State.DOUBTFUL)  # by --redo
 
 
 def run_campaign(options: RunOptions, plan: Plan) -> int:
@@ -45,14 +45,17 @@ def run_campaign(options: RunOptions, plan: Plan) -> int:
 def show_plan(options: RunOptions, plan: Plan, layout: Layout) -> int:
     """Print the plan (--dry-run)."""
     if layout.records.is_dir():
-        found = resume.look(layout, list(plan.entries.values()), plan.settings.digest(), options.quick)
+        entries, digest = list(plan.entries.values()), plan.settings.digest()
+        found = resume.look(layout, entries, digest, options.quick, options.strict)
         for state in State:
             if names := found.names(state):
                 print(f"{len(names)} {state.value}")
     else:
         print(f"{len(plan.entries)} {State.TO_DO.value}")
     if plan.unreadable:
-        print(f"{len(plan.unreadable)} inputs are not readable here: {shortened(list(plan.unreadable))}")
+        print(
+            f"not readable here: {counted(len(plan.unreadable), 'input')}: {shortened(list(plan.unreadable))}"
+        )
     shown = [f"{name}={value}" for name, value in (plan.settings.arguments | plan.threads).items()]
     print(
         f"{plan.program} ({plan.settings.program['commit']}) -c {plan.settings.config} {' '.join(shown)}".rstrip()
@@ -63,11 +66,6 @@ def show_plan(options: RunOptions, plan: Plan, layout: Layout) -> int:
             f"\nthe script of each of {options.cluster.workers} jobs:\n\n{job_script(options.cluster, layout)}"
         )
     return 0
-
-
-def shortened(names: list[str]) -> str:
-    """Return the first few names as text."""
-    return ", ".join(names[:SHOWN]) + (f" and {len(names) - SHOWN} more" if len(names) > SHOWN else "")
 
 
 def run_locked(options: RunOptions, plan: Plan, layout: Layout) -> int:
@@ -81,7 +79,7 @@ def run_locked(options: RunOptions, plan: Plan, layout: Layout) -> int:
         and any(found.states[name] is not State.DONE for name in plan.unreadable)
     ):
         raise CampaignError(
-            f"cannot read {len(plan.unreadable)} inputs",
+            f"cannot read {counted(len(plan.unreadable), 'input')}",
             seen="; ".join(
                 f"{plan.entries[name].input}: {why}" for name, why in list(plan.unreadable.items())[:SHOWN]
             ),
@@ -92,7 +90,7 @@ def run_locked(options: RunOptions, plan: Plan, layout: Layout) -> int:
         layout.failure(name).unlink(missing_ok=True)
     progress = Progress(len(plan.entries), len(found.records))
     progress.say(
-        f"{len(plan.entries)} files, {len(found.records)} done before, {len(names)} to do; output: {layout.root}"
+        f"{counted(len(plan.entries), 'file')}, {len(found.records)} done before, {len(names)} to do; output: {layout.root}"
     )
     outcomes, status = Outcomes(done=dict(found.records)), 0
     if names:
@@ -112,12 +110,13 @@ def prepare_folder(options: RunOptions, plan: Plan, layout: Layout) -> Found:
     before = settings.read(layout)
     if before and before["digest"] != digest and any(layout.records.iterdir()) and not options.redo:
         raise settings.changed(before["settings"], plan.settings, layout.root)
-    found = resume.look(layout, list(plan.entries.values()), digest, options.quick)
+    found = resume.look(layout, list(plan.entries.values()), digest, options.quick, options.strict)
     resume.reject_foreign(found, layout)
-    other = found.names(State.OTHER_SETTINGS) + found.names(State.OTHER_INPUT)
+    other = [name for state in REDONE for name in found.names(state)]
     if other and not options.redo:
         raise UsageError(
-            f"{len(other)} files were done with other settings, or their inputs have changed since",
+            f"{counted(len(other), 'file')} {'was' if len(other) == 1 else 'were'} done with other settings, "
+            "from other inputs, or with warnings",
             str(layout.root),
             shortened([f"{name}: {found.states[name].value}" for name in other]),
             hint="make them again by --redo, or choose another folder by --output",
@@ -161,6 +160,7 @@ def dispatch(
             search_path=plan.settings.search_path,
             timeout=options.timeout,
             record_profile=options.record_profiles,
+            strict=options.strict,
             local_scratch=options.scratch,
             input_seen=name not in plan.unreadable,
         )
@@ -196,6 +196,13 @@ def finish(options: RunOptions, layout: Layout, outcomes: Outcomes, status: int,
     for failure in now.failures:
         print(
             f"\n{failure['name']} failed, attempts: {failure['attempts']}\n{failure['block']}",
+            file=sys.stderr,
+        )
+    doubtful = [name for name, known in outcomes.done.items() if known.get("warnings")]
+    if doubtful:
+        print(
+            f"{counted(len(doubtful), 'file')} with warnings: {shortened(doubtful)}; "
+            f"to read them: wirecell-campaign status {layout.root}",
             file=sys.stderr,
         )
     left = total - len(outcomes.done) - len(outcomes.failed)

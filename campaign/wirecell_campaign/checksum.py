@@ -20,6 +20,14 @@ def identity(path: Path) -> dict:
     return {"size": state.st_size, "mtime_ns": state.st_mtime_ns}
 
 
+def state_of_input(path: Path) -> dict:
+    """Return identity() and the time of the last change of the file's state, which no program can set.
+
+    A link to the file changes it too, so that it is of no use for outputs.
+    """
+    return identity(path) | {"ctime_ns": os.stat(path).st_ctime_ns}
+
+
 def described(path: Path) -> dict:
     """Return identity() and the checksum."""
     return identity(path) | {"sha256": sha256(path)}
@@ -37,3 +45,12 @@ def is_same(path: Path, expected: dict, quick: bool = False) -> bool:
         return (quick and seen["mtime_ns"] == expected["mtime_ns"]) or sha256(path) == expected["sha256"]
     except FileNotFoundError:
         return False
+
+
+def is_input_same(path: Path, expected: dict, quick: bool = False) -> bool:
+    """Tell whether an input equals `expected`, a state_of_input() with checksum. quick: equal size and time are enough.
+
+    Without `quick`, read the file unless its state was not changed since. Raise OSError, also for an absent file.
+    """
+    is_untouched = os.stat(path).st_ctime_ns == expected.get("ctime_ns")
+    return is_same(path, expected, quick or is_untouched)

@@ -43,6 +43,7 @@ def make(settings: dict, records: dict[str, dict], failed: list[str], left: list
             "host": record["host"],
             "attempt": record["attempt"],
             "settings": record["settings"],
+            "warnings": record.get("warnings", []),
         }
         for name, record in records.items()
         for product in record["products"]

@@ -45,6 +45,7 @@ class RunOptions:
     search_path: list[str]
     suffix: str
     record_profiles: bool
+    strict: bool
     dry_run: bool
     retries: int
     timeout: float | None

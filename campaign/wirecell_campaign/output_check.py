@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Check that an output frame file is complete: read every member to its end, including the checksums of the archive.
 
-It checks bytes and makes no arrays, and this package is installed without the checkout's scripts/: it does not use spng.
+It keeps no arrays, and this package is installed without the checkout's scripts/: it does not use spng.
 """
 
 from __future__ import annotations
@@ -12,12 +12,13 @@ import tarfile
 import zipfile
 import zlib
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Protocol
 
 import numpy as np
 
-EVENT = re.compile(r"^(?:frame|runs|values|shape)_.*_(\d+)\.npy$")
+EVENT = re.compile(r"^(frame|runs|values|shape)_.*_(\d+)\.npy$")
 SPARSE = ("runs", "values", "shape")  # a sparse frame has these members in place of frame_
 # Larger blocks are mapped anew for each read, which takes three times as long on a worker of dask.
 BLOCK = 1 << 16
@@ -33,21 +34,51 @@ class Unreadable(Exception):
     """The file is incomplete; the text gives the reason."""
 
 
-def count_events(path: Path) -> int:
-    """Return the number of events of a complete frame file: distinct ids of `frame_<tag>_<id>.npy` and of sparse frames.
+@dataclass
+class Content:
+    """Content of a frame file: events, and the samples of all frames, without those that a sparse frame leaves out.
+
+    charge: sum of the samples, None if it is not finite.
+    """
+
+    events: int = 0
+    samples: int = 0
+    not_zero: int = 0
+    charge: float | None = 0.0
+
+
+@dataclass
+class Numbers:
+    """Figures of an array. product: of its elements, computed for the shape of a sparse frame only."""
+
+    count: int = 0
+    not_zero: int = 0
+    total: float = 0.0
+    product: int = 1
+
+
+def read_content(path: Path) -> Content:
+    """Read a complete frame file; its events are the distinct ids of `frame_<tag>_<id>.npy` and of sparse frames.
 
     Raise Unreadable if the file is incomplete or no .npz or .tar, OSError if the disk fails.
     """
+    content, charge = Content(), 0.0
     events, names = set(), set()
     try:
         for name, stream in members(path):
             names.add(name)
-            if name.endswith(".npy"):
-                check_array(name, stream)
-            else:
+            match = EVENT.match(name)
+            if match:
+                events.add(match[2])
+            if not name.endswith(".npy"):
                 drain(stream)
-            if match := EVENT.match(name):
-                events.add(match[1])
+                continue
+            numbers = check_array(name, stream, match[1] if match else "")
+            if match and match[1] in ("frame", "values"):
+                content.not_zero += numbers.not_zero
+                charge += numbers.total
+            if match and match[1] in ("frame", "shape"):
+                content.samples += numbers.count if match[1] == "frame" else numbers.product
     except (
         zipfile.BadZipFile,
         zipfile.LargeZipFile,
@@ -62,7 +93,8 @@ def count_events(path: Path) -> int:
         lacking = [f"{each}_{rest}" for each in SPARSE if f"{each}_{rest}" not in names]
         if kind in SPARSE and EVENT.match(name) and lacking:
             raise Unreadable(f"{name} without {lacking[0]}")
-    return len(events)
+    content.events, content.charge = len(events), charge if math.isfinite(charge) else None
+    return content
 
 
 def members(path: Path) -> Iterator[tuple[str, IO[bytes]]]:
@@ -90,14 +122,30 @@ def check_tar_end(archive: tarfile.TarFile, path: Path) -> None:
         raise Unreadable(f"{path.name} has no end mark")
 
 
-def check_array(name: str, stream: IO[bytes]) -> None:
-    """Check that the content has as many bytes as the header of the array states."""
+def check_array(name: str, stream: IO[bytes], kind: str) -> Numbers:
+    """Check that the content has as many bytes as the header of the array states; return figures of the array.
+
+    kind: `frame`, `values` or `shape` of a frame; other arrays are counted only.
+    """
     version = np.lib.format.read_magic(stream)
     header = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
     shape, _, dtype = header(stream)
-    expected, seen = math.prod(shape) * dtype.itemsize, drain(stream)
-    if seen != expected:
-        raise Unreadable(f"{name} has {seen} bytes of data, expected {expected}")
+    numbers, seen, rest = Numbers(math.prod(shape)), 0, b""
+    is_measured = kind in ("frame", "values", "shape") and dtype.kind in "fiu"
+    while block := stream.read(BLOCK):
+        seen += len(block)
+        if not is_measured:
+            continue
+        block = rest + block
+        values = np.frombuffer(block, dtype, len(block) // dtype.itemsize)
+        rest = block[values.nbytes :]
+        numbers.not_zero += int(np.count_nonzero(values))
+        numbers.total += float(values.sum(dtype="f8"))
+        if kind == "shape":
+            numbers.product *= math.prod(int(value) for value in values)
+    if seen != numbers.count * dtype.itemsize:
+        raise Unreadable(f"{name} has {seen} bytes of data, expected {numbers.count * dtype.itemsize}")
+    return numbers
 
 
 def drain(stream: Readable) -> int:

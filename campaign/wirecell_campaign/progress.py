@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable
 from typing import TextIO
 
+SHOWN = 5  # names in a line
 INTERVAL = 0.5  # s between two lines on a terminal
 INTERVAL_ELSEWHERE = 30.0  # s between two lines of a log
 
@@ -75,6 +76,16 @@ class Progress:
         self._stream.write("\r" + text.ljust(self._width))
         self._stream.flush()
         self._width = len(text)
+
+
+def counted(count: int, what: str) -> str:
+    """Return '1 file' or '3 files'."""
+    return f"{count} {what}" + ("s" if count != 1 else "")
+
+
+def shortened(names: list[str]) -> str:
+    """Return the first few names as text."""
+    return ", ".join(names[:SHOWN]) + (f" and {len(names) - SHOWN} more" if len(names) > SHOWN else "")
 
 
 def duration(seconds: float) -> str:

@@ -5,11 +5,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from . import checksum
 from .checksum import is_same
 from .layout import Layout, read_json
 
 SCHEMA = "spng-campaign-record-1"
-# A record also has: events, program, `number` (of the attempt, from 1), host, worker, start, stop, seconds, status, timing.
+# A record also has: events, content (of the output), warnings, strict, program, `number` (of the attempt, from 1), host, worker,
+# start, stop, seconds, status, timing.
 PRODUCT_KEYS = {"path", "scratch", "size", "sha256", "mtime_ns"}
 INPUT_KEYS = {"path", "size", "mtime_ns", "sha256"}
 
@@ -46,6 +48,11 @@ def wrong_products(layout: Layout, record: dict, quick: bool) -> list[str]:
     ]
 
 
-def is_input_same(record: dict, path: Path) -> bool:
-    """Tell whether the input still has the content from which the output was made. An absent input counts as the same."""
-    return is_same(path, record["input"], quick=True) or not path.exists()
+def is_input_same(record: dict, path: Path, quick: bool) -> bool:
+    """Tell whether the input still has the content from which the output was made. An input that is absent or cannot be read
+    counts as the same.
+    """
+    try:
+        return checksum.is_input_same(path, record["input"], quick)
+    except OSError:
+        return True

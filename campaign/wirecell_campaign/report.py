@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ from .errors import CampaignError, UsageError
 from .layout import INTERNAL, JOINED_PROFILE, PROFILES, Layout, read_json
 
 FAILURE_KEYS = {"name", "attempts", "block"}
+ATTEMPT = re.compile(r"(.+)\.\d+-[0-9a-f]{8}\.[0-9a-f]{8}")  # scratch folder of an attempt at a file
 
 
 @dataclass
@@ -58,6 +60,12 @@ def read_status(layout: Layout) -> Status:
         [failure for failure in failures if failure["name"] in wanted],
         settings.read(layout) or {},
     )
+
+
+def begun(layout: Layout, now: Status) -> list[str]:
+    """Return the outputs that are being made: those with an attempt's scratch folder and without a record."""
+    found = (ATTEMPT.match(path.name) for path in layout.scratch.iterdir())
+    return sorted({match[1] for match in found if match} - set(now.records))
 
 
 def is_failure(found: object) -> TypeGuard[dict]:

@@ -18,6 +18,7 @@ from . import record
 from .errors import CampaignError
 from .input_list import Entry
 from .layout import Layout
+from .progress import counted, shortened
 from .publish import settle
 
 CHECKERS = 4  # files whose checksums are computed at the same time
@@ -30,6 +31,7 @@ class State(Enum):
     DONE = "done"
     OTHER_SETTINGS = "done with other settings"
     OTHER_INPUT = "done, but of another content of the input"
+    DOUBTFUL = "done without --strict, with warnings"
     DAMAGED = "damaged"  # the record, or the output against its record
     FOREIGN = "a file of this name that is not of this campaign"
 
@@ -46,15 +48,19 @@ class Found:
         return [name for name, one in self.states.items() if one is state]
 
 
-def look(layout: Layout, entries: list[Entry], digest: str, quick: bool) -> Found:
+def look(layout: Layout, entries: list[Entry], digest: str, quick: bool, strict: bool = False) -> Found:
     """Find the state of every entry, and finish unfinished publications.
 
-    quick: accept outputs of the recorded size and time; otherwise compute their checksums.
+    quick: accept inputs and outputs of the recorded size and time; otherwise compute checksums.
+    strict: accept no output with warnings that was made without --strict.
     """
 
     def one(entry: Entry) -> tuple[State, dict | None]:
         known = record.read(layout.record(entry.name))
-        return state_of(layout, entry, known, digest, quick), known
+        state = state_of(layout, entry, known, digest, quick)
+        if strict and state is State.DONE and known and known.get("warnings") and not known.get("strict"):
+            state = State.DOUBTFUL
+        return state, known
 
     with ThreadPoolExecutor(CHECKERS) as pool:
         results = list(pool.map(one, entries))
@@ -75,7 +81,7 @@ def state_of(layout: Layout, entry: Entry, known: dict | None, digest: str, quic
         return State.DAMAGED
     if known["settings"] != digest:
         return State.OTHER_SETTINGS
-    return State.DONE if record.is_input_same(known, entry.input) else State.OTHER_INPUT
+    return State.DONE if record.is_input_same(known, entry.input, quick) else State.OTHER_INPUT
 
 
 def set_aside(layout: Layout, name: str) -> Path:
@@ -132,8 +138,8 @@ def reject_foreign(found: Found, layout: Layout) -> None:
     foreign = found.names(State.FOREIGN)
     if foreign:
         raise CampaignError(
-            f"{len(foreign)} outputs have the names of existing files that are not of this campaign",
+            f"{counted(len(foreign), 'output')} would have the names of existing files that are not of this campaign",
             str(layout.root),
-            ", ".join(foreign[:5]) + (", ..." if len(foreign) > 5 else ""),
+            shortened(foreign),
             hint="move them away, or choose another folder by --output",
         )

@@ -8,8 +8,9 @@ from collections.abc import Sequence
 import numpy as np
 from wirecell_profile.output import Result, as_table, columns
 
+from . import input_warnings, outliers
 from .layout import SUMMARY, SUMMARY_TEXT, Layout, write_json, write_whole
-from .progress import duration
+from .progress import counted, duration
 
 SCHEMA = "spng-campaign-summary-1"
 MS = 1e6  # ns
@@ -49,6 +50,8 @@ def make(records: dict[str, dict], failures: list[dict]) -> dict:
             name: host | {"busy_seconds": round(host["busy_seconds"], 6)}
             for name, host in sorted(hosts.items())
         },
+        "outliers": outliers.find(records),
+        "warnings": {name: lines for name, record in records.items() if (lines := record.get("warnings"))},
         "failed": [{"name": one["name"], "block": one["block"]} for one in failures],
     }
 
@@ -69,7 +72,7 @@ def statistics(values: Sequence[float]) -> dict[str, float]:
 def as_text(summary: dict) -> str:
     """Return the summary as text."""
     lines = [
-        f"{summary['files']} files done, {summary['events']} events, {duration(summary['busy_seconds'])} of work, "
+        f"{counted(summary['files'], 'file')} done, {summary['events']} events, {duration(summary['busy_seconds'])} of work, "
         f"{summary['input_bytes'] / 1e6:.1f} MB in, {summary['output_bytes'] / 1e6:.1f} MB out"
     ]
     if summary["seconds_per_file"]:
@@ -79,6 +82,8 @@ def as_text(summary: dict) -> str:
         )
     if summary["later_attempts"]:
         lines.append(f"{summary['later_attempts']} files needed more than one attempt")
+    if summary["outliers"]:
+        lines.append(f"outliers: {outliers.as_line(summary['outliers'])}")
     if summary["nodes"]:
         whole = sum(node["total"] for node in summary["nodes"].values())
         rows = [
@@ -110,8 +115,11 @@ def as_text(summary: dict) -> str:
         ]
         head = columns("machine", "files", "events", "work (s):1", "per file (s):2", "process peak (MB):0")
         lines += ["", as_table(Result(head, rows)).rstrip()]
+    if summary["warnings"]:
+        lines += ["", f"{counted(len(summary['warnings']), 'file')} with warnings:"]
+        lines += input_warnings.as_lines(summary["warnings"])
     if summary["failed"]:
-        lines += ["", f"{len(summary['failed'])} files failed:"]
+        lines += ["", f"{counted(len(summary['failed']), 'file')} failed:"]
         lines += [f"\n{one['name']}\n{one['block']}" for one in summary["failed"]]
     return "\n".join(lines) + "\n"
 

@@ -43,6 +43,7 @@ class Task:
     search_path: list[str] = field(default_factory=list)
     timeout: float | None = None  # s
     record_profile: bool = False
+    strict: bool = False  # doubtful input is an error
     local_scratch: str = (
         ""  # folder on the worker, may contain variables of its environment; empty: in the output folder
     )

@@ -12,8 +12,8 @@ SCHEMA = "spng-timing-1"
 
 def read(path: Path) -> dict:
     """Return {} for an absent or foreign file, else the run's commit, wall_seconds, startup_seconds, process_peak_bytes,
-    nodes (name -> wall times of all calls [ns] and processor time [ns]), and provenance (configuration and data files by path
-    and SHA-256).
+    nodes (name -> wall times of all calls [ns] and processor time [ns]), provenance (configuration and data files by path
+    and SHA-256), and warnings about the input.
     """
     found = read_json(path)
     if not isinstance(found, dict) or found.get("schema") != SCHEMA:
@@ -32,4 +32,5 @@ def read(path: Path) -> dict:
         "commit": found.get("program", {}).get("commit", ""),
         "nodes": nodes,
         "provenance": found.get("provenance", {}),
+        "warnings": found.get("input", {}).get("warnings", []),
     }

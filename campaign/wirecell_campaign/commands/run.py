@@ -119,14 +119,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="if a file fails for good, start no others, or continue and list it at the end; default: %(default)s",
     )
     faults.add_argument(
+        "--strict",
+        action="store_true",
+        help="a file whose input does not fit the detector fails, as with wire-cell --strict; default: it is done, with warnings",
+    )
+    faults.add_argument(
         "--redo",
         action="store_true",
-        help="remake outputs whose settings or input changed",
+        help="remake outputs whose settings or input changed, or with --strict those with warnings",
     )
     faults.add_argument(
         "--quick",
         action="store_true",
-        help="accept outputs of the recorded size and time without reading them",
+        help="accept inputs and outputs of the recorded size and time without reading them",
     )
     faults.add_argument(
         "--cluster-timeout",
@@ -285,6 +290,7 @@ def options(arguments: argparse.Namespace) -> RunOptions:
         search_path=[str(Path(folder).absolute()) for folder in arguments.path],
         suffix=arguments.format,
         record_profiles=arguments.record,
+        strict=arguments.strict,
         dry_run=arguments.dry_run,
         retries=arguments.retries,
         timeout=arguments.timeout,

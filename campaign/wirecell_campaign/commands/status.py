@@ -6,6 +6,8 @@ from __future__ import annotations
 import argparse
 
 from .. import lock, report
+from ..input_warnings import as_lines
+from ..progress import counted, shortened
 
 NAME = "status"
 HELP = "show the progress of a campaign"
@@ -21,7 +23,11 @@ def run(arguments: argparse.Namespace) -> int:
     done = sum(name in now.records for name in now.names)
     print(f"{done} of {len(now.names)} done, {len(now.failures)} failed, {len(now.left)} left")
     holder = lock.holder(layout.lock)
-    print(f"running: {holder}" if holder else "not running")
+    begun = shortened(report.begun(layout, now)) or "no file yet"
+    print(f"running: {begun} ({holder})" if holder else "not running")
+    warnings = {name: lines for name in now.names if (lines := now.records.get(name, {}).get("warnings"))}
+    if warnings:
+        print("\n".join([f"\n{counted(len(warnings), 'file')} with warnings:", *as_lines(warnings)]))
     for failure in now.failures:
         print(f"\n{failure['name']}, attempts: {failure['attempts']}\n{failure['block']}")
     return 0
