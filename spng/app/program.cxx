@@ -14,6 +14,7 @@
 #include "spng/core/log/log_file.h"
 #include "spng/device/memory/host_buffers.h"
 #include "spng/device/memory/out_of_memory.h"
+#include "spng/instrument/meter/allocation.h"
 #include "spng/instrument/nvtx_level.h"
 #include "spng/instrument/recording.h"
 #include "spng/instrument/start_up.h"
@@ -39,6 +40,7 @@ bool is_about_a_job(Action action) {
 void set_up(const CommandLine& line) {
     report_crashes();
     reuse_host_buffers(); // before the thread of libjsonnet, which would grow a heap of its own page by page
+    instrument::count_cpu_allocations();
     set_strict(line.strict);
     if (!line.only_models.empty()) {
         accept_only_models(line.only_models);

@@ -6,7 +6,6 @@
 #include "spng/device/cuda_plugin.h"
 #include "spng/device/device_list.h"
 #include "spng/device/memory/byte_size.h"
-#include "spng/device/memory/host_buffers.h"
 
 #include <ATen/Context.h>
 
@@ -60,7 +59,6 @@ void Context::prepare(Environment&) {
         at::globalContext().setAllowTF32CuDNN(fast);
         at::globalContext().setDeterministicCuDNN(!fast);
     }
-    reuse_host_buffers();
 }
 
 c10::ScalarType Context::complex() const {

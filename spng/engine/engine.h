@@ -26,6 +26,11 @@ struct EngineConfig {
     }
 };
 
+struct ThreadCounts {
+    int graph = 1;     ///< threads that call nodes, of all replicas together; at least 1
+    int operation = 1; ///< threads inside one operation of a node
+};
+
 /// Run serially: event after event, node after node in topological order. The replicas get the events in turn.
 /// @param replicas          at least one
 /// @param events_in_flight  2: on a device the next event is queued before this one is finished; else 1
@@ -34,8 +39,8 @@ void run_pgrapher(const std::vector<Replica>& replicas, RunState& state, int eve
 /// Run in parallel with oneTBB: independent nodes of one event, and several events. The caller's thread calls
 /// the sources, event after event; each event goes to the replica with the fewest events. Sinks get the events
 /// in the order of the input.
-/// @param threads           of all replicas together, at least 1
 /// @param events_in_flight  of each replica
-void run_tbb_flow(const std::vector<Replica>& replicas, RunState& state, int threads, int events_in_flight);
+void run_tbb_flow(const std::vector<Replica>& replicas, RunState& state, ThreadCounts threads,
+                  int events_in_flight);
 
 } // namespace spng

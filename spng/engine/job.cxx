@@ -6,6 +6,7 @@
 #include "spng/device/event_stream.h"
 #include "spng/device/lost_device.h"
 #include "spng/device/memory/out_of_memory.h"
+#include "spng/device/operation_threads.h"
 #include "spng/engine/device_replicas.h"
 #include "spng/engine/engine.h"
 #include "spng/engine/job_entries.h"
@@ -14,8 +15,6 @@
 #include "spng/graph/node_mixins.h"
 #include "spng/instrument/recording.h"
 #include "spng/instrument/start_up.h"
-
-#include <ATen/Parallel.h>
 
 #include <algorithm>
 #include <optional>
@@ -100,7 +99,7 @@ void Job::prepare(const RunOptions& options) {
         check_outputs();
         make_replicas(requested_devices());
         keep_within_budget();
-        at::set_num_threads(operation_threads(options));
+        const OperationThreads threads(operation_threads(options));
         for (const auto& environment : m_environments) {
             environment->prepare_all();
         }
@@ -129,8 +128,10 @@ RunSummary Job::run(const RunOptions& options) {
     RunState state(options, summary(memory_plan(), memory_choice()));
     const std::vector<Replica>& all_replicas = m_device_replicas->replicas();
     record_edges(*all_replicas.front().graph);
+    const OperationThreads threads(operation_threads(options));
     if (m_engine == "TbbFlow") {
-        run_tbb_flow(all_replicas, state, graph_threads(options), events_in_flight());
+        run_tbb_flow(all_replicas, state, {graph_threads(options), operation_threads(options)},
+                     events_in_flight());
     } else {
         run_pgrapher(all_replicas, state, events_in_flight());
     }

@@ -72,8 +72,7 @@ public:
     Job(const nlohmann::json& components, std::string source, const std::string& app = {});
     ~Job();
 
-    /// Load data files, build spectra and tables, load models and choose the device. Sets the number of
-    /// intra-op threads of the process.
+    /// Load data files, build spectra and tables, load models and choose the device.
     /// @throws Error
     void prepare(const RunOptions& options);
 

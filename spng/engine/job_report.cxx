@@ -9,7 +9,6 @@
 #include "spng/instrument/meter/nested_call.h"
 #include "spng/io/data_file_reader.h"
 
-#include <ATen/Parallel.h>
 
 #include <algorithm>
 
@@ -127,7 +126,7 @@ nlohmann::json Job::settings(const RunOptions& options) const {
     }
     settings["device"] = joined(names, ",");
     settings["memory"] = memory_json();
-    settings["threads"] = at::get_num_threads();
+    settings["threads"] = operation_threads(options);
     settings["graph_threads"] = graph_threads(options);
     settings["events_in_flight"] = events_in_flight();
     settings["warm_up_seconds"] = m_device_replicas == nullptr ? 0 : m_device_replicas->warm_up_seconds();

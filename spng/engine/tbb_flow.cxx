@@ -2,6 +2,7 @@
 #include "spng/engine/engine.h"
 
 #include "WireCellSpng/TorchnvTools.h"
+#include "spng/device/operation_threads.h"
 #include "spng/engine/second_try.h"
 
 #include <oneapi/tbb/flow_graph.h>
@@ -100,8 +101,9 @@ private:
 
 class Flow {
 public:
-    Flow(const std::vector<Replica>& replicas, RunState& state, int events_in_flight)
+    Flow(const std::vector<Replica>& replicas, RunState& state, int events_in_flight, int operation_threads)
         : m_replicas(replicas), m_graph(*replicas.front().graph), m_state(state),
+          m_operation_threads(operation_threads),
           m_queues(replicas.size(), events_in_flight), m_activity(replicas.size()) {
         for (std::size_t i = 0; i < m_graph.vertices().size(); ++i) {
             const bool shared = is_shared(*m_graph.vertices()[i].node);
@@ -190,7 +192,10 @@ private:
     void call(std::size_t vertex, const InFlightPtr& in_flight) {
         const std::size_t replica = in_flight->replica;
         const bool shared = m_turns[vertex] != nullptr;
-        const Progress progress = in_flight->event.call(vertex);
+        const Progress progress = [&] {
+            const OperationThreads threads(m_operation_threads); // oneTBB's threads serve host programs, too
+            return in_flight->event.call(vertex);
+        }();
         if (shared) {
             put_if(m_turns[vertex]->ends(progress.deferred != Stall::none), vertex);
         }
@@ -317,6 +322,7 @@ private:
     const std::vector<Replica>& m_replicas;
     const Graph& m_graph; ///< of the first replica; all have the same vertices and edges
     RunState& m_state;
+    const int m_operation_threads;
     ReplicaQueues m_queues;
     std::vector<Activity> m_activity;
     /// Raised when a call ended and read after the wait for all calls, as InFlight::passed_on.
@@ -328,12 +334,17 @@ private:
 
 } // namespace
 
-void run_tbb_flow(const std::vector<Replica>& replicas, RunState& state, int threads, int events_in_flight) {
-    // The caller's thread only feeds events and waits, so it is not one of the `threads`.
-    const oneapi::tbb::global_control limit(oneapi::tbb::global_control::max_allowed_parallelism,
-                                            static_cast<std::size_t>(threads) + 1);
-    oneapi::tbb::task_arena arena(threads + 1, 1);
-    arena.execute([&] { Flow(replicas, state, events_in_flight).run(); });
+void run_tbb_flow(const std::vector<Replica>& replicas, RunState& state, ThreadCounts threads,
+                  int events_in_flight) {
+    // The caller's thread only feeds events and waits, so it is not one of the threads of the graph.
+    const auto needed = static_cast<std::size_t>(threads.graph) + 1;
+    using Limit = oneapi::tbb::global_control;
+    std::optional<Limit> raised; // of the whole process: never lowered, since a host program may use oneTBB too
+    if (needed > Limit::active_value(Limit::max_allowed_parallelism)) {
+        raised.emplace(Limit::max_allowed_parallelism, needed);
+    }
+    oneapi::tbb::task_arena arena(threads.graph + 1, 1);
+    arena.execute([&] { Flow(replicas, state, events_in_flight, threads.operation).run(); });
 }
 
 } // namespace spng

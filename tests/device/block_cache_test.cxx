@@ -19,7 +19,7 @@ namespace {
 constexpr std::size_t mb = std::size_t{1} << 20;
 
 TEST(BlockCache, ReleasedBlockIsReusedWithoutPageFaults) {
-    BlockCache cache(*c10::GetDefaultCPUAllocator());
+    BlockCache cache;
     void* first = nullptr;
     {
         const auto block = cache.allocate(61 * mb);
@@ -38,7 +38,7 @@ TEST(BlockCache, ReleasedBlockIsReusedWithoutPageFaults) {
 }
 
 TEST(BlockCache, BlocksInUseDoNotOverlap) {
-    BlockCache cache(*c10::GetDefaultCPUAllocator());
+    BlockCache cache;
     std::vector<c10::DataPtr> blocks;
     for (int i = 0; i < 5; ++i) {
         blocks.push_back(cache.allocate(3 * mb));
@@ -52,14 +52,14 @@ TEST(BlockCache, BlocksInUseDoNotOverlap) {
 }
 
 TEST(BlockCache, MuchLargerBlockIsNotUsed) {
-    BlockCache cache(*c10::GetDefaultCPUAllocator());
+    BlockCache cache;
     void* const large = cache.allocate(40 * mb).get();
     EXPECT_NE(cache.allocate(10 * mb).get(), large);
     EXPECT_EQ(cache.allocate(30 * mb).get(), large);
 }
 
 TEST(BlockCache, SmallestFittingBlockIsUsed) {
-    BlockCache cache(*c10::GetDefaultCPUAllocator());
+    BlockCache cache;
     std::pair<void*, void*> both;
     {
         const auto larger = cache.allocate(24 * mb);
@@ -71,7 +71,7 @@ TEST(BlockCache, SmallestFittingBlockIsUsed) {
 }
 
 TEST(BlockCache, UnusedBlocksCanBeReleased) {
-    BlockCache cache(*c10::GetDefaultCPUAllocator());
+    BlockCache cache;
     const auto out = cache.allocate(8 * mb);
     { const auto released = cache.allocate(40 * mb); }
     ASSERT_GE(cache.bytes_unused(), 40 * mb);
@@ -80,8 +80,22 @@ TEST(BlockCache, UnusedBlocksCanBeReleased) {
     EXPECT_EQ(cache.bytes_in_use(), 8 * mb);
 }
 
-TEST(BlockCache, SmallBlocksUseTheOtherAllocator) {
-    BlockCache cache(*c10::GetDefaultCPUAllocator());
+TEST(BlockCache, BlocksAreReleasedByTheirAddressAlone) {
+    BlockCache cache;
+    for (const std::size_t bytes : {std::size_t{64}, BlockCache::smallest - 1, BlockCache::smallest, 61 * mb}) {
+        void* const start = cache.raw_allocate(bytes);
+        std::memset(start, 3, bytes);
+        EXPECT_EQ(cache.bytes_in_use() > 0, bytes >= BlockCache::smallest) << bytes;
+        cache.raw_deallocate(start);
+        EXPECT_EQ(cache.bytes_in_use(), 0u) << bytes;
+    }
+    EXPECT_GE(cache.bytes_unused(), 62 * mb) << "large blocks are kept";
+    void* const foreign = c10::GetDefaultCPUAllocator()->raw_allocate(3 * mb); // made before the cache was installed
+    cache.raw_deallocate(foreign);
+}
+
+TEST(BlockCache, SmallBlocksUseLibTorchsOwnAllocator) {
+    BlockCache cache;
     const auto block = cache.allocate(BlockCache::smallest - 1);
     std::memset(block.get(), 0, BlockCache::smallest - 1);
     EXPECT_EQ(cache.bytes_in_use(), 0u);
@@ -89,7 +103,7 @@ TEST(BlockCache, SmallBlocksUseTheOtherAllocator) {
 }
 
 TEST(BlockCache, BlocksUnusedForLongAreReleased) {
-    BlockCache cache(*c10::GetDefaultCPUAllocator());
+    BlockCache cache;
     cache.allocate(100 * mb);
     for (std::uint64_t i = 0; i < BlockCache::max_idle_allocations; ++i) {
         cache.allocate(2 * mb);
@@ -101,7 +115,7 @@ TEST(BlockCache, BlocksUnusedForLongAreReleased) {
 }
 
 TEST(BlockCache, IsThreadSafe) {
-    BlockCache cache(*c10::GetDefaultCPUAllocator());
+    BlockCache cache;
     const auto work = [&cache] {
         for (int i = 0; i < 300; ++i) {
             const auto block = cache.allocate((1 + static_cast<std::size_t>(i) % 4) * mb);
@@ -119,7 +133,7 @@ TEST(BlockCache, IsThreadSafe) {
 }
 
 TEST(BlockCache, ExhaustedMemoryIsAnErrorOfLibTorch) {
-    BlockCache cache(*c10::GetDefaultCPUAllocator());
+    BlockCache cache;
     EXPECT_THROW(cache.allocate(std::size_t{1} << 50), c10::Error);
 }
 

@@ -189,7 +189,7 @@ protected:
             replicas.push_back({&graph, device});
         }
         if (GetParam()) {
-            run_tbb_flow(replicas, state, 2, 2);
+            run_tbb_flow(replicas, state, {2, 1}, 2);
         } else {
             run_pgrapher(replicas, state, 2);
         }

@@ -26,7 +26,7 @@ protected:
 };
 
 TEST_F(Allocation, SumsAndPeaksOfKnownBuffers) {
-    const AllocationScope scope(false);
+    const AllocationScope scope(AllocationScope::Reports::none);
     at::Tensor first = megabytes(4);
     at::Tensor second = megabytes(2); // 6 live
     first.reset();                    // 2 live
@@ -38,7 +38,7 @@ TEST_F(Allocation, SumsAndPeaksOfKnownBuffers) {
 
 TEST_F(Allocation, ReleasesOfOlderBuffersMakeRoom) {
     at::Tensor older = megabytes(5);
-    const AllocationScope scope(false);
+    const AllocationScope scope(AllocationScope::Reports::none);
     older.reset();
     const at::Tensor young = megabytes(3);
     EXPECT_EQ(scope.cpu().allocated, 3'000'000);
@@ -47,11 +47,11 @@ TEST_F(Allocation, ReleasesOfOlderBuffersMakeRoom) {
 }
 
 TEST_F(Allocation, OuterScopeHoldsWhatTheInnerDid) {
-    const AllocationScope outer(false);
+    const AllocationScope outer(AllocationScope::Reports::none);
     const at::Tensor before = megabytes(1);
     at::Tensor kept;
     {
-        const AllocationScope inner(false);
+        const AllocationScope inner(AllocationScope::Reports::none);
         kept = megabytes(2);
         megabytes(4); // 6 live in here, 7 in all
         EXPECT_EQ(inner.cpu().peak, 6'000'000);
@@ -63,7 +63,7 @@ TEST_F(Allocation, OuterScopeHoldsWhatTheInnerDid) {
 }
 
 TEST_F(Allocation, OtherThreadsAreNotCounted) {
-    const AllocationScope scope(false);
+    const AllocationScope scope(AllocationScope::Reports::none);
     std::thread([] { megabytes(1); }).join();
     EXPECT_EQ(scope.cpu().allocated, 0);
 }
@@ -74,12 +74,12 @@ void device_reports(std::int64_t bytes) {
 }
 
 TEST_F(Allocation, DeviceMemoryIsCountedFromTheReportsOfItsAllocator) {
-    const AllocationScope scope(true);
+    const AllocationScope scope(AllocationScope::Reports::devices);
     ASSERT_TRUE(scope.counts_device());
     device_reports(5000);
     device_reports(-5000);
     {
-        const AllocationScope inner(true);
+        const AllocationScope inner(AllocationScope::Reports::devices);
         ASSERT_TRUE(inner.counts_device());
         device_reports(7000);
         EXPECT_EQ(inner.device().peak, 7000);
@@ -94,12 +94,12 @@ TEST_F(Allocation, DeviceMemoryIsCountedFromTheReportsOfItsAllocator) {
 TEST_F(Allocation, LibTorchsProfilerHasPrecedence) {
     using namespace torch::profiler::impl;
     {
-        const AllocationScope scope(true);
+        const AllocationScope scope(AllocationScope::Reports::devices);
         EXPECT_FALSE(profilerEnabled()) << "counting looks like a profiler";
     }
     const c10::DebugInfoGuard profiler(c10::DebugInfoKind::PROFILER_STATE,
                                        std::make_shared<c10::DebugInfoBase>());
-    const AllocationScope scope(true);
+    const AllocationScope scope(AllocationScope::Reports::devices);
     EXPECT_FALSE(scope.counts_device());
 }
 

@@ -156,7 +156,7 @@ TEST(RCTails, RowsAreIndependentAndNothingWaits) {
 TEST(RCTails, TemporariesAreBounded) {
     const auto input = at::randn({40, ticks}) + baseline;
     instrument::count_cpu_allocations();
-    const instrument::AllocationScope scope(false);
+    const instrument::AllocationScope scope(instrument::AllocationScope::Reports::none);
     const auto seen = remove_rc_tails(input, ratio, 2);
     EXPECT_LE(scope.cpu().peak - static_cast<std::int64_t>(seen.nbytes()), cached_composition_bytes);
 }

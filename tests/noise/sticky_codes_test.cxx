@@ -240,7 +240,7 @@ TEST(StickyCodes, TemporariesAreBounded) {
     const auto input = with_stuck_bits(digitised(noise(100, 14, 4) + baseline), 0.2);
     const auto good = good_rows(input);
     instrument::count_cpu_allocations();
-    const instrument::AllocationScope scope(false);
+    const instrument::AllocationScope scope(instrument::AllocationScope::Reports::none);
     const auto seen = repair_sticky_codes(input, good, {}, false);
     const auto kept = static_cast<std::int64_t>(seen.waveforms.nbytes() + seen.counts.nbytes());
     EXPECT_LE(scope.cpu().peak - kept, cached_composition_bytes);

@@ -35,7 +35,7 @@ using testing::call_composite;
 template <class Result>
 Result within(std::int64_t limit, const std::function<Result()>& composition, const char* name) {
     instrument::count_cpu_allocations();
-    const AllocationScope scope(false);
+    const AllocationScope scope(instrument::AllocationScope::Reports::none);
     Result result = composition();
     std::int64_t kept = 0;
     if constexpr (std::is_same_v<Result, at::Tensor>) {

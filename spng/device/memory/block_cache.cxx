@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spng/device/memory/block_cache.h"
 
+#include <c10/core/CPUAllocator.h>
 #include <sys/mman.h>
 
+#include <unordered_map>
 #include <utility>
 
 namespace spng {
 namespace {
 
+constexpr std::uintptr_t page = 4096;
 constexpr std::size_t huge_page = std::size_t{2} << 20;
 constexpr std::size_t on_huge_pages = 4 * huge_page; // for smaller blocks rounding up wastes too much
 constexpr std::size_t granule = std::size_t{256} << 10;
@@ -50,8 +53,30 @@ struct BlockCache::Block {
     std::uint64_t released_at = 0; ///< count of allocations before the release
 };
 
-BlockCache::BlockCache(c10::Allocator& small) : m_small(small) {}
+/// The blocks in use of all caches, by address.
+class BlocksInUse {
+public:
+    static BlocksInUse& instance() {
+        static BlocksInUse& blocks = *new BlocksInUse; // never destroyed: tensors may outlive static objects
+        return blocks;
+    }
+    void add(void* start, BlockCache::Block* block) {
+        const std::lock_guard lock(m_mutex);
+        m_blocks.emplace(start, block);
+    }
+    /// Return null for an address that is not in use.
+    BlockCache::Block* take(void* start) {
+        const std::lock_guard lock(m_mutex);
+        const auto node = m_blocks.extract(start);
+        return node.empty() ? nullptr : node.mapped();
+    }
 
+private:
+    std::mutex m_mutex;
+    std::unordered_map<void*, BlockCache::Block*> m_blocks;
+};
+
+BlockCache::BlockCache() = default;
 BlockCache::~BlockCache() = default;
 
 c10::DataPtr BlockCache::allocate(std::size_t bytes) {
@@ -59,10 +84,15 @@ c10::DataPtr BlockCache::allocate(std::size_t bytes) {
         if (auto block = take(rounded(bytes))) {
             void* const start = block->start;
             tell_profiler(*this, start, static_cast<std::int64_t>(block->bytes));
-            return {start, block.release(), &BlockCache::release, c10::Device(c10::kCPU)};
+            BlocksInUse::instance().add(start, block.release());
+            return {start, start, &BlockCache::release, c10::Device(c10::kCPU)};
         }
     }
-    return m_small.allocate(bytes);
+    return c10::GetDefaultCPUAllocator()->allocate(bytes);
+}
+
+c10::DeleterFnPtr BlockCache::raw_deleter() const {
+    return &BlockCache::release_raw;
 }
 
 void BlockCache::copy_data(void* to, const void* from, std::size_t bytes) const {
@@ -131,16 +161,32 @@ void BlockCache::unmap_unused(std::uint64_t idle_for) {
     });
 }
 
-void BlockCache::release(void* context) {
-    std::unique_ptr<Block> block(static_cast<Block*>(context));
+void BlockCache::release(void* start) {
+    std::unique_ptr<Block> block(BlocksInUse::instance().take(start));
     BlockCache& owner = block->owner;
-    tell_profiler(owner, block->start, -static_cast<std::int64_t>(block->bytes));
-    const std::lock_guard lock(owner.m_mutex);
-    block->released_at = owner.m_allocations;
-    owner.m_bytes_in_use -= block->bytes;
-    owner.m_bytes_unused += block->bytes;
+    owner.keep(std::move(block));
+}
+
+void BlockCache::release_raw(void* start) {
+    // Blocks of the cache begin at a page. Few others do, and only these need the search.
+    if (reinterpret_cast<std::uintptr_t>(start) % page == 0) {
+        if (std::unique_ptr<Block> block(BlocksInUse::instance().take(start)); block) {
+            BlockCache& owner = block->owner;
+            owner.keep(std::move(block));
+            return;
+        }
+    }
+    c10::GetDefaultCPUAllocator()->raw_deleter()(start);
+}
+
+void BlockCache::keep(std::unique_ptr<Block> block) {
+    tell_profiler(*this, block->start, -static_cast<std::int64_t>(block->bytes));
+    const std::lock_guard lock(m_mutex);
+    block->released_at = m_allocations;
+    m_bytes_in_use -= block->bytes;
+    m_bytes_unused += block->bytes;
     const std::size_t bytes = block->bytes;
-    owner.m_unused.emplace(bytes, std::move(block));
+    m_unused.emplace(bytes, std::move(block));
 }
 
 } // namespace spng

@@ -19,19 +19,21 @@ namespace spng {
 ///
 /// A block that was unused for `max_idle_allocations` is returned to the system when a new one is needed, so
 /// the blocks of another readout length do not stay forever. Thread-safe. Must outlive its blocks.
+///
+/// Complete as LibTorch's own allocator: quantised networks and serialisation release blocks by their address alone.
 class BlockCache final : public c10::Allocator {
 public:
     static constexpr std::size_t smallest = std::size_t{1} << 20;
     /// counted in large allocations, of which an event has about a hundred
     static constexpr std::uint64_t max_idle_allocations = 2000;
 
-    /// @param small  source of smaller blocks, and of large ones if the system has no memory left
-    explicit BlockCache(c10::Allocator& small);
+    /// Smaller blocks, and large ones if the system has no memory left, come from LibTorch's own allocator.
+    BlockCache();
     ~BlockCache() override;
 
     c10::DataPtr allocate(std::size_t bytes) override;
-    /// Return null: a data pointer alone is not enough to release a block.
-    c10::DeleterFnPtr raw_deleter() const override { return nullptr; }
+    /// Return a function that releases a block of this cache, or of LibTorch's own allocator, by its address.
+    c10::DeleterFnPtr raw_deleter() const override;
     void copy_data(void* to, const void* from, std::size_t bytes) const override;
 
     /// Return all unused blocks to the system.
@@ -41,15 +43,16 @@ public:
     std::size_t bytes_in_use() const;
     std::size_t bytes_unused() const;
 
-private:
     struct Block;
 
-    static void release(void* block);
+private:
+    static void release(void* start);
+    static void release_raw(void* start);
+    void keep(std::unique_ptr<Block> block);
     std::unique_ptr<Block> take(std::size_t bytes);
     std::unique_ptr<Block> map(std::size_t bytes);
     void unmap_unused(std::uint64_t idle_for);
 
-    c10::Allocator& m_small;
     mutable std::mutex m_mutex;
     std::multimap<std::size_t, std::unique_ptr<Block>> m_unused; ///< by size
     std::uint64_t m_allocations = 0;

@@ -23,7 +23,7 @@ void keep_the_heap() {
 
 /// Return the cache. It is never destroyed: tensors may be released after all static objects.
 BlockCache& block_cache() {
-    static BlockCache& cache = *new BlockCache(*c10::GetDefaultCPUAllocator());
+    static BlockCache& cache = *new BlockCache;
     return cache;
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spng/instrument/meter/allocation.h"
 
+#include "spng/instrument/not_measured.h"
+
 #include <c10/core/Allocator.h>
 #include <c10/core/CPUAllocator.h>
 #include <c10/util/ThreadLocalDebugInfo.h>
@@ -17,6 +19,7 @@ namespace {
 thread_local AllocationScope* t_scope = nullptr;
 std::atomic<std::int64_t> live_bytes{0}; // of all threads
 std::atomic<std::int64_t> peak_bytes{0};
+std::atomic<bool> is_counting{false};
 
 void raise_peak(std::int64_t live) noexcept {
     std::int64_t peak = peak_bytes.load(std::memory_order_relaxed);
@@ -90,17 +93,19 @@ private:
     c10::Allocator* m_inner;
 };
 
-/// Receives the reports of device allocators. Disables those of the CPU allocator, which is counted above. LibTorch
-/// expects a profiler's state in the slot, so this is a profiler's state that reports itself as disabled.
-class DeviceReports final : public torch::profiler::impl::ProfilerStateBase {
+/// Receives the reports of allocators. LibTorch expects a profiler's state in the slot, so this is a profiler's state that
+/// reports itself as disabled. Devices report to any state, the CPU only to one that profiles memory.
+class MemoryReports final : public torch::profiler::impl::ProfilerStateBase {
 public:
-    DeviceReports()
-        : ProfilerStateBase(
-              torch::profiler::impl::ProfilerConfig(torch::profiler::impl::ProfilerState::Disabled)) {}
+    explicit MemoryReports(bool of_cpu)
+        : ProfilerStateBase(torch::profiler::impl::ProfilerConfig(
+              torch::profiler::impl::ProfilerState::Disabled, /*report_input_shapes=*/false, of_cpu)) {}
 
     void reportMemoryUsage(void*, std::int64_t bytes, std::size_t, std::size_t, c10::Device device) override {
         if (!device.is_cpu()) {
             AllocationCounters::device(bytes);
+        } else if (!is_counting) {
+            AllocationCounters::cpu(bytes);
         }
     }
     torch::profiler::impl::ActiveProfilerType profilerType() override {
@@ -108,17 +113,23 @@ public:
     }
 
     /// One object serves all threads, since it has no state.
-    static const std::shared_ptr<DeviceReports>& shared() {
-        static const auto instance = std::make_shared<DeviceReports>();
-        return instance;
+    static const std::shared_ptr<MemoryReports>& shared(bool of_cpu) {
+        static const auto devices = std::make_shared<MemoryReports>(false);
+        static const auto all = std::make_shared<MemoryReports>(true);
+        return of_cpu ? all : devices;
     }
 };
 
 } // namespace
 
 /// Occupies the slot for memory reports during its life.
-class AllocationScope::DeviceListener {
-    c10::DebugInfoGuard m_guard{c10::DebugInfoKind::PROFILER_STATE, DeviceReports::shared()};
+class AllocationScope::Listener {
+public:
+    explicit Listener(bool of_cpu)
+        : m_guard(c10::DebugInfoKind::PROFILER_STATE, MemoryReports::shared(of_cpu)) {}
+
+private:
+    c10::DebugInfoGuard m_guard;
 };
 
 void AllocationTally::add(std::int64_t bytes) noexcept {
@@ -142,23 +153,28 @@ void count_cpu_allocations() {
         // Never destroyed: tensors may be released after all static objects. Priority 0 is that of LibTorch's
         // own, so that users can still set another allocator.
         c10::SetAllocator(c10::kCPU, new CountingAllocator(inner), 0);
+        is_counting = true;
     });
 }
 
+bool counts_cpu_allocations() noexcept {
+    return is_counting;
+}
+
 std::int64_t live_cpu_bytes() noexcept {
-    return live_bytes.load(std::memory_order_relaxed);
+    return is_counting ? live_bytes.load(std::memory_order_relaxed) : not_measured;
 }
 
 std::int64_t peak_cpu_bytes() noexcept {
-    return peak_bytes.load(std::memory_order_relaxed);
+    return is_counting ? peak_bytes.load(std::memory_order_relaxed) : not_measured;
 }
 
-AllocationScope::AllocationScope(bool with_device) : m_outer(t_scope) {
-    if (with_device) {
+AllocationScope::AllocationScope(Reports reports) : m_outer(t_scope) {
+    if (reports != Reports::none) {
         m_counts_device = m_outer != nullptr && m_outer->m_counts_device;
         if (!m_counts_device &&
             c10::ThreadLocalDebugInfo::get(c10::DebugInfoKind::PROFILER_STATE) == nullptr) {
-            m_device_listener = std::make_unique<DeviceListener>();
+            m_listener = std::make_unique<Listener>(reports == Reports::all);
             m_counts_device = true;
         }
     }

@@ -24,11 +24,13 @@ struct AllocationTally {
     void absorb(const AllocationTally& nested) noexcept;
 };
 
-/// Put the counting allocator in front of the CPU allocator, once per process; later calls do nothing. An allocator
-/// that is set later replaces it, and CPU tallies then stay at 0.
+/// Put the counting allocator in front of the CPU allocator of the whole process; later calls do nothing. Only a program
+/// that owns its process calls it. An allocator that is set later replaces it, and CPU tallies then stay at 0.
 void count_cpu_allocations();
+/// Tell whether the counting allocator was put in front. Without it CPU memory is not measured.
+bool counts_cpu_allocations() noexcept;
 
-/// Bytes of live CPU tensors of all threads that were allocated since count_cpu_allocations().
+/// Bytes of live CPU tensors of all threads that were allocated since count_cpu_allocations(); without it not_measured.
 std::int64_t live_cpu_bytes() noexcept;
 /// The highest value of live_cpu_bytes() so far.
 std::int64_t peak_cpu_bytes() noexcept;
@@ -37,8 +39,11 @@ std::int64_t peak_cpu_bytes() noexcept;
 /// its counts to the outer one at its end.
 class AllocationScope {
 public:
-    /// @param with_device  also count device memory, at the cost of a few allocations
-    explicit AllocationScope(bool with_device);
+    /// What LibTorch's allocators report to the scope, at the cost of a few allocations. `all`: those of devices and, if
+    /// nobody counts CPU memory, those of the CPU, which then do not include the release of older blocks.
+    enum class Reports { none, devices, all };
+
+    explicit AllocationScope(Reports reports);
     ~AllocationScope();
     AllocationScope(const AllocationScope&) = delete;
     AllocationScope& operator=(const AllocationScope&) = delete;
@@ -50,13 +55,13 @@ public:
 
 private:
     friend struct AllocationCounters;
-    class DeviceListener;
+    class Listener;
 
     AllocationTally m_cpu;
     AllocationTally m_device;
     AllocationScope* m_outer;
     bool m_counts_device = false;
-    std::unique_ptr<DeviceListener> m_device_listener;
+    std::unique_ptr<Listener> m_listener;
 };
 
 } // namespace spng::instrument

@@ -24,7 +24,7 @@ thread_local NodeMeter::Call::State* t_call = nullptr;
 NodeMeter::Call::State::State(NodeMeter::State& the_meter, std::uint64_t event, c10::Device the_device,
                               MeterMode the_mode)
     : meter(the_meter), device(the_device), mode(the_mode), outer(std::exchange(t_call, this)),
-      range(meter.label, event), allocations(!device.is_cpu()), exceptions(std::uncaught_exceptions()),
+      range(meter.label, event), allocations(device.is_cpu() ? AllocationScope::Reports::none : AllocationScope::Reports::devices), exceptions(std::uncaught_exceptions()),
       discarded(Unmeasured::is_on()) {
     record.event = event;
     record.depth = outer == nullptr ? 0 : outer->record.depth + 1;
@@ -78,8 +78,10 @@ void NodeMeter::Call::State::end() {
     record.cpu = std::max<std::int64_t>(0, cpu_nanoseconds(mode.cpu_clock) - cpu_begin);
     record.leaf_operations = operators.total();
     record.failed = std::uncaught_exceptions() > exceptions;
-    record.cpu_allocated = allocations.cpu().allocated;
-    record.cpu_peak = allocations.cpu().peak;
+    if (counts_cpu_allocations()) {
+        record.cpu_allocated = allocations.cpu().allocated;
+        record.cpu_peak = allocations.cpu().peak;
+    }
     if (allocations.counts_device()) {
         record.device_allocated = allocations.device().allocated;
         record.device_peak = allocations.device().peak;

@@ -61,8 +61,6 @@ void NodeMeter::State::settle_first() {
 }
 
 NodeMeter::NodeMeter(NodeIdentity identity) : m_state(std::make_unique<State>(std::move(identity))) {
-    OperatorCounter::follow_operators();
-    count_cpu_allocations();
 }
 
 NodeMeter::~NodeMeter() = default;

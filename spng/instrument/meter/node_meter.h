@@ -53,8 +53,8 @@ struct CallRecord {
     std::uint64_t bytes_in = 0;
     std::uint64_t bytes_out = 0;
     std::uint64_t leaf_operations = 0;
-    std::int64_t cpu_allocated = 0; ///< tensor memory, bytes; this call's thread only
-    std::int64_t cpu_peak = 0;      ///< highest growth of live tensor memory since the call began
+    std::int64_t cpu_allocated = not_measured; ///< tensor memory, bytes; this call's thread only
+    std::int64_t cpu_peak = not_measured;      ///< highest growth of live tensor memory since the call began
     std::int64_t device_allocated = not_measured;
     std::int64_t device_peak = not_measured;
 };

@@ -24,7 +24,7 @@ struct NodeTotals {
     const NodeIdentity node;
     std::atomic<std::uint64_t> calls{0}, failed{0}, bytes_in{0}, bytes_out{0}, leaf_operations{0};
     std::atomic<std::int64_t> wall{0}, cpu{0};
-    std::atomic<std::int64_t> cpu_peak{0};
+    std::atomic<std::int64_t> cpu_peak{not_measured};
     std::atomic<std::int64_t> device{
         not_measured}; ///< of the calls that the device is known to have finished
     std::atomic<std::int64_t> device_peak{not_measured};

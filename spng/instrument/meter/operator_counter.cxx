@@ -4,7 +4,7 @@
 #include <ATen/record_function.h>
 
 #include <memory>
-#include <mutex>
+#include <utility>
 
 namespace spng::instrument {
 namespace {
@@ -30,18 +30,18 @@ struct OperatorCounter::Callbacks {
     }
 };
 
-OperatorCounter::OperatorCounter() : m_outer(std::exchange(t_counter, this)) {}
-
-OperatorCounter::~OperatorCounter() {
-    t_counter = m_outer;
+OperatorCounter::OperatorCounter() : m_outer(std::exchange(t_counter, this)) {
+    if (m_outer == nullptr) {
+        m_callback = at::addThreadLocalCallback(
+            at::RecordFunctionCallback(&Callbacks::begins, &Callbacks::ends).scopes({at::RecordScope::FUNCTION}));
+    }
 }
 
-void OperatorCounter::follow_operators() {
-    static std::once_flag once;
-    std::call_once(once, [] {
-        at::addGlobalCallback(at::RecordFunctionCallback(&Callbacks::begins, &Callbacks::ends)
-                                  .scopes({at::RecordScope::FUNCTION}));
-    });
+OperatorCounter::~OperatorCounter() {
+    if (m_outer == nullptr) {
+        at::removeCallback(m_callback);
+    }
+    t_counter = m_outer;
 }
 
 void OperatorCounter::add(const OperatorTraits& traits) {

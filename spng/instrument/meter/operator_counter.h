@@ -23,15 +23,12 @@ public:
     const Counts& counts() const { return m_counts; }
     std::uint64_t total() const { return m_total; }
 
-    /// Install the callbacks of ATen, once per process and for its lifetime. Without a counter on the thread a
-    /// callback costs some nanoseconds per operator.
-    static void follow_operators();
-
 private:
     struct Callbacks;
     void add(const OperatorTraits& traits);
 
     OperatorCounter* const m_outer;
+    std::uint64_t m_callback = 0; ///< of the outermost counter, for this thread only
     LeafCounter m_leaves;
     Counts m_counts;
     std::uint64_t m_total = 0;

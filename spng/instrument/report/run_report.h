@@ -67,7 +67,7 @@ struct NodeStatistics {
     std::uint64_t bytes_in = 0;
     std::uint64_t bytes_out = 0;
     std::uint64_t leaf_operations = 0;
-    std::int64_t cpu_peak = 0; ///< the highest of all calls
+    std::int64_t cpu_peak = not_measured; ///< the highest of all calls
     std::int64_t device_peak = not_measured;
     std::uint64_t failed = 0;
 

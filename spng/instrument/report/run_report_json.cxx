@@ -29,8 +29,8 @@ json call_json(const CallRecord& call) {
             {"in_bytes", call.bytes_in},
             {"out_bytes", call.bytes_out},
             {"leaf_operations", call.leaf_operations},
-            {"cpu_allocated_bytes", call.cpu_allocated},
-            {"cpu_peak_bytes", call.cpu_peak},
+            {"cpu_allocated_bytes", measured(call.cpu_allocated)},
+            {"cpu_peak_bytes", measured(call.cpu_peak)},
             {"device_allocated_bytes", measured(call.device_allocated)},
             {"device_peak_bytes", measured(call.device_peak)}};
 }
@@ -68,7 +68,7 @@ json node_json(const NodeStatistics& node) {
             {"in_bytes", node.bytes_in},
             {"out_bytes", node.bytes_out},
             {"leaf_operations", node.leaf_operations},
-            {"cpu_peak_bytes", node.cpu_peak},
+            {"cpu_peak_bytes", measured(node.cpu_peak)},
             {"device_peak_bytes", measured(node.device_peak)},
             {"operations", node.operations},
             {"per_device", std::move(shares)},
@@ -124,7 +124,7 @@ nlohmann::json RunReport::json() const {
                                                   ? nlohmann::json(nullptr)
                                                   : nlohmann::json(m_page_faults_per_later_event)},
               {"process_peak_bytes", m_process_peak},
-              {"host_tensor_peak_bytes", peak_cpu_bytes()},
+              {"host_tensor_peak_bytes", measured(peak_cpu_bytes())},
               {"device_peak_bytes", measured(m_device_peak)}}},
             {"start_up", std::move(start_up)},
             {"input", run.input.json()},

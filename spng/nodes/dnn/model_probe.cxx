@@ -59,8 +59,7 @@ std::int64_t measured_bytes_per_tick(const Model& model, const ModelLayout& layo
         std::min(rounded_up(probe_ticks, layout.multiple), rounded_up(sizes[3], layout.multiple));
     const at::Tensor features = probe_features({sizes[0], sizes[1], sizes[2], ticks}, device);
     tiled_forward(model, features, layout, 0); // the first call also creates objects that later calls reuse
-    instrument::count_cpu_allocations();
-    const instrument::AllocationScope scope(!device.is_cpu());
+    const instrument::AllocationScope scope(instrument::AllocationScope::Reports::all);
     tiled_forward(model, features, layout, 0);
     return (device.is_cpu() ? scope.cpu().peak : scope.device().peak) / ticks;
 }

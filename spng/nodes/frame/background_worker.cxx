@@ -2,12 +2,8 @@
 #include "spng/nodes/frame/background_worker.h"
 
 #include "profiling/recorder/signals_blocked.h"
+#include "spng/device/operation_threads.h"
 #include "spng/instrument/background_thread.h"
-
-#include <ATen/Parallel.h>
-
-// Of the OpenMP runtime that LibTorch loads. Its header belongs to one compiler and is absent for clang-tidy.
-extern "C" void omp_set_num_threads(int threads);
 
 namespace spng {
 
@@ -37,10 +33,7 @@ void BackgroundWorker::add(std::function<void()> task) {
 
 void BackgroundWorker::work() {
     const instrument::BackgroundThread background(m_name);
-    // The first call in a thread applies the program's thread count. Call it now, so that it cannot overwrite
-    // the 1 later.
-    at::get_num_threads();
-    omp_set_num_threads(1);
+    const OperationThreads one_thread(1);
     for (;;) {
         std::function<void()> task;
         {

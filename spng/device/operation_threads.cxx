@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "spng/device/operation_threads.h"
+
+#include <ATen/Parallel.h>
+
+// Of the OpenMP runtime that LibTorch loads. Its header belongs to one compiler and is absent for clang-tidy.
+extern "C" void omp_set_num_threads(int threads);
+
+namespace spng {
+
+// at::set_num_threads() would also change the number of all threads that have not called an operation yet. The number of
+// OpenMP belongs to the calling thread; LibTorch and MKL read it there. The first call of LibTorch in a thread replaces it by
+// the number of the program, so that call comes first.
+
+OperationThreads::OperationThreads(int threads) : m_before(at::get_num_threads()) {
+    omp_set_num_threads(threads);
+}
+
+OperationThreads::~OperationThreads() {
+    omp_set_num_threads(m_before);
+}
+
+} // namespace spng
