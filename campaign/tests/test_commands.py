@@ -129,7 +129,7 @@ def test_the_job_script_of_slurm(bench: Bench, capsys) -> None:
             "--cores",
             "3",
             "--walltime",
-            "02:00:00",
+            "1d2h",
             "--directive=--gres=gpu:1",
             "--prologue",
             "module load cuda",
@@ -147,7 +147,7 @@ def test_the_job_script_of_slurm(bench: Bench, capsys) -> None:
         "#SBATCH -n 1",
         "#SBATCH --cpus-per-task=3",
         "#SBATCH --mem=8G",
-        "#SBATCH -t 02:00:00",
+        "#SBATCH -t 26:00:00",
         "#SBATCH --gres=gpu:1",
         "module load cuda",
     ):
@@ -155,10 +155,8 @@ def test_the_job_script_of_slurm(bench: Bench, capsys) -> None:
     assert "the script of each of 7 jobs" in shown
     worker = script.strip().splitlines()[-1]
     assert worker.startswith(f"{sys.executable} -P -m distributed.cli.dask_worker tls://127.0.0.1:")
-    assert (
-        re.findall(r"--nthreads (\d+)", worker)[-1] == "1"
-        and re.findall(r"--memory-limit (\S+)", worker)[-1] == "0"
-    )
+    assert re.findall(r"--nthreads (\d+)", worker) == ["1"]
+    assert re.findall(r"--memory-limit (\S+)", worker) == ["0"]
     assert "--no-dashboard" in worker and "--interface lo" in worker
     assert "--dashboard-address 127.0.0.1:0" in worker
     assert not bench.output.exists(), "a dry run writes nothing"
@@ -180,7 +178,7 @@ def test_the_job_script_of_htcondor(bench: Bench, capsys) -> None:
             "--directive",
             'requirements=(OpSys == "LINUX")',
             "--walltime",
-            "7200",
+            "08:00:00",
             "--interface",
             "lo",
             "--prologue",
@@ -194,11 +192,13 @@ def test_the_job_script_of_htcondor(bench: Bench, capsys) -> None:
         "MY.DaskWorkerMemory = 4000000000",
         "MY.DaskWorkerDisk = 9000000000",
         "accounting_group = group_dune",
-        "+MaxRuntime = 7200",
+        "+MaxRuntime = 28800",
         'requirements = (OpSys == "LINUX")',
     ):
         assert line in shown.splitlines(), line
     assert "export A=1; " in shown and "distributed.cli.dask_worker" in shown and "\nQueue\n" in shown
+    assert re.findall(r"--nthreads (\d+)", shown) == ["1"]
+    assert re.findall(r"--memory-limit (\S+)", shown) == ["0"]
 
 
 def test_verify_finds_every_difference(bench: Bench, cluster_address: str, capsys) -> None:

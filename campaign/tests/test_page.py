@@ -41,6 +41,6 @@ def test_commands_were_found() -> None:
 def test_numbers_are_those_of_the_program() -> None:
     defaults = cli.make_parser().parse_args(["run", "list"])
     assert f"`--retries` times ({defaults.retries})" in PAGE
-    assert f"`--cluster-timeout` seconds ({options(defaults).cluster.scheduler_timeout:g})" in PAGE
+    assert f"`--cluster-timeout` ({options(defaults).cluster.scheduler_timeout:g} seconds)" in PAGE
     assert f"on which {retries.MAX_LOSSES} workers were lost" in PAGE
     assert retries.FAULTY_AFTER == 2 and "fails two files in a row" in PAGE

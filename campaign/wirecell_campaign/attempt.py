@@ -22,7 +22,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from . import input_warnings, output_check, timing, warm
-from .checksum import described, is_input_same, sha256, state_of_input
+from .checksum import described, is_input_same, require_regular, sha256, state_of_input
 from .errors import CampaignError, indented
 from .layout import OWN_DISK, PROFILES, Layout
 from .publish import publish
@@ -172,8 +172,11 @@ def check_worker(task: Task, host: str) -> None:
 
 def look_at_input(task: Task) -> dict:
     """Return size and times of the input. Raise AttemptFailed if it cannot be opened."""
-    with input_failures(task), open(task.input, "rb"):
-        return state_of_input(Path(task.input))
+    path = Path(task.input)
+    with input_failures(task):
+        require_regular(path)
+        with open(path, "rb"):
+            return state_of_input(path)
 
 
 def read_input(task: Task) -> dict:

@@ -214,5 +214,5 @@ def finish(options: RunOptions, layout: Layout, outcomes: Outcomes, status: int,
     if left or outcomes.failed:
         print("the same command continues from here", file=sys.stderr)
     if options.record_profiles and not status and outcomes.done:
-        print(f"profile of all files: {report.join_profiles(layout)}")
+        print(f"profile of all files: {report.join_profiles(layout, options.timeout)}")
     return status or (1 if left or outcomes.failed else 0)

@@ -3,9 +3,19 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
+import stat
 from pathlib import Path
+
+
+def require_regular(path: Path) -> None:
+    """Raise OSError unless the path is a regular file. A pipe or device would keep its reader waiting, or never end."""
+    mode = os.stat(path).st_mode
+    if not stat.S_ISREG(mode):
+        reason = os.strerror(errno.EISDIR) if stat.S_ISDIR(mode) else "it is no regular file"
+        raise OSError(errno.EISDIR, reason, str(path))
 
 
 def sha256(path: Path) -> str:

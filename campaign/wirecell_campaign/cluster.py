@@ -4,11 +4,12 @@
 from __future__ import annotations
 
 import logging
+import math
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, TypedDict, TypeVar
+from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 
 import dask
 from distributed import Client, LocalCluster, Security
@@ -17,14 +18,17 @@ from distributed.deploy import Cluster
 from .errors import CampaignError, UsageError
 from .layout import Layout
 from .options import BATCH, ClusterOptions
+from .times import clock
 from .tls import credentials, remove_stale, security
 
 if TYPE_CHECKING:
     from dask_jobqueue import JobQueueCluster
+    from dask_jobqueue.core import Job
 
 OwnCluster = TypeVar("OwnCluster", bound=Cluster)
 
 LOOPBACK = "127.0.0.1"
+SLURM_WALLTIME = 4 * 3600.0  # s
 
 # Settings of distributed. The loss of a worker is reported at once, because the campaign decides on retries. Workers have no
 # memory limit, because the program uses the memory, not the worker. Nothing is served over HTTP. Nobody reads the engine's own
@@ -75,37 +79,45 @@ def batch_cluster(options: ClusterOptions, layout: Layout) -> JobQueueCluster:
         "death_timeout": 120,
         "interface": options.interface or None,
         "job_script_prologue": options.prologue,
-        # One run of the program per job, with all its cores. These words override earlier ones by dask-jobqueue.
-        # Their web servers cannot be switched off and have no TLS.
-        "worker_extra_args": [
-            *("--nthreads", "1", "--memory-limit", "0", "--no-dashboard"),
-            *("--dashboard-address", f"{LOOPBACK}:0"),
-        ],
+        # Workers' web servers cannot be switched off and have no TLS.
+        "worker_extra_args": ["--no-dashboard", "--dashboard-address", f"{LOOPBACK}:0"],
         "scheduler_options": {"dashboard": False, "dashboard_address": f"{LOOPBACK}:0"},
         "security": security(options),
         "silence_logs": logging.CRITICAL,
     }
     if options.where == "slurm":
-        from dask_jobqueue import SLURMCluster
+        from dask_jobqueue.slurm import SLURMCluster, SLURMJob
 
         return SLURMCluster(
+            job_cls=job_of_one_run(SLURMJob),
             queue=options.queue or None,
             account=options.account or None,
-            walltime=options.walltime or "04:00:00",
+            walltime=clock(options.walltime or SLURM_WALLTIME),
             job_extra_directives=options.directives,
             **common,
         )
-    from dask_jobqueue import HTCondorCluster
+    from dask_jobqueue.htcondor import HTCondorCluster, HTCondorJob
 
     directives = dict(split_directive(word) for word in options.directives)
-    for name, value in (("accounting_group", options.account), ("+MaxRuntime", options.walltime)):
-        if value:
-            directives[name] = value
+    if options.account:
+        directives["accounting_group"] = options.account
+    if options.walltime:
+        directives["+MaxRuntime"] = str(math.ceil(options.walltime))
     if options.queue:
         raise UsageError(
             "HTCondor has no queues", seen=f"--queue {options.queue}", hint="--directive 'requirements=...'"
         )
-    return HTCondorCluster(disk=options.disk or "4GB", job_extra_directives=directives, **common)
+    return HTCondorCluster(
+        job_cls=job_of_one_run(HTCondorJob),
+        disk=options.disk or "4GB",
+        job_extra_directives=directives,
+        **common,
+    )
+
+
+def job_of_one_run(job: type[Job]) -> Any:  # dask-jobqueue declares its argument as an instance
+    """Return a job whose worker has one thread, for one run of the program with all cores, and no limit of its memory."""
+    return type(job.__name__, (job,), {"worker_process_threads": 1, "worker_process_memory": 0})
 
 
 def split_directive(word: str) -> tuple[str, str]:

@@ -10,6 +10,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+from .checksum import require_regular
 from .errors import UsageError
 from .layout import OWN_NAMES, longest_name
 from .paths import require_usable
@@ -140,6 +141,7 @@ def unreadable(entries: list[Entry]) -> dict[str, str]:
     found = {}
     for entry in entries:
         try:
+            require_regular(entry.input)
             with open(entry.input, "rb") as file:
                 file.read(1)
         except OSError as error:

@@ -20,7 +20,7 @@ class ClusterOptions:
     account: str = ""
     memory: str = ""
     disk: str = ""
-    walltime: str = ""
+    walltime: float | None = None  # s
     interface: str = ""
     directives: list[str] = field(default_factory=list)
     prologue: list[str] = field(default_factory=list)

@@ -43,10 +43,15 @@ def make_plan(options: RunOptions) -> Plan:
     words = ["-c", str(config)] + [word for folder in options.search_path for word in ("-P", folder)]
     for name, value in (arguments | threads).items():
         words += ["-A", f"{name}={value}"]
-    with ThreadPoolExecutor(1) as pool:
-        checked = pool.submit(program.check_job, path, words)
-        known = settings.make(config, arguments, program.identity(path), options.suffix, options.search_path)
-        checked.result()
+    limit = options.timeout or program.TIMEOUT
+    version = program.identity(path, limit)
+    with ThreadPoolExecutor(1) as pool:  # the check runs in this thread, which signals interrupt
+        known = pool.submit(settings.make, config, arguments, version, options.suffix, options.search_path)
+        program.check_job(path, words, limit)
     return Plan(
-        {entry.name: entry for entry in entries}, known, path, threads, input_list.unreadable(entries)
+        {entry.name: entry for entry in entries},
+        known.result(),
+        path,
+        threads,
+        input_list.unreadable(entries),
     )

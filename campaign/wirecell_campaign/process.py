@@ -8,6 +8,7 @@ import ctypes
 import os
 import signal
 import subprocess
+from pathlib import Path
 
 GRACE = 3.0  # seconds between SIGTERM and SIGKILL
 PR_SET_PDEATHSIG = 1
@@ -22,6 +23,34 @@ def die_with_parent() -> None:
     Call it between fork and exec.
     """
     _prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+def run_limited(
+    command: list[str], limit: float | None, folder: Path | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Run a command without input, in this folder; return its output and messages.
+
+    Raise OSError if it cannot be started, TimeoutExpired after `limit` [s]. Then, and at any other exception, it is ended with
+    all processes that it started, so that none of them can keep the caller waiting.
+    """
+    with subprocess.Popen(
+        command,
+        cwd=folder,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        encoding="utf-8",
+        errors="replace",
+        start_new_session=True,
+        preexec_fn=die_with_parent,
+    ) as process:
+        try:
+            output, messages = process.communicate(timeout=limit)
+        except BaseException:
+            end_group(process)
+            raise
+    return subprocess.CompletedProcess(command, process.returncode, output, messages)
 
 
 def end_group(process: subprocess.Popen) -> int:

@@ -5,11 +5,13 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import shutil
 import subprocess
 from pathlib import Path
 
 from .errors import CampaignError, UsageError, indented
+from .process import run_limited
 
 FOLDERS = ("build/bin", "bin")  # of the program in HOME
 PROGRAM = "wire-cell"
@@ -22,7 +24,7 @@ def home(package: Path) -> Path:
 
 
 HOME = home(Path(__file__).resolve().parent)
-TIMEOUT = 300  # s for --version and --check; the first start from a slow file system takes long
+TIMEOUT = 300.0  # s for --version and --check; the first start from a slow file system takes long
 
 
 def find(given: str | None, bundle: str | None) -> Path:
@@ -50,9 +52,9 @@ def find(given: str | None, bundle: str | None) -> Path:
     return Path(found).absolute()
 
 
-def identity(program: Path) -> dict[str, str]:
-    """Return version and commit from --version. Raise CampaignError if the program does not run here."""
-    done = ask([str(program), "--version"])
+def identity(program: Path, limit: float = TIMEOUT) -> dict[str, str]:
+    """Return version and commit from --version, which may take `limit` [s]. Raise CampaignError if the program does not run here."""
+    done = ask([str(program), "--version"], limit)
     version = re.search(r"^wire-cell (.+)$", done.stdout, re.MULTILINE)
     commit = re.search(r"^  commit +(\S+)", done.stdout, re.MULTILINE)
     if done.returncode or not version or not commit:
@@ -64,11 +66,11 @@ def identity(program: Path) -> dict[str, str]:
     return {"version": version[1], "commit": commit[1]}
 
 
-def check_job(program: Path, words: list[str]) -> None:
-    """Run `wire-cell --check` with the campaign's arguments and an empty list of files. Raise UsageError with the program's
+def check_job(program: Path, words: list[str], limit: float = TIMEOUT) -> None:
+    """Run `wire-cell --check` with the campaign's arguments and an empty list of files, for at most `limit` [s]. Raise UsageError with the program's
     error block if it rejects them.
     """
-    done = ask([str(program), "--check", "--files", "-", *words])
+    done = ask([str(program), "--check", "--files", "-", *words], limit)
     if done.returncode:
         raise UsageError(
             "the program rejects the job; nothing was started",
@@ -76,21 +78,16 @@ def check_job(program: Path, words: list[str]) -> None:
         )
 
 
-def ask(command: list[str]) -> subprocess.CompletedProcess:
-    """Run a short command."""
+def ask(command: list[str], limit: float, folder: Path | None = None) -> subprocess.CompletedProcess[str]:
+    """Run a short command, in this folder, for at most `limit` [s]. Raise CampaignError if it takes longer."""
     try:
-        return subprocess.run(
-            command,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=TIMEOUT,
-            check=False,
-        )
+        return run_limited(command, limit, folder)
     except OSError as error:
         raise CampaignError("cannot run the program", command[0], error.strerror or str(error)) from None
     except subprocess.TimeoutExpired:
         raise CampaignError(
-            "the program does not answer", " ".join(command), f"nothing in {TIMEOUT} s"
+            "the program does not answer",
+            shlex.join(command),
+            f"no end in {limit:g} s; it was stopped",
+            hint="for a longer limit: --timeout TIME",
         ) from None

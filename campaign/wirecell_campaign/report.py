@@ -13,6 +13,7 @@ from typing import TypeGuard
 from . import manifest, record, settings, summary
 from .errors import CampaignError, UsageError
 from .layout import INTERNAL, JOINED_PROFILE, PROFILES, Layout, read_json
+from .process import run_limited
 
 FAILURE_KEYS = {"name", "attempts", "block"}
 ATTEMPT = re.compile(r"(.+)\.\d+-[0-9a-f]{8}\.[0-9a-f]{8}")  # scratch folder of an attempt at a file
@@ -83,8 +84,11 @@ def write(layout: Layout) -> Status:
     return now
 
 
-def join_profiles(layout: Layout) -> Path:
-    """Merge the profiles of all files by wirecell-profile merge. Raise CampaignError if there is none or it fails."""
+def join_profiles(layout: Layout, timeout: float | None = None) -> Path:
+    """Merge the profiles of all files by wirecell-profile merge. Raise CampaignError if there is none or it fails.
+
+    timeout: for each profile [s]; None: without limit.
+    """
     found = sorted((layout.root / PROFILES).glob("*.sqlite"))
     if not found:
         raise CampaignError(
@@ -94,7 +98,16 @@ def join_profiles(layout: Layout) -> Path:
         )
     target = layout.root / JOINED_PROFILE
     command = [sys.executable, "-P", "-m", "wirecell_profile", "merge", "-o", str(target), *map(str, found)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    limit = None if timeout is None else timeout * len(found)
+    try:
+        done = run_limited(command, limit)
+    except subprocess.TimeoutExpired:
+        raise CampaignError(
+            "cannot merge the profiles",
+            str(layout.root / PROFILES),
+            f"no end in {limit:g} s; it was stopped",
+            hint="without a limit: wirecell-campaign summary --profiles",
+        ) from None
     if done.returncode:
         raise CampaignError("cannot merge the profiles", seen=done.stderr.strip())
     return target

@@ -8,7 +8,6 @@ import re
 import shlex
 import shutil
 import ssl
-import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -21,6 +20,7 @@ from distributed import Security
 from .errors import CampaignError, UsageError
 from .layout import Layout
 from .options import BATCH, ClusterOptions
+from .program import TIMEOUT, ask
 
 PREFIX = "tls-"  # of a run's folder; its process id follows, because --dry-run runs beside a campaign
 PARTS = {"ca": "--tls-ca", "certificate": "--tls-cert", "key": "--tls-key"}
@@ -84,9 +84,7 @@ def credentials(options: ClusterOptions, layout: Layout) -> Iterator[ClusterOpti
         (folder / "configuration").write_text(OPENSSL_CONFIGURATION, encoding="ascii")
         (folder / "index").touch()
         for command in (MAKE_KEY, MAKE_CERTIFICATE):
-            done = subprocess.run(
-                command, cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
-            )
+            done = ask(command, TIMEOUT, folder)
             if done.returncode:
                 raise CampaignError(
                     "cannot make a certificate for the run",

@@ -16,11 +16,12 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from types import ModuleType
 
-from ..attempt import FORMATS
+from ..attempt import FORMATS as ENDINGS
 from ..errors import UsageError
 from ..options import BATCH, ClusterOptions, RunOptions
 from ..paths import require_usable
 from ..plan import make_plan
+from ..times import FORMS, seconds
 
 NAME = "run"
 HELP = "run wire-cell over the files of a list"
@@ -38,14 +39,6 @@ def not_negative(text: str) -> int:
     """Parse an integer from 0."""
     value = int(text)
     if value < 0:
-        raise ValueError
-    return value
-
-
-def seconds(text: str) -> float:
-    """Parse a time above 0 [s]."""
-    value = float(text)
-    if not 0 < value < float("inf"):
         raise ValueError
     return value
 
@@ -87,7 +80,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="folder of data files, as in wire-cell",
     )
     parser.add_argument(
-        "--format", choices=FORMATS, default=".npz", help="ending of outputs; default: %(default)s"
+        "--format", choices=ENDINGS, default=".npz", help="ending of outputs; default: %(default)s"
     )
     parser.add_argument(
         "--record", action="store_true", help="also record a profile of each file, and merge them at the end"
@@ -109,8 +102,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     faults.add_argument(
         "--timeout",
         type=seconds,
-        metavar="S",
-        help="stop an attempt that takes longer than S seconds; default: none",
+        metavar="TIME",
+        help=f"stop an attempt, or another call of a program, that takes longer; TIME: {FORMS}; default: none",
     )
     faults.add_argument(
         "--on-error",
@@ -136,8 +129,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     faults.add_argument(
         "--cluster-timeout",
         type=seconds,
-        metavar="S",
-        help="seconds to wait for a scheduler (default 60) and for workers (default 60; batch systems: without limit)",
+        metavar="TIME",
+        help="time to wait for a scheduler (default 60 s) and for workers (default 60 s; batch systems: without limit)",
     )
 
     program = parser.add_argument_group("program")
@@ -172,7 +165,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--disk", default="", metavar="SIZE", help="disk space of a job of HTCondor; default: 4GB"
     )
     batch.add_argument(
-        "--walltime", default="", metavar="TIME", help="time limit of a job; default: 04:00:00 with Slurm"
+        "--walltime",
+        type=seconds,
+        metavar="TIME",
+        help="time limit of a job, written in the form of the batch system; default: 4h with Slurm",
     )
     batch.add_argument(
         "--interface", default="", help="network interface by which workers reach the scheduler, such as ib0"
