@@ -251,7 +251,7 @@ def test_a_dump_with_the_name_of_a_foreign_file_fails_and_takes_everything_back(
     bench.make(2, f000="dump")
     bench.output.mkdir()
     (bench.output / "f000-decon-induction.npz").write_text("mine")
-    assert bench.run("--cluster", cluster_address, "--on-error", "skip") == 1
+    assert bench.run("--cluster", cluster_address, "--on-error", "skip", "--overwrite") == 1
     assert "cannot give the output its name" in capsys.readouterr().err
     assert bench.done() == ["f000-decon-induction.npz", "f001.npz"]
     assert (bench.output / "f000-decon-induction.npz").read_text() == "mine"

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import sys
 
-from . import input_list, lock, report, resume, settings
+from . import input_list, lock, ownership, report, resume, settings
 from .cluster import connected, job_script
 from .dispatch import Dispatcher, Outcomes
 from .engine import Engine
@@ -27,8 +27,10 @@ def run_campaign(options: RunOptions, plan: Plan) -> int:
     """Run a campaign; return the exit status."""
     check_tls(options.cluster)
     layout = Layout(options.output)
+    ownership.check(layout, options, plan)
     if options.dry_run:
         return show_plan(options, plan, layout)
+    is_new = not layout.internal.is_dir()
     try:
         layout.make()
         require_links(layout)
@@ -39,6 +41,7 @@ def run_campaign(options: RunOptions, plan: Plan) -> int:
             "choose another by --output, or give write permission",
         ) from None
     with lock.held(layout.lock):
+        ownership.make_room(layout, is_new)
         return run_locked(options, plan, layout)
 
 
@@ -111,7 +114,7 @@ def prepare_folder(options: RunOptions, plan: Plan, layout: Layout) -> Found:
     if before and before["digest"] != digest and any(layout.records.iterdir()) and not options.redo:
         raise settings.changed(before["settings"], plan.settings, layout.root)
     found = resume.look(layout, list(plan.entries.values()), digest, options.quick, options.strict)
-    resume.reject_foreign(found, layout)
+    ownership.take_names(found, layout, options.overwrite)
     other = [name for state in REDONE for name in found.names(state)]
     if other and not options.redo:
         raise UsageError(

@@ -51,6 +51,7 @@ class RunOptions:
     timeout: float | None
     stop_at_failure: bool
     redo: bool
+    overwrite: bool
     quick: bool
     worker_timeout: float | None  # s without any worker; None: without limit
     program: str | None

@@ -7,6 +7,7 @@ machine; the decisions made here remain correct if it publishes afterwards (publ
 
 from __future__ import annotations
 
+import os
 import shutil
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -15,10 +16,8 @@ from enum import Enum
 from pathlib import Path
 
 from . import record
-from .errors import CampaignError
 from .input_list import Entry
 from .layout import Layout
-from .progress import counted, shortened
 from .publish import settle
 
 CHECKERS = 4  # files whose checksums are computed at the same time
@@ -76,7 +75,7 @@ def state_of(layout: Layout, entry: Entry, known: dict | None, digest: str, quic
     if known is None:
         if layout.record(entry.name).exists():
             return State.DAMAGED
-        return State.FOREIGN if (layout.root / entry.name).exists() else State.TO_DO
+        return State.FOREIGN if os.path.lexists(layout.root / entry.name) else State.TO_DO
     if not settle(layout, known, timeout=0.0) or record.wrong_products(layout, known, quick):
         return State.DAMAGED
     if known["settings"] != digest:
@@ -85,11 +84,11 @@ def state_of(layout: Layout, entry: Entry, known: dict | None, digest: str, quic
 
 
 def set_aside(layout: Layout, name: str) -> Path:
-    """Move a damaged output and its record to a folder aside; return the folder. Delete nothing."""
+    """Move an output, damaged or foreign, and its record to a folder aside; return the folder. Delete nothing."""
     folder = layout.aside / f"{name}.{time.strftime('%Y%m%d-%H%M%S')}.{time.monotonic_ns() % 10**6}"
     folder.mkdir(parents=True)
     for path in (*product_paths(layout, name), layout.record(name)):  # the record last, as in forget()
-        if path.exists():
+        if os.path.lexists(path):
             path.rename(folder / path.name)
     return folder
 
@@ -131,15 +130,3 @@ def clean_partials(layout: Layout) -> None:
     for folder in (layout.root, layout.internal, layout.failures):
         for path in folder.glob(".*.partial"):
             path.unlink(missing_ok=True)
-
-
-def reject_foreign(found: Found, layout: Layout) -> None:
-    """Raise CampaignError if outputs have the names of files that the campaign did not write."""
-    foreign = found.names(State.FOREIGN)
-    if foreign:
-        raise CampaignError(
-            f"{counted(len(foreign), 'output')} would have the names of existing files that are not of this campaign",
-            str(layout.root),
-            shortened(foreign),
-            hint="move them away, or choose another folder by --output",
-        )

@@ -122,6 +122,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="remake outputs whose settings or input changed, or with --strict those with warnings",
     )
     faults.add_argument(
+        "--overwrite",
+        action="store_true",
+        help="use an output folder with other files; move those with the names of outputs to its folder .campaign/aside",
+    )
+    faults.add_argument(
         "--quick",
         action="store_true",
         help="accept inputs and outputs of the recorded size and time without reading them",
@@ -292,6 +297,7 @@ def options(arguments: argparse.Namespace) -> RunOptions:
         timeout=arguments.timeout,
         stop_at_failure=arguments.on_error == "stop",
         redo=arguments.redo,
+        overwrite=arguments.overwrite,
         quick=arguments.quick,
         worker_timeout=arguments.cluster_timeout or (None if where in BATCH else 60.0),
         program=arguments.program,
