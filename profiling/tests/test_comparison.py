@@ -184,7 +184,7 @@ def test_a_node_of_one_side_is_listed() -> None:
     [
         ({"machine": "other"}, "machine: A m, B other"),
         ({"recorded parts": "cuda"}, "recorded parts: A unknown, B cuda"),
-        ({"argument input": "x.npz"}, "argument input: A unknown, B x.npz"),
+        ({"argument input": "x.npz"}, "argument input: A not given, B x.npz"),
         ({"failed calls": "1"}, "failed calls in r"),
     ],
 )

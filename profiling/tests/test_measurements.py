@@ -120,6 +120,34 @@ def test_conditions(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("a", "b", "told"),
+    [
+        ({"model": "default"}, {}, []),
+        ({}, {"tpcid": "0", "batch": "true"}, []),  # texts of -A; their defaults are a number and a boolean
+        ({"model": "none"}, {}, ["argument model: A none, B default"]),
+        ({"model": "none"}, {"model": "default"}, ["argument model: A none, B default"]),
+        ({"device": "auto"}, {"device": "cpu"}, []),  # both ran on the device of the settings
+        ({"word": "x"}, {}, ["argument word: A x, B not given"]),
+    ],
+)
+@pytest.mark.parametrize("told_by", ["both", "a", "b"])  # which files have the defaults
+def test_arguments_have_their_defaults(
+    a: dict, b: dict, told: list[str], told_by: str, tmp_path: Path
+) -> None:
+    """An argument that was not given has the value of its default; a setting has its effective value."""
+    defaults = {"model": "default", "tpcid": 0, "batch": True, "device": "auto", "output": "o.npz"}
+    runs = []
+    for side, arguments in (("a", a), ("b", b)):
+        known = {"defaults": defaults} if told_by in (side, "both") else {}
+        file = timing(tmp_path / f"{side}.json", arguments=arguments, device="cpu", **known)
+        runs += [Run.from_json(read_runs(file)[0].json())]
+    assert comparison.different_conditions(runs[:1], runs[1:], ("A", "B")) == told
+    if told_by == "both":
+        is_one_series = runs[0].changed_conditions == runs[1].changed_conditions
+        assert is_one_series == (not told)
+
+
 def test_file_of_measurements_keeps_everything(tmp_path: Path) -> None:
     (run,) = read_runs(timing(tmp_path / "t.json"))
     write_measurements(tmp_path / "m.json", [run, run])
@@ -135,7 +163,7 @@ def profile(path: Path) -> Path:
             what="nvtx,cuda",
             host="h",
             commit="abc",
-            settings='{"dtype": "float32", "arguments": {"input": "x", "output": "y"}}',
+            settings='{"dtype": "float32", "arguments": {"input": "x", "output": "y"}, "defaults": {"input": "z"}}',
             **{"source.cuda": "on"},
         )
         file.node(0, "SPNGDecon", "a")
@@ -179,6 +207,7 @@ def test_recorded_profile(tmp_path: Path) -> None:
         "setting dtype": "float32",
         "argument input": "x",
     }
+    assert run.defaults == {"argument input": "z"}
 
 
 def test_an_export_of_another_program_counts_by_range(tmp_path: Path) -> None:

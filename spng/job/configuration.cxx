@@ -90,10 +90,13 @@ Configuration load_configuration(const std::string& name, const std::vector<Json
                                  const std::vector<JsonnetQuestion>& questions) {
     Configuration configuration;
     configuration.file = find_configuration(name);
-    configuration.components =
-        is_json(configuration.file)
-            ? load_json(configuration.file, bindings)
-            : evaluate_jsonnet(configuration.file, bindings, import_folders(configuration.file), questions);
+    if (is_json(configuration.file)) {
+        configuration.components = load_json(configuration.file, bindings);
+    } else {
+        configuration.components =
+            evaluate_jsonnet(configuration.file, bindings, import_folders(configuration.file), questions);
+        configuration.defaults = default_arguments(configuration.file);
+    }
     configuration.plugins = plugins_of(configuration.components);
     return configuration;
 }

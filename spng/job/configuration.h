@@ -16,6 +16,7 @@ struct Configuration {
     std::filesystem::path file;       ///< as found
     nlohmann::json components;        ///< the value of the file, with change_keys(), not validated
     std::vector<std::string> plugins; ///< of its "wire-cell" component
+    nlohmann::json defaults = nlohmann::json::object(); ///< see default_arguments(); empty for plain JSON
 };
 
 /// Find the file of a configuration, as load_configuration() does.

@@ -6,8 +6,9 @@
 #include <fstream>
 #include <sstream>
 #include <string_view>
+#include <utility>
 
-// Jsonnet cannot list the names of a function's parameters, so this file reads them from the text. It recognises
+// Jsonnet cannot list a function's parameters, so this file reads them from the text. It recognises
 // comments, strings and brackets, which suffices to find `function(...)` outside of all brackets.
 
 namespace spng {
@@ -17,20 +18,24 @@ bool is_word(char c) {
     return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
 }
 
-/// Return the position after the comment or string that begins at `i`, or `i` if none does.
-std::size_t after_comment_or_string(const std::string& text, std::size_t i) {
-    const auto end_of = [&](const std::string& end, std::size_t from) {
-        const auto found = text.find(end, from);
-        return found == std::string::npos ? text.size() : found + end.size();
-    };
+/// Return the position after `end`, searched from `from`; that of the end of the text without one.
+std::size_t end_of(const std::string& text, const std::string& end, std::size_t from) {
+    const auto found = text.find(end, from);
+    return found == std::string::npos ? text.size() : found + end.size();
+}
+
+/// Return the position after the comment that begins at `i`, or `i` if none does.
+std::size_t after_comment(const std::string& text, std::size_t i) {
     if (text[i] == '#' || text.compare(i, 2, "//") == 0) {
-        return end_of("\n", i);
+        return end_of(text, "\n", i);
     }
-    if (text.compare(i, 2, "/*") == 0) {
-        return end_of("*/", i + 2);
-    }
+    return text.compare(i, 2, "/*") == 0 ? end_of(text, "*/", i + 2) : i;
+}
+
+/// Return the position after the string that begins at `i`, or `i` if none does.
+std::size_t after_string(const std::string& text, std::size_t i) {
     if (text.compare(i, 3, "|||") == 0) {
-        return end_of("|||", i + 3);
+        return end_of(text, "|||", i + 3);
     }
     if (text[i] == '\'' || text[i] == '"') {
         const char quote = text[i];
@@ -72,32 +77,86 @@ std::size_t find_function(const std::string& text) {
     return std::string::npos;
 }
 
-/// Return the content without comments and strings.
-std::string structure_of(const std::filesystem::path& file) {
+std::string content_of(const std::filesystem::path& file) {
     std::ifstream stream(file);
     std::ostringstream content;
     content << stream.rdbuf();
-    return jsonnet_structure(content.str());
+    return content.str();
+}
+
+/// Return Jsonnet text with blanks in place of comments, and of strings unless they are kept, at the same positions.
+std::string without_comments(std::string text, bool keeps_strings) {
+    for (std::size_t i = 0; i < text.size();) {
+        const std::size_t comment = after_comment(text, i);
+        const std::size_t after = comment > i ? comment : after_string(text, i);
+        if (comment > i || !keeps_strings) {
+            std::replace_if(
+                text.begin() + static_cast<std::ptrdiff_t>(i),
+                text.begin() + static_cast<std::ptrdiff_t>(after), [](char c) { return c != '\n'; }, ' ');
+        }
+        i = std::max(after, i + 1);
+    }
+    return text;
+}
+
+/// Return the value of code that is a number, a boolean, null, a string without escapes, or a JSON value; else the code as a string.
+nlohmann::json literal(const std::string& code) {
+    const bool is_quoted = code.size() > 1 && code.front() == '\'' && code.back() == '\'';
+    if (is_quoted && code.find_first_of("\\'", 1) == code.size() - 1) {
+        return code.substr(1, code.size() - 2);
+    }
+    nlohmann::json value = nlohmann::json::parse(code, nullptr, false);
+    return value.is_discarded() ? nlohmann::json(code) : value;
+}
+
+struct Parameter {
+    std::string name;
+    std::string code; ///< of the default, without comments; empty without one
+};
+
+/// Return the parameters of the file's function outside of all brackets, in order.
+std::vector<Parameter> parameters_of(const std::filesystem::path& file) {
+    const std::string text = without_comments(content_of(file), true), structure = jsonnet_structure(text);
+    std::vector<Parameter> found;
+    int depth = 0;
+    std::size_t begin = 0; // of the parameter
+    for (std::size_t i = structure.find('(', find_function(structure)); i < structure.size(); ++i) {
+        const int before = depth;
+        depth += depth_change(structure[i]);
+        if (before == 0) {
+            begin = i + 1;
+        } else if (depth == 0 || (depth == 1 && structure[i] == ',')) {
+            const std::size_t equals = std::min(structure.find('=', begin), i);
+            if (const std::string name = trimmed(text.substr(begin, equals - begin)); !name.empty()) {
+                const std::size_t code = std::min(equals + 1, i);
+                found.push_back({name, trimmed(text.substr(code, i - code))});
+            }
+            begin = i + 1;
+        }
+        if (depth == 0) {
+            break;
+        }
+    }
+    return found;
 }
 
 } // namespace
 
+std::string trimmed(const std::string& text) {
+    const auto first = text.find_first_not_of(" \t\r\n");
+    return first == std::string::npos ? ""
+                                      : text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1);
+}
+
 std::string jsonnet_structure(std::string text) {
-    for (std::size_t i = 0; i < text.size();) {
-        const std::size_t after = after_comment_or_string(text, i);
-        std::replace_if(
-            text.begin() + static_cast<std::ptrdiff_t>(i), text.begin() + static_cast<std::ptrdiff_t>(after),
-            [](char c) { return c != '\n'; }, ' ');
-        i = std::max(after, i + 1);
-    }
-    return text;
+    return without_comments(std::move(text), false);
 }
 
 bool is_surely_function(const std::filesystem::path& file) {
     if (!std::filesystem::is_regular_file(file)) { // a pipe can be read only once, by the machine
         return false;
     }
-    const std::string text = structure_of(file);
+    const std::string text = jsonnet_structure(content_of(file));
     const auto function = find_function(text);
     if (function == std::string::npos) {
         return false;
@@ -107,26 +166,24 @@ bool is_surely_function(const std::filesystem::path& file) {
 }
 
 std::vector<std::string> job_arguments(const std::filesystem::path& file) {
-    const std::string text = structure_of(file);
     std::vector<std::string> names;
-    std::string name;
-    bool at_name = true; // from a comma to the end of the next word
-    int depth = 0;
-    for (std::size_t i = text.find('(', find_function(text)); i < text.size(); ++i) {
-        depth += depth_change(text[i]);
-        if (depth == 0) {
-            break;
-        }
-        if (at_name && is_word(text[i])) {
-            name += text[i];
-        } else if (!name.empty()) {
-            names.push_back(name);
-            name.clear();
-            at_name = false;
-        }
-        at_name = at_name || (depth == 1 && text[i] == ',');
+    for (const Parameter& parameter : parameters_of(file)) {
+        names.push_back(parameter.name);
     }
     return names;
+}
+
+nlohmann::json default_arguments(const std::filesystem::path& file) {
+    nlohmann::json values = nlohmann::json::object();
+    if (std::filesystem::is_regular_file(file)) { // a pipe can be read only once, by the machine
+        for (const Parameter& parameter : parameters_of(file)) {
+            if (!parameter.code.empty()) {
+                values[parameter.name] = literal(parameter.code);
+            }
+        }
+    }
+    // The text need not be UTF-8; reports are.
+    return nlohmann::json::parse(values.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
 }
 
 } // namespace spng

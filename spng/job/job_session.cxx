@@ -105,6 +105,7 @@ void JobSession::add_given(nlohmann::json& settings) const {
     for (const auto& binding : m_request.bindings) {
         given[binding.name] = with_values(binding.value, m_request.values);
     }
+    settings["defaults"] = configuration().defaults;
     if (!m_request.changes.empty()) {
         settings["set"] = m_request.changes;
     }

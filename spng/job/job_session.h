@@ -62,7 +62,7 @@ public:
     void describe(instrument::Recording& recording) const;
 
 private:
-    /// Add the arguments of the job and the changes of keys.
+    /// Add the arguments of the job, their defaults and the changes of keys.
     void add_given(nlohmann::json& settings) const;
     void take_options(RunOptions options);
 

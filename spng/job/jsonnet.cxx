@@ -121,11 +121,6 @@ std::vector<std::string> split(const std::string& text, char separator) {
     return parts;
 }
 
-std::string trimmed(const std::string& text) {
-    const auto first = text.find_first_not_of(" \t\n");
-    return first == std::string::npos ? "" : text.substr(first, text.find_last_not_of(" \t\n") - first + 1);
-}
-
 /// Return the word after `prefix`, up to the next blank; nothing if the text does not begin with the prefix.
 std::optional<std::string> word_after(const std::string& text, const std::string& prefix) {
     if (text.rfind(prefix, 0) != 0) {

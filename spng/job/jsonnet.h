@@ -46,8 +46,15 @@ bool is_surely_function(const std::filesystem::path& file);
 /// function.
 std::vector<std::string> job_arguments(const std::filesystem::path& file);
 
+/// Return the defaults of these arguments by name, without those that have none; empty for a pipe. A default that is no
+/// literal is its code, as a string.
+nlohmann::json default_arguments(const std::filesystem::path& file);
+
 /// Return Jsonnet text with blanks in place of comments and strings, so that only its structure remains, at
 /// the same positions.
 std::string jsonnet_structure(std::string text);
+
+/// Return the text without blanks and ends of lines around it.
+std::string trimmed(const std::string& text);
 
 } // namespace spng

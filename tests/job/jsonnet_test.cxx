@@ -12,6 +12,7 @@
 
 namespace {
 
+using spng::default_arguments;
 using spng::evaluate_jsonnet;
 using spng::is_surely_function;
 using spng::job_arguments;
@@ -218,8 +219,24 @@ TEST(JobArguments, AreReadFromTheText) {
             last
         ) [function(nested) nested])jsonnet");
     EXPECT_EQ(job_arguments(file.path()), (std::vector<std::string>{"input", "flags", "limits", "last"}));
+    EXPECT_EQ(default_arguments(file.path()), nlohmann::json::parse(R"({
+        "input": "a,b", "flags": [1, 2], "limits": "{ low: 0, high: f(3) }"})"));
     const SnippetFile none("{ f: function(a) a }");
     EXPECT_TRUE(job_arguments(none.path()).empty());
+    EXPECT_TRUE(default_arguments(none.path()).empty());
+}
+
+TEST(JobArguments, DefaultsAreValuesOrTheirCode) {
+    const SnippetFile file(R"jsonnet(function(
+        text="a // b", number=-1.5e3, flag=true, nothing=null, escaped='it\'s', sum=1 + 2,
+        two=["'", {"a": 1}],
+        commented='x', /* y='z', */
+        last=0 // not this
+        ) [])jsonnet");
+    EXPECT_EQ(default_arguments(file.path()), nlohmann::json::parse(R"({
+        "text": "a // b", "number": -1500, "flag": true, "nothing": null, "escaped": "'it\\'s'", "sum": "1 + 2",
+        "two": ["'", {"a": 1}], "commented": "x", "last": 0})"));
+    EXPECT_EQ(default_arguments(SnippetFile("function(odd='caf\xe9') []").path())["odd"], "caf\uFFFD");
 }
 
 TEST(JobArguments, FunctionsAreRecognisedByTheirText) {

@@ -107,12 +107,16 @@ def compare(
 
 
 def different_conditions(a: list[Run], b: list[Run], names: tuple[str, str]) -> list[str]:
-    """Return a line "name: A value, B value" for each condition that differs, and for mixed commits in a side."""
+    """Return a line "name: A value, B value" for each condition that differs, and for mixed commits in a side.
+
+    An argument that was not given has the value of its default. Runs that do not tell it have that of the others.
+    """
     lines = []
+    of_others = {name: text for run in [*a, *b] for name, text in run.defaults.items()}
+    known = [[of_others | run.defaults | run.conditions for run in runs] for runs in (a, b)]
     for condition in dict.fromkeys(name for run in [*a, *b] for name in run.conditions):
-        values = [
-            list(dict.fromkeys(run.conditions.get(condition, "unknown") for run in runs)) for runs in (a, b)
-        ]
+        without = "not given" if condition.startswith("argument ") else "unknown"
+        values = [list(dict.fromkeys(each.get(condition, without) for each in runs)) for runs in known]
         if len(values[0]) > 1 or values[0] != values[1]:
             lines.append(
                 f"{condition}: "

@@ -56,7 +56,7 @@ class Step:
 def entry(runs: list[Run], repository: Path, warm_up: int) -> dict:
     """Make the line for the runs of one commit. Raise UsageError if commits or conditions differ."""
     commits = {run.commit for run in runs}
-    conditions = {json.dumps(run.conditions, sort_keys=True) for run in runs}
+    conditions = {json.dumps(run.changed_conditions, sort_keys=True) for run in runs}
     if len(commits) != 1 or len(conditions) != 1 or not runs[0].commit:
         raise UsageError(
             "an entry of the history needs runs of one commit under equal conditions",
@@ -84,7 +84,7 @@ def entry(runs: list[Run], repository: Path, warm_up: int) -> dict:
         "commit_time": commit_time(repository, commit),
         "time": max(run.time for run in runs),
         "series": hashlib.sha256(condition.encode()).hexdigest()[:8],
-        "conditions": runs[0].conditions,
+        "conditions": runs[0].changed_conditions,
         "runs": len(runs),
         **nodes,
     }

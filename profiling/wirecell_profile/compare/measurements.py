@@ -30,8 +30,8 @@ WHOLE_EVENT = (
 OUTPUT_ARGUMENTS = ("output",)
 # Requested settings, and a line made from the arguments; the description of the run and the arguments have the effective ones.
 STATED_BY_RUN = ("device", "engine", "precision", "graph_threads", "threads", "about")
-# State of the machine and of other jobs, and time of the preparation; no settings.
-OF_THE_MOMENT = ("memory", "reservations", "warm_up_seconds")
+# State of the machine and of other jobs, and time of the preparation; defaults of arguments: no settings.
+OF_THE_MOMENT = ("memory", "reservations", "warm_up_seconds", "defaults")
 
 Series = dict[str, dict[str, np.ndarray]]
 
@@ -55,6 +55,13 @@ class Run:
     operators: dict[str, dict[str, int]] = field(
         default_factory=dict
     )  # node -> ATen operator -> count of calls, whole run
+    # Values of the job's arguments that were not given, named as in `conditions`; empty in older files.
+    defaults: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def changed_conditions(self) -> dict[str, str]:
+        """The conditions without arguments that have the value of their default."""
+        return {name: text for name, text in self.conditions.items() if self.defaults.get(name) != text}
 
     def is_steady(self, warm_up: int) -> np.ndarray:
         """Return the mask of the events after the first `warm_up` of the process."""
@@ -81,6 +88,7 @@ class Run:
             "times_ns": plain(self.times),
             "counts": plain(self.counts),
             "operators": self.operators,
+            "defaults": self.defaults,
         }
 
     @classmethod
@@ -105,6 +113,7 @@ class Run:
             arrays(data["times_ns"]),
             arrays(data["counts"]),
             data["operators"],
+            data.get("defaults", {}),
         )
 
 
@@ -138,21 +147,23 @@ def read_timing(data: dict, source: str) -> Run:
         table.add_count("peak bytes", name, event, peak)
         table.cover(event, call["start_ns"], call["start_ns"] + call["wall_ns"])
     operators = {node["name"]: node["operations"] for node in data["nodes"]}
+    settings = data.get("settings") or {}
     return Run(
         source,
         data["time"],
         data["program"]["commit"],
-        _timing_conditions(data, len(events)),
+        to_strings(_timing_conditions(data, len(events)) | setting_conditions(settings)),
         events,
         *table.finish(),
         operators,
+        argument_defaults(settings),
     )
 
 
-def _timing_conditions(data: dict, events: int) -> dict[str, str]:
-    """Return the conditions in a timing file."""
+def _timing_conditions(data: dict, events: int) -> dict[str, object]:
+    """Return the conditions in a timing file, without those in its settings."""
     run, machine = data["run"], data["machine"]
-    values = {
+    return {
         "recorded by": "wire-cell --timing",
         "waits around every node": run["synchronising"],
         "machine": machine["host"],
@@ -171,7 +182,6 @@ def _timing_conditions(data: dict, events: int) -> dict[str, str]:
         "events": events,
         "failed calls": sum(node["failed"] for node in data["nodes"]),
     }
-    return to_strings(values | setting_conditions(data.get("settings") or {}))
 
 
 def setting_conditions(settings: dict) -> dict[str, object]:
@@ -181,10 +191,25 @@ def setting_conditions(settings: dict) -> dict[str, object]:
         if name == "configuration":
             values["job"] = Path(str(value)).name  # its folder depends on the checkout
         elif name == "arguments" and isinstance(value, dict):
-            values |= {f"argument {key}": text for key, text in value.items() if key not in OUTPUT_ARGUMENTS}
+            values |= _arguments(value, settings)
         elif name not in STATED_BY_RUN + OF_THE_MOMENT:
             values[f"setting {name}"] = value
     return values
+
+
+def argument_defaults(settings: dict) -> dict[str, str]:
+    """Return the defaults of the job's arguments, named as their conditions."""
+    defaults = settings.get("defaults")
+    return to_strings(_arguments(defaults, settings)) if isinstance(defaults, dict) else {}
+
+
+def _arguments(values: dict, settings: dict) -> dict[str, object]:
+    """Name arguments as conditions, except outputs and those whose effective value is a setting."""
+    return {
+        f"argument {name}": value
+        for name, value in values.items()
+        if name not in OUTPUT_ARGUMENTS and name not in settings
+    }
 
 
 def to_strings(values: dict[str, object]) -> dict[str, str]:

@@ -23,7 +23,7 @@ from ..model.nodes import NodeProjection
 from ..model.profile import Profile
 from ..model.projection import Projection, union_length
 from ..model.table import NULL
-from .measurements import EventTable, Run, setting_conditions, to_strings
+from .measurements import EventTable, Run, argument_defaults, setting_conditions, to_strings
 
 # Keys of the recorder's manifest that must be equal -> their names in messages.
 MANIFEST = {
@@ -157,14 +157,16 @@ def _run(profile: Profile, projection: Projection, rows: Rows, of_nodes: bool) -
     if has_devices:
         _add_device_work(table, projection, rows)
     times, counts = table.finish()
+    settings = _settings(profile)
     return Run(
         str(profile.path),
         _time_of(profile),
         profile.manifest.get("commit", ""),
-        _conditions(profile, len(table.events)),
+        to_strings(_conditions(profile, len(table.events)) | setting_conditions(settings)),
         table.events,
         times,
         counts,
+        defaults=argument_defaults(settings),
     )
 
 
@@ -201,8 +203,8 @@ def _time_of(profile: Profile) -> str:
     return ""
 
 
-def _conditions(profile: Profile, events: int) -> dict[str, str]:
-    """Return the conditions. Exports have fewer than our recorder, which also lists its active sources."""
+def _conditions(profile: Profile, events: int) -> dict[str, object]:
+    """Return the conditions, without those in the settings. Exports have fewer than our recorder, which also lists its active sources."""
     manifest = profile.manifest
     source = (
         "wire-cell's recorder"
@@ -215,8 +217,13 @@ def _conditions(profile: Profile, events: int) -> dict[str, str]:
     conditions |= {text: manifest[key] for key, text in MANIFEST.items() if key in manifest}
     conditions |= {f"recorder's {key}": value for key, value in manifest.items() if key.startswith("source.")}
     conditions |= {f"device {index}": name for index, name in profile.device_names.items() if name}
+    return conditions
+
+
+def _settings(profile: Profile) -> dict:
+    """Return the job's settings and arguments; empty without readable ones."""
     try:
-        settings = json.loads(manifest.get("settings") or "{}")
-        return to_strings(conditions | (setting_conditions(settings) if isinstance(settings, dict) else {}))
+        settings = json.loads(profile.manifest.get("settings") or "{}")
     except (ValueError, RecursionError):
-        return to_strings(conditions)
+        return {}
+    return settings if isinstance(settings, dict) else {}
