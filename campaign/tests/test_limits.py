@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import re
+import socket
 import sys
 from pathlib import Path
 
@@ -113,7 +114,7 @@ def test_status_names_the_files_that_are_processed(bench: Bench, capsys) -> None
     with lock.held(layout.lock):
         assert cli.main(["status", str(bench.output)]) == 0
         shown = capsys.readouterr().out
-        assert f"\nrunning: f.000.npz, f001.npz (process {os.getpid()} on " in shown
+        assert f"\nrunning: process {os.getpid()} on {socket.gethostname()}: f.000.npz, f001.npz\n" in shown
     assert cli.main(["status", str(bench.output)]) == 0
     assert "\nnot running\n" in capsys.readouterr().out
 

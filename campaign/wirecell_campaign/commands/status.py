@@ -24,7 +24,7 @@ def run(arguments: argparse.Namespace) -> int:
     print(f"{done} of {len(now.names)} done, {len(now.failures)} failed, {len(now.left)} left")
     holder = lock.holder(layout.lock)
     begun = shortened(report.begun(layout, now)) or "no file yet"
-    print(f"running: {begun} ({holder})" if holder else "not running")
+    print(f"running: {holder}: {begun}" if holder else "not running")
     warnings = {name: lines for name in now.names if (lines := now.records.get(name, {}).get("warnings"))}
     if warnings:
         print("\n".join([f"\n{counted(len(warnings), 'file')} with warnings:", *as_lines(warnings)]))
