@@ -9,8 +9,9 @@ import sys
 
 from wirecell_profile.cli import parser_of
 from wirecell_profile.stop_signals import Stopped, stop_signals_raise
+from wirecell_profile.terminal import visible_output
 
-from . import __version__
+from . import __version__, utf8_mode
 from .commands import run, status, summary, verify
 from .errors import CampaignError, UsageError, disk_error
 from .interrupts import STOP_SIGNALS
@@ -28,7 +29,18 @@ def make_parser() -> argparse.ArgumentParser:
 
 
 def main(words: list[str] | None = None) -> int:
-    """Run a command; return the exit status. Print errors that the user can correct as one block."""
+    """Run a command; return the exit status. Print errors that the user can correct as one block.
+
+    words: default: those of this process.
+    """
+    if words is None:
+        utf8_mode.require()
+    with visible_output():
+        return run_command(words)
+
+
+def run_command(words: list[str] | None) -> int:
+    """Run a command; return the exit status."""
     arguments = make_parser().parse_args(words)
     try:
         with stop_signals_raise(STOP_SIGNALS):

@@ -27,7 +27,8 @@ class Progress:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._total, self._before = total, before
-        self._stream = stream or sys.stderr
+        self._stream = stream or sys.stderr  # which spells control characters, for names
+        self._terminal = stream or sys.__stderr__ or sys.stderr
         self._clock = clock
         self._start = clock()
         self._width = 0
@@ -68,13 +69,13 @@ class Progress:
     def clear(self) -> None:
         """Remove the line."""
         if self._width:
-            self._stream.write("\r" + " " * self._width + "\r")
-            self._stream.flush()
+            self._terminal.write("\r" + " " * self._width + "\r")
+            self._terminal.flush()
             self._width = 0
 
     def _write(self, text: str) -> None:
-        self._stream.write("\r" + text.ljust(self._width))
-        self._stream.flush()
+        self._terminal.write("\r" + text.ljust(self._width))
+        self._terminal.flush()
         self._width = len(text)
 
 
