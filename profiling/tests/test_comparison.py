@@ -20,10 +20,12 @@ import pytest
 from wirecell_profile import cli
 from wirecell_profile.compare import baselines, equal_code, statistics, time_rows
 from wirecell_profile.compare.comparison import compare
+from wirecell_profile.compare.comparison_text import conclusion
 from wirecell_profile.compare.measurements import WHOLE_EVENT, Run, write_measurements
 from wirecell_profile.compare.readers import read_runs, read_side
 from wirecell_profile.compare.time_rows import Criteria
 from wirecell_profile.errors import UsageError
+from wirecell_profile.html.comparison import html_page
 
 RECORDED = Path(__file__).parent / "data" / "pipeline-runs.json"
 QUICK = Criteria(resamples=400)
@@ -119,14 +121,42 @@ def test_a_small_but_certain_difference_is_no_evidence() -> None:
         assert row.detectable == pytest.approx(0.03)
 
 
-def test_few_runs_say_that_they_cannot_tell() -> None:
-    result = compare([synthetic([5, 5, 5])] * 3, [synthetic([50, 50, 50])] * 3, QUICK)
-    assert [row.verdict for row in result.times] == ["no evidence"] * 2 and math.isinf(
-        result.times[0].detectable
-    )
-    assert any(
-        "cannot show any difference among 2 tests: at least 5 per side" in note for note in result.notes
-    )
+@pytest.mark.parametrize(("runs", "factor"), [((1, 1), 10), ((1, 1), 1), ((3, 3), 10), ((1, 12), 0.1)])
+def test_few_runs_say_that_they_cannot_tell(
+    runs: tuple[int, int], factor: float, tmp_path: Path, capsys: pytest.CaptureFixture
+) -> None:
+    """The headline names the runs that are needed for two tests, also if a side is ten times as slow."""
+    a, b = ([synthetic([5 * side] * 3)] * count for side, count in zip((1, factor), runs))
+    result = compare(a, b, QUICK)
+    assert [row.verdict for row in result.times] == ["too few runs"] * 2
+    assert all(math.isinf(row.detectable) for row in result.times) and result.exit_status == 0
+    assert result.json()["needed_runs"] == 5
+    first = conclusion(result).splitlines()[0]
+    told = f"{runs[0]} of A and {runs[1]} of B; make at least 5 of each to judge 2 times"
+    assert first == f"too few runs: {told}"
+    page = html_page(result)
+    assert f'<div class="verdict few">{first}' in page and "no evidence" not in page
+    enough = compare(a[:1] * 5, b[:1] * 5, QUICK)
+    assert "too few" not in conclusion(enough) and {row.verdict for row in enough.times} == {
+        {1: "no evidence", 10: "slower", 0.1: "faster"}[factor]
+    }
+
+
+def test_counts_are_judged_with_few_runs() -> None:
+    a, b = ([synthetic([5 * factor] * 3, [count] * 3)] * 3 for factor, count in ((1, 2), (10, 3)))
+    lines = conclusion(compare(a, b, QUICK)).splitlines()
+    assert lines[0] == "counts grew: whole event (operations), N:a (operations)"
+    assert lines[1].startswith("too few runs: 3 of A")
+
+
+@pytest.mark.parametrize("factor", [5.95, 0.1, 3.9])
+def test_a_ratio_beyond_the_axis_is_marked(factor: float) -> None:
+    """The axis ends at 4 and 1/4: a triangle with the value is drawn there instead of a circle."""
+    result = compare([synthetic([100] * 3)] * 6, [synthetic([100 * factor] * 3)] * 6, QUICK)
+    page = html_page(result)
+    is_beyond = factor in (5.95, 0.1)
+    assert page.count("<polygon") == (2 if is_beyond else 0) and page.count("<circle") == 2 * (not is_beyond)
+    assert page.count(f">{factor:g}</text>") == (2 if is_beyond else 0)
 
 
 def synthetic(

@@ -148,8 +148,8 @@ def test_command(repository: tuple[Path, list[str]], tmp_path: Path, capsys: pyt
         and data[0]["change"] == pytest.approx(0.25, abs=0.005)
     )
     assert re.search(
-        rf"SPNGDecon:a: \+2[45]\.\d % \(1 ms -> 1\.25 ms\) at {hashes[8]}, after {hashes[5]}; 2 commits between them were not "
-        "measured",
+        rf"SPNGDecon:a: \+2[45]\.\d % \(1 ms -> 1\.25 ms\) at {hashes[8]}, after {hashes[5]}; "
+        "not measured between them: 2 commits",
         told,
     )
     assert page.read_text().count("<svg") == 3 and hashes[8][:8] in page.read_text()

@@ -171,7 +171,7 @@ def test_cut_events_have_no_latency(profile_file) -> None:
     window = find_window(scope)
     assert ("3", "cut events", "only in part in the profile: without latency") in tiles(scope, window, tables)
     (chart,) = (chart for chart in charts(scope, window, tables) if chart.heading == "Latency per event")
-    assert chart.caption == ("One whole event was recorded: 100 ns. 3 events are left out: they are cut.")
+    assert chart.caption == ("One whole event was recorded: 100 ns. Left out, because cut: 3 events.")
 
 
 def write_three_events(file: Synthetic) -> None:

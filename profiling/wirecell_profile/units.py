@@ -48,6 +48,11 @@ def count_text(value: float) -> str:
     return f"{value:,.0f}" if value == int(value) else f"{value:,.1f}"
 
 
+def counted(count: int, noun: str) -> str:
+    """1, run -> 1 run; 1234, run -> 1,234 runs."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
 def percent_text(value: float) -> str:
     """12.3 -> 12.3 %."""
     return f"{value:.1f} %"

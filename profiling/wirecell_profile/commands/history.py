@@ -23,7 +23,7 @@ from ..compare.readers import read_side
 from ..errors import UsageError
 from ..html.history import history_page
 from ..output import json_text, write
-from ..units import short_time
+from ..units import counted, short_time
 from ._options import add_value
 
 NAME = "history"
@@ -65,7 +65,7 @@ def run(arguments: argparse.Namespace) -> int:
     for text in arguments.add:
         line = history_store.entry(read_side(text), arguments.repository, arguments.warm_up)
         history_store.append(arguments.store, line)
-        print(f"added commit {line['commit']}, {line['runs']} runs, series {line['series']}")
+        print(f"added commit {line['commit']}, {counted(line['runs'], 'run')}, series {line['series']}")
     series = history_store.series_of(history_store.read(arguments.store))
     steps = [
         step
@@ -116,7 +116,7 @@ def print_report(series: dict[str, list[dict]], steps: list[Step], arguments: ar
         own = [step for step in steps if step.series == name]
         for step in own:
             between = history_store.commits_between(arguments.repository, step.before, step.commit)
-            unmeasured = f"; {between} commits between them were not measured" if between else ""
+            unmeasured = f"; not measured between them: {counted(between, 'commit')}" if between else ""
             print(
                 f"{step.node}: {100 * step.change:+.1f} % ({short_time(step.old)} -> {short_time(step.new)}) at {step.commit}, "
                 f"after {step.before}{unmeasured}"

@@ -17,6 +17,7 @@ from ..errors import UsageError
 from ..export.merging import merge
 from ..model.identity import pid_of
 from ..model.profile import Profile
+from ..units import counted
 
 NAME = "merge"
 HELP = "merge the profiles of several processes or GPUs into one"
@@ -44,8 +45,8 @@ def run(arguments: argparse.Namespace) -> int:
         numbers = sorted({pid_of(thread) for thread in ranges.thread.tolist()} | set(profile.process_names))
         devices = sorted(set(operations.device.tolist()))
         print(
-            f"{arguments.output}: {len(arguments.files)} files, processes {', '.join(map(str, numbers)) or 'none'}, "
-            f"{len(ranges)} ranges, {len(operations)} device operations"
+            f"{arguments.output}: {counted(len(arguments.files), 'file')}, processes {', '.join(map(str, numbers)) or 'none'}, "
+            f"{counted(len(ranges), 'range')}, {counted(len(operations), 'device operation')}"
             + (f" on devices {', '.join(map(str, devices))}" if devices else "")
         )
     return 0

@@ -17,6 +17,7 @@ from ..model.profile import Profile
 from ..output import Result, as_table, columns, json_text, write
 from ..rules import Limits, Rule, all_rules
 from ..rules.findings import Findings, find_all
+from ..units import counted
 from ._options import add_format, add_output, add_profile, add_value, chosen
 
 NAME = "rules"
@@ -127,8 +128,9 @@ def _as_text(findings: Findings) -> str:
             [tuple(row.values()) for row in finding.top],
         )
         lines = "\n".join(f"  {command}" for command in finding.commands)
+        places = counted(len(found.hits), "place")
         parts.append(
-            f"** {rule.name}: {rule.about}: {len(found.hits):,} places, {found.total / 1e6:,.3f} ms\n\n"
+            f"** {rule.name}: {rule.about}: {places}, {found.total / 1e6:,.3f} ms\n\n"
             f"{rule.advice}\n\n{as_table(by_range)}\n{as_table(top)}\nnext:\n{lines}\n\n"
         )
     if findings.clean:

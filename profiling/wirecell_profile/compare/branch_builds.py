@@ -7,6 +7,7 @@ sides use the same LibTorch and waf, and nothing is downloaded.
 
 from __future__ import annotations
 
+import difflib
 import hashlib
 import json
 import os
@@ -80,12 +81,22 @@ def git(repository: Path, *words: str) -> str:
 
 
 def commit_of(repository: Path, reference: str) -> str:
-    """Return the full hash of a branch, tag or commit."""
-    return (
-        git(repository, "rev-parse", "--verify", "--quiet", "--end-of-options", reference + "^{commit}")
-        if reference
-        else ""
-    )
+    """Return the full hash of a branch, tag or commit. Raise UsageError, with the nearest names, if there is none."""
+    try:
+        return git(
+            repository, "rev-parse", "--verify", "--quiet", "--end-of-options", reference + "^{commit}"
+        )
+    except UsageError:
+        names = git(repository, "for-each-ref", "--format=%(refname:short)").split()
+        near = difflib.get_close_matches(reference, names, n=3)
+        raise UsageError(
+            f"no commit '{reference}'",
+            str(repository),
+            expected="a branch, a tag or a commit of this repository",
+            hint=f"nearest: {', '.join(near)}"
+            if near
+            else "git branch --all lists the branches; git fetch gets those of others",
+        ) from None
 
 
 def given_build(folder: Path) -> Build:

@@ -53,6 +53,12 @@ class Comparison:
         return [row for row in self.counts if row.verdict == GREW]
 
     @property
+    def needed_runs(self) -> int:
+        """Least runs per side with which a difference of one of the tested times would be found."""
+        tests = sum(row.verdict != TOO_SHORT for row in self.times)
+        return statistics.needed_runs(max(tests, 1), self.criteria.level)
+
+    @property
     def exit_status(self) -> int:
         """1 if a node is slower or a count grew, else 0."""
         return 1 if self.slower or self.grown else 0
@@ -67,7 +73,7 @@ class Comparison:
             }
             for row in result["times"]
         ]
-        return result | {"exit_status": self.exit_status}
+        return result | {"needed_runs": self.needed_runs, "exit_status": self.exit_status}
 
 
 def compare(
@@ -102,7 +108,7 @@ def compare(
         {node: time for node, time in nodes_a.items() if node not in nodes_b},
         {node: time for node, time in nodes_b.items() if node not in nodes_a},
         differences,
-        notes_on(a, b, criteria, times),
+        notes_on(a, b),
     )
 
 
@@ -162,15 +168,9 @@ def describe(name: str, runs: list[Run], criteria: Criteria) -> Side:
     )
 
 
-def notes_on(a: list[Run], b: list[Run], criteria: Criteria, times: list[TimeRow]) -> list[str]:
+def notes_on(a: list[Run], b: list[Run]) -> list[str]:
     """Return warnings about the validity of the comparison."""
     notes = []
-    tests = sum(row.verdict != TOO_SHORT for row in times)
-    needed = statistics.needed_runs(max(tests, 1), criteria.level)
-    if statistics.smallest_p(len(a), len(b)) * max(tests, 1) > criteria.level:
-        notes.append(
-            f"{len(a)} and {len(b)} runs cannot show any difference among {tests} tests: at least {needed} per side"
-        )
     order = [side for _, side in sorted([(run.time, 0) for run in a] + [(run.time, 1) for run in b])]
     changes = sum(before != after for before, after in zip(order, order[1:]))
     if len(a) > 1 and len(b) > 1 and changes <= 1 and all(run.time for run in [*a, *b]):

@@ -7,10 +7,10 @@ import math
 from collections.abc import Sequence
 
 from .. import output
-from ..units import short_time
+from ..units import counted, short_time
 from .comparison import Comparison, Side
 from .count_rows import SAME, CountRow
-from .time_rows import NO_EVIDENCE, TOO_SHORT, TimeRow
+from .time_rows import NO_EVIDENCE, TOO_FEW, TOO_SHORT, TimeRow
 
 COLUMNS = ("node", "A", "B", "B/A", "95 % interval", "A/A noise", "delta", "p adj", "detectable", "verdict")
 
@@ -40,8 +40,10 @@ def cells(row: TimeRow) -> tuple[str, ...]:
 def side_text(side: Side) -> str:
     """Return 'main, commit 51fb00a: 12 runs, 6 events each after the warm-up, 12:01 to 12:20'."""
     commit = f", commit {side.commit}" if side.commit else ""
-    period = f", {side.first_run} to {side.last_run}" if side.first_run else ""
-    return f"{side.name}{commit}: {side.runs} runs, {side.events} events each after the warm-up{period}"
+    times = dict.fromkeys(filter(None, (side.first_run, side.last_run)))
+    period = f", {' to '.join(times)}" if times else ""
+    events = counted(side.events, "event") + (" each" if side.runs > 1 else "")
+    return f"{side.name}{commit}: {counted(side.runs, 'run')}, {events} after the warm-up{period}"
 
 
 def count_text(limits: tuple[float, float]) -> str:
@@ -67,8 +69,8 @@ def text_report(comparison: Comparison, every_row: bool = False) -> str:
         lines += ["", f"{metric} time per event", *aligned([COLUMNS, *map(cells, shown)])]
         if len(shown) < len(rows):
             lines.append(
-                f"{len(rows) - len(shown)} nodes take under {100 * comparison.criteria.least_share:g} % of an event: "
-                "too short to judge (--all shows them)"
+                f"too short to judge, under {100 * comparison.criteria.least_share:g} % of an event: "
+                f"{counted(len(rows) - len(shown), 'node')} (--all shows them)"
             )
         first_events = [
             (row.node, short_time(row.first_a), short_time(row.first_b), f"{row.first_b / row.first_a:.3f}")
@@ -94,7 +96,7 @@ def count_lines(comparison: Comparison) -> list[str]:
     return [
         *(["counts"] if comparison.counts else []),
         *(f"  {line}" for line in changed),
-        *([f"  {same} counts are the same in every run and event"] if same else []),
+        *([f"  the same in every run and event: {counted(same, 'count')}"] if same else []),
     ]
 
 
@@ -109,6 +111,12 @@ def conclusion(comparison: Comparison) -> str:
             )
     if comparison.grown:
         lines.append("counts grew: " + ", ".join(f"{row.node} ({row.count})" for row in comparison.grown))
+    too_few = sum(row.verdict == TOO_FEW for row in comparison.times)
+    if too_few:
+        sides = f"{comparison.a.runs} of A and {comparison.b.runs} of B"
+        lines.append(
+            f"too few runs: {sides}; make at least {comparison.needed_runs} of each to judge {counted(too_few, 'time')}"
+        )
     if not lines:
         judged = [row for row in comparison.times if row.verdict == NO_EVIDENCE]
         best = judged[0] if judged else None

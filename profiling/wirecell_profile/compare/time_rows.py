@@ -3,7 +3,8 @@
 
 A node is `slower` or `faster` only if the 95 % interval of the ratio excludes 1, the ratio differs from 1 by
 at least max(threshold, 2 x A/A noise), and the adjusted p of Mann and Whitney's test on the medians of the
-runs is below the level. All other nodes have `no evidence`, with the smallest detectable effect.
+runs is below the level. All other nodes have `no evidence`, with the smallest detectable effect, or `too few
+runs` if the test cannot reach the level for one of them.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from . import statistics
 from .measurements import WHOLE_EVENT, Run
 
 SLOWER, FASTER, NO_EVIDENCE, TOO_SHORT = "slower", "faster", "no evidence", "too short to judge"
+TOO_FEW = "too few runs"
 
 
 @dataclass(frozen=True)
@@ -168,7 +170,8 @@ def judged(
     detectable = statistics.smallest_detectable_effect(
         row.noise, least, tests, runs_a, runs_b, criteria.level
     )
-    verdict, interval = NO_EVIDENCE, statistics.RatioInterval(row.ratio, row.low, row.high)
+    verdict = NO_EVIDENCE if math.isfinite(detectable) else TOO_FEW
+    interval = statistics.RatioInterval(row.ratio, row.low, row.high)
     if interval.excludes_one and abs(row.ratio - 1) >= least and p_adjusted < criteria.level:
         verdict = SLOWER if row.ratio > 1 else FASTER
     return replace(row, p_adjusted=p_adjusted, detectable=detectable, verdict=verdict)

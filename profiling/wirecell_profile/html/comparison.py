@@ -11,7 +11,7 @@ from ..compare import comparison_text
 from ..compare.comparison import Comparison
 from ..compare.count_rows import SAME
 from ..compare.measurements import WHOLE_EVENT
-from ..compare.time_rows import FASTER, SLOWER, TOO_SHORT, TimeRow
+from ..compare.time_rows import FASTER, SLOWER, TOO_FEW, TOO_SHORT, TimeRow
 from ..units import short_time, shortened
 from .render import render
 from .svg import add, drawing, line, text
@@ -24,7 +24,8 @@ TableRows = list[tuple[tuple[str, ...], str]]  # cells, and the class of the las
 
 def html_page(comparison: Comparison) -> str:
     """Return the page."""
-    is_faster = any(row.verdict == FASTER for row in comparison.times)
+    verdicts = {row.verdict for row in comparison.times}
+    is_faster, is_few = FASTER in verdicts, TOO_FEW in verdicts
     metrics = []
     for metric in dict.fromkeys(row.metric for row in comparison.times):
         rows = [row for row in comparison.times if row.metric == metric]
@@ -35,7 +36,7 @@ def html_page(comparison: Comparison) -> str:
         title=f"{comparison.b.name} against {comparison.a.name}",
         comparison=comparison,
         sides=[comparison_text.side_text(side) for side in (comparison.a, comparison.b)],
-        state="slower" if comparison.exit_status else "faster" if is_faster else "",
+        state="slower" if comparison.exit_status else "faster" if is_faster else "few" if is_few else "",
         conclusion=comparison_text.conclusion(comparison),
         columns=comparison_text.COLUMNS,
         metrics=metrics,
@@ -93,12 +94,12 @@ def forest_plot(rows: list[TimeRow]) -> Element | None:
     if not rows:
         return None
     bounds = [max(row.high, row.ratio, 1 / row.low, 1 / row.ratio) for row in rows if row.low > 0]
-    reach = min(math.log(max(1.08, *bounds)) * 1.05, math.log(4))  # larger ratios are drawn at the edge
+    reach = min(math.log(max(1.08, *bounds)) * 1.05, math.log(4))
     bottom = TOP + ROW * len(rows)
     svg = drawing(WIDTH, bottom + 40, "ratio B / A with 95 % intervals")
 
     def x(ratio: float) -> float:
-        bounded = max(-reach, min(reach, math.log(max(ratio, 1e-9))))
+        bounded = max(-reach, min(reach, math.log(max(ratio, 1e-9))))  # beyond the axis: at its edge
         return LEFT + (WIDTH - LEFT - RIGHT) * (bounded + reach) / (2 * reach)
 
     for tick in ratio_ticks(reach):
@@ -107,7 +108,7 @@ def forest_plot(rows: list[TimeRow]) -> Element | None:
     line(svg, (x(1), x(1)), (TOP - 6, bottom), stroke="#1c2430")
     text(svg, x(1) - 12, TOP - 14, "\u2190 B is faster", text_anchor="end")
     text(svg, x(1) + 12, TOP - 14, "B is slower \u2192")
-    axis = "time B / time A, 95 % interval; band: twice the A/A noise"
+    axis = "time B / time A, 95 % interval; band: twice the A/A noise; triangle: beyond the axis"
     text(svg, (LEFT + WIDTH - RIGHT) / 2, bottom + 36, axis, text_anchor="middle")
     for index, row in enumerate(rows):
         _forest_row(svg, row, TOP + ROW * (index + 0.5), x)
@@ -120,7 +121,17 @@ def _forest_row(svg: Element, row: TimeRow, middle: float, x: Callable[[float], 
     add(svg, "rect", x=low, width=high - low, y=middle - 8, height=16, fill="#edf0f3")
     line(svg, (x(row.low), x(row.high)), (middle, middle), stroke=colour, stroke_width=2)
     interval = f"{row.node}: {row.ratio:.3f} ({row.low:.3f} .. {row.high:.3f})"
-    add(svg, "circle", title=interval, cx=x(row.ratio), cy=middle, r=4, fill=colour)
+    at, edge = x(row.ratio), x(math.inf if row.ratio > 1 else 0)
+    if at == edge:
+        out = math.copysign(1, row.ratio - 1)
+        points = " ".join(
+            f"{at + 8 * out * along:.1f},{middle + 6 * up:.1f}" for along, up in ((1, 0), (0, 1), (0, -1))
+        )
+        add(svg, "polygon", title=interval, points=points, fill=colour)
+        anchor = "end" if out > 0 else "start"
+        text(svg, at - 8 * out, middle + 4, f"{row.ratio:.3g}", fill=colour, text_anchor=anchor)
+    else:
+        add(svg, "circle", title=interval, cx=at, cy=middle, r=4, fill=colour)
     weight = 600 if row.node == WHOLE_EVENT else 400
     name = shortened(row.node, 20, 23)
     text(svg, LEFT - 14, middle + 4, name, text_anchor="end", font_weight=weight)

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..compare.history_store import Step
 from ..compare.step_detection import pieces
-from ..units import short_time, ticks
+from ..units import counted, short_time, ticks
 from .render import render
 from .svg import add, drawing, line, text
 
@@ -30,7 +30,9 @@ def history_page(series: dict[str, list[dict]], metric: str, steps: list[Step], 
             for node in nodes
             if any(node in item.get(metric, {}) for item in entries)
         ]
-        sections.append((f"{name}: {machine}, {len(entries)} commits", [_row(step) for step in own], plots))
+        sections.append(
+            (f"{name}: {machine}, {counted(len(entries), 'commit')}", [_row(step) for step in own], plots)
+        )
     return render("history.html", title="History", metric=metric, sections=sections)
 
 
@@ -64,7 +66,7 @@ def plot(entries: list[dict], metric: str, node: str, steps: list[Step]) -> Elem
             turned = f"translate({x(index) + 4:.1f},{HEIGHT - BOTTOM + 12}) rotate(-45)"
             style = {"text_anchor": "end", "font_size": "10.5px"}
             add(svg, "text", item["commit"][:8], transform=turned, **style)
-        words = f"{item['commit']}: {short_time(values[index])}, {item['runs']} runs"
+        words = f"{item['commit']}: {short_time(values[index])}, {counted(item['runs'], 'run')}"
         add(svg, "circle", title=words, cx=x(index), cy=y(values[index]), r=3, fill="#5f6b7a")
     for piece in pieces(np.log(values)):
         level = y(float(np.exp(piece.level)))

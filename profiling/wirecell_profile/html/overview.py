@@ -20,7 +20,7 @@ from ..model.window import Window
 from ..output import Result
 from ..palette import PALETTE, colour_of
 from ..tables.memory_use import all_series
-from ..units import bytes_text, count_text, percent_text, time_text
+from ..units import bytes_text, count_text, counted, percent_text, time_text
 from .charts import Bar, Chart, bar_chart, event_chart, line_chart, stacked_bar
 from .start_up import start_up_chart
 from .timeline import spare_colour
@@ -133,15 +133,13 @@ def tiles(scope: Scope, window: Window, tables: dict[str, Result]) -> list[tuple
         if resident
         else (UNKNOWN, "resident memory", "not recorded")
     )
-    manifest = scope.profile.manifest
-    if manifest.get("range_overhead_total_ns"):
-        found.append(
-            (
-                time_text(scope.profile.manifest_integer("range_overhead_total_ns")),
-                "recorder",
-                f"cost of {manifest.get('ranges', '?')} ranges",
-            )
+    profile = scope.profile
+    if profile.manifest.get("range_overhead_total_ns"):
+        cost = time_text(profile.manifest_integer("range_overhead_total_ns"))
+        ranges = (
+            counted(profile.manifest_integer("ranges"), "range") if "ranges" in profile.manifest else "ranges"
         )
+        found.append((cost, "recorder", f"cost of {ranges}"))
     return found
 
 
@@ -207,7 +205,7 @@ def _latency(tables: dict[str, Result]) -> list[Chart]:
     all_rows, heading = rows_of(tables, "events"), "Latency per event"
     rows = [row for row in all_rows if row["Event"] != "median"]
     whole = [row for row in rows if row["Kind"] != CUT]
-    cut = f" {len(rows) - len(whole)} events are left out: they are cut." if whole != rows else ""
+    cut = f" Left out, because cut: {counted(len(rows) - len(whole), 'event')}." if whole != rows else ""
     if not whole:
         return [Chart(heading, cut.strip())] if cut else []
     if len(whole) == 1:

@@ -8,7 +8,7 @@ import hashlib
 from pathlib import Path
 
 from ..errors import ProfileError, pip_install
-from ..units import time_text
+from ..units import counted, time_text
 from . import svg
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -41,6 +41,7 @@ def render(template: str, folder: Path | None = None, **values: object) -> str:
         "svg": lambda drawing: Markup(svg.to_string(drawing)),
         "base64": lambda text: base64.b64encode(text.encode()).decode(),
         "time": time_text,
+        "counted": counted,
         "capital": lambda text: text[:1].upper() + text[1:],
     }
     return environment.get_template(template).render(values)
