@@ -8,6 +8,7 @@ failed.
 
 from __future__ import annotations
 
+import ast
 import os
 import subprocess
 import sys
@@ -50,7 +51,8 @@ def read_junit(path: Path) -> Outcome:
     """Read the JUnit XML report of GoogleTest or pytest. Raise OSError or ParseError for an absent or unfinished file."""
     outcome = Outcome()
     for case in xml.parse(path).getroot().iter("testcase"):
-        name = f"{case.get('classname', '')}.{case.get('name')}"
+        # pytest reports a file that skips as a whole as a test without a class.
+        name = ".".join(filter(None, (case.get("classname"), case.get("name"))))
         problems = case.findall("failure") + case.findall("error")
         skip = case.find("skipped")
         if problems:
@@ -64,7 +66,10 @@ def read_junit(path: Path) -> Outcome:
 
 def reason(element: xml.Element) -> str:
     """Return the message of a failure or skip as one line, without the source position that GoogleTest puts before it."""
-    lines = [line.strip() for line in (element.get("message") or element.text or "").splitlines()]
+    message = element.get("message") or element.text or ""
+    if message == "collection skipped":  # the text is a tuple of the file, the line and the reason
+        message = ast.literal_eval(element.text or "")[2].removeprefix("Skipped: ")
+    lines = [line.strip() for line in message.splitlines()]
     lines = [line for line in lines if line and line not in ("Skipped", "Failed", "unknown file")]
     if len(lines) > 1 and lines[0].rsplit(":", 1)[-1].isdigit():
         lines = lines[1:]

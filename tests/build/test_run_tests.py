@@ -3,9 +3,13 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+
 import pytest
 
-from scripts.wcb import run_tests
+from scripts.wcb import run_tests, virtual_environment
 
 GOOGLE = """<?xml version="1.0"?><testsuites tests="4" failures="1" disabled="1">
 <testsuite name="Roi"><testcase name="passes" status="run" result="completed" classname="Roi"/>
@@ -31,6 +35,48 @@ def test_counts_and_reasons_of_both_reports(tmp_path):
         "Roi.DISABLED_x": "disabled",
         "tests.x.c": "no ../shared",
     }
+
+
+def test_a_file_that_skips_as_a_whole_was_run(tmp_path, monkeypatch):
+    """With its reason, as pytest reports it for a module without one of its packages."""
+    (tmp_path / "tests").mkdir()
+    text = 'import pytest\ntorch = pytest.importorskip("no_torch_here")\ndef test_a(): pass\n'
+    (tmp_path / "tests" / "test_slim.py").write_text(text)
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        "--junitxml=report.xml",
+        "tests",
+    ]
+    assert subprocess.run(command, cwd=tmp_path, capture_output=True, check=False).returncode in (0, 5)
+    outcome = run_tests.read_junit(tmp_path / "report.xml")
+    ((name, why),) = outcome.skipped.items()
+    assert (
+        name == "tests.test_slim"
+        and why == "could not import 'no_torch_here': No module named 'no_torch_here'"
+    )
+    monkeypatch.setattr(run_tests, "ROOT", tmp_path)
+    assert run_tests.left_out(["tests"], outcome) == []
+
+
+def test_files_need_no_torch_for_their_collection(tmp_path):
+    """As in the environment of ./wcb setup --slim, in which importing torch raises the error of the slim module."""
+    (tmp_path / "torch").mkdir()
+    (tmp_path / "torch" / "__init__.py").write_text(virtual_environment.SLIM_MODULE)
+    folders = ["tests/dnn", "tests/cuda_simulator"]
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--collect-only", *folders],
+        cwd=run_tests.ROOT,
+        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0 and "error" not in done.stdout.splitlines()[-1], done.stdout[-2000:]
 
 
 @pytest.mark.parametrize(

@@ -8,13 +8,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import torch
-from torch._inductor import cpu_vec_isa
 
-from scripts.dnnroi import export
-from scripts.dnnroi.network import DNNROINet, Shape
-from scripts.dnnroi.package import write_package
-from tests.support import wire_cell
+torch = pytest.importorskip("torch")
+
+from torch._inductor import cpu_vec_isa  # noqa: E402
+
+from scripts.dnnroi import export  # noqa: E402
+from scripts.dnnroi.network import DNNROINet, Shape  # noqa: E402
+from scripts.dnnroi.package import write_package  # noqa: E402
+from tests.support import wire_cell  # noqa: E402
 
 pytestmark = [
     wire_cell.needs_program,

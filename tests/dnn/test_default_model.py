@@ -15,11 +15,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import torch
 
-from scripts.dnnroi.settings import SETTINGS
-from tests.reference import metrics
-from tests.support import wire_cell
+torch = pytest.importorskip("torch")
+
+from scripts.dnnroi.settings import SETTINGS  # noqa: E402
+from tests.reference import metrics  # noqa: E402
+from tests.support import wire_cell  # noqa: E402
 
 MODEL = wire_cell.DATA / "dnnroi.ts"
 VIEWS = {"U": slice(0, 800), "V": slice(800, 1600), "W": slice(1600, 2560)}

@@ -7,12 +7,13 @@ import json
 from pathlib import Path
 
 import pytest
-import torch
 
-from scripts.dnnroi import export
-from scripts.dnnroi.job_input import job_input, main
-from tests.support import wire_cell
-from tests.support.small_site import Site
+torch = pytest.importorskip("torch")
+
+from scripts.dnnroi import export  # noqa: E402
+from scripts.dnnroi.job_input import job_input, main  # noqa: E402
+from tests.support import wire_cell  # noqa: E402
+from tests.support.small_site import Site  # noqa: E402
 
 pytestmark = wire_cell.needs_program
 

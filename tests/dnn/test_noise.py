@@ -11,12 +11,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-import torch
 
-from scripts.dnnroi import export
-from tests.reference import metrics, network
-from tests.support import figures, wire_cell
-from tests.support.noisy_frames import EMPTY_BASELINE, PLANES, counts, noise, noisier, with_hot_channels
+torch = pytest.importorskip("torch")
+
+from scripts.dnnroi import export  # noqa: E402
+from tests.reference import metrics, network  # noqa: E402
+from tests.support import figures, wire_cell  # noqa: E402
+from tests.support.noisy_frames import EMPTY_BASELINE, PLANES, counts, noise, noisier, with_hot_channels  # noqa: E402
 
 pytestmark = wire_cell.needs_program
 

@@ -11,19 +11,20 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import torch
 
-from scripts.dnnroi import calibration, command, evaluation, export, figures, noise
-from scripts.dnnroi.dataset import CropRule, EventSet, event_file, write_event
-from scripts.dnnroi.events import HIGH_MM, LOW_MM, PITCH_DIRECTIONS, Mixture, depositions
-from scripts.dnnroi.network import ELECTRONS, INPUTS, DNNROINet, Shape, operations_per_sample, parameters
-from scripts.dnnroi.settings import SETTINGS
-from scripts.dnnroi.simulation import Event
-from scripts.dnnroi.target import TargetRule, largest_of_ticks, regions, target_and_weight
-from scripts.dnnroi.training import OtherTraining, Training, TrainingRule, learning_rate, train
-from tests.reference import detector, roi
-from tests.reference import network as network_input
-from tests.support import wire_cell
+torch = pytest.importorskip("torch")
+
+from scripts.dnnroi import calibration, command, evaluation, export, figures, noise  # noqa: E402
+from scripts.dnnroi.dataset import CropRule, EventSet, event_file, write_event  # noqa: E402
+from scripts.dnnroi.events import HIGH_MM, LOW_MM, PITCH_DIRECTIONS, Mixture, depositions  # noqa: E402
+from scripts.dnnroi.network import ELECTRONS, INPUTS, DNNROINet, Shape, operations_per_sample, parameters  # noqa: E402
+from scripts.dnnroi.settings import SETTINGS  # noqa: E402
+from scripts.dnnroi.simulation import Event  # noqa: E402
+from scripts.dnnroi.target import TargetRule, largest_of_ticks, regions, target_and_weight  # noqa: E402
+from scripts.dnnroi.training import OtherTraining, Training, TrainingRule, learning_rate, train  # noqa: E402
+from tests.reference import detector, roi  # noqa: E402
+from tests.reference import network as network_input  # noqa: E402
+from tests.support import wire_cell  # noqa: E402
 
 FIGURE_SEEDS = 900_000  # physics figures use these and above
 CHANNELS, SAMPLES = 64, 160
