@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 from wirecell_profile.cli import main
@@ -273,6 +274,37 @@ def test_the_command(stormy: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["rules", "--list"]) == 0
 
 
+REASON = "no NVIDIA driver (libcuda.so.1 is not found)"
+
+
+@pytest.mark.parametrize(
+    ("words", "lines"),
+    [
+        (["rules"], 5),
+        (["export"], 2),
+        (["export", "-t", "cuda_gpu_sum,cuda_gpu_trace,summary_bus"], 3),
+        (["stats"], 5),
+        (["summary"], 8),
+        (["memory"], 5),
+    ],
+)
+def test_a_cpu_run_tells_its_reason_once(
+    words: list[str], lines: int, profile_file, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with profile_file.writing() as file:
+        file.manifest(**{"what": "calls,nvtx,cuda", "source.cuda": f"off: {REASON}"})
+        file.range("A", 0, 100)
+        file.node(0, "A", "")
+        file.node_call(1, 0, 0, 0, 100)
+    main(
+        [words[0], str(profile_file.path), *words[1:], *(["-o", str(tmp_path)] if "export" in words else [])]
+    )
+    shown = capsys.readouterr()
+    text = shown.out + shown.err
+    told = text[max(text.find("SKIPPED"), text.find("not applicable:"), text.find("missing, not zero:")) :]
+    assert text.count(REASON) == 1 and len(told.splitlines()) <= lines
+
+
 def test_the_file_of_the_range_is_named(stormy: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["rules", stormy, "-f", "json", "-r", "launch_storm", "--source", str(ROOT)]) == 0
     (finding,) = json.loads(capsys.readouterr().out)["findings"]
@@ -300,7 +332,6 @@ def test_exit_status(stormy: str, words: list[str], status: int, capsys: pytest.
 def test_a100(tmp_path, capsys: pytest.CaptureFixture[str]) -> None:
     """In the real export FFT plans copy pageable memory synchronously, and the set-up sets managed memory."""
     import lzma
-    from pathlib import Path
 
     path = tmp_path / "radar.sqlite"
     path.write_bytes(lzma.decompress((Path(__file__).parent / "data" / "radar-a100.sqlite.xz").read_bytes()))

@@ -101,7 +101,10 @@ def test_the_default_set_and_all(recorded: str, capsys: pytest.CaptureFixture[st
     assert capsys.readouterr().out.count("** ") == 3  # nvtx_sum, cuda_api_sum, cuda_gpu_kern_sum
     assert main(["stats", recorded, "-r", "all"]) == 0
     shown = capsys.readouterr()
-    assert "SKIPPED cuda_gpu_mem_time_sum" in shown.err and "** kernels by the NVTX ranges" in shown.out
+    assert (
+        "SKIPPED cuda_gpu_mem_size_sum, cuda_gpu_mem_time_sum: " in shown.err
+        and "** kernels by the NVTX ranges" in shown.out
+    )
 
 
 def test_a_selection(recorded: str, capsys: pytest.CaptureFixture[str]) -> None:

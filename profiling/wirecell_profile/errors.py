@@ -27,7 +27,16 @@ class ProfileError(Exception):
 
 
 class MissingData(ProfileError):
-    """The file lacks the data of a report. Callers must not show a zero instead."""
+    """The file lacks the data of a report. Callers must not show a zero instead.
+
+    `recorded`: the parts that the file has; a list of several reasons tells them once.
+    """
+
+    def __init__(
+        self, what: str, where: str = "", seen: str = "", hint: str = "", recorded: str = ""
+    ) -> None:
+        super().__init__(f"{what} (recorded: {recorded})" if recorded else what, where, seen, hint=hint)
+        self.what = what
 
 
 class UsageError(ProfileError):

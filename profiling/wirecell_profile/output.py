@@ -232,6 +232,23 @@ def render(result: Result, style: str) -> str:
     return {"table": as_table, "csv": as_csv, "json": as_json}[style](result)
 
 
+def by_reason(missing: dict[str, str]) -> dict[str, list[str]]:
+    """Return reason -> parts that are missing for it."""
+    reasons: dict[str, list[str]] = {}
+    for part, reason in missing.items():
+        reasons.setdefault(reason, []).append(part)
+    return reasons
+
+
+def missing_text(missing: dict[str, str], recorded: str, lead: str) -> str:
+    """Return a line for each reason why parts are missing, and one with the parts of the run that were recorded.
+
+    `lead`: before each reason.
+    """
+    lines = [f"{lead}{', '.join(parts)}: {reason}\n" for reason, parts in by_reason(missing).items()]
+    return "".join([*lines, f"{'':<{len(lead)}}recorded: {recorded}\n" if lines and recorded else ""])
+
+
 def terminal_width() -> int:
     """Return the characters per line of the terminal, 0 if standard output is none."""
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else 0

@@ -15,7 +15,7 @@ from ..export.catalogue import all_tables, raw_tables
 from ..export.table_files import WRITERS, write_hdf5
 from ..model import selection
 from ..model.profile import Profile
-from ..output import Result
+from ..output import Result, missing_text
 from ._options import add_format, add_output, add_profile, chosen
 
 NAME = "export"
@@ -49,8 +49,12 @@ def run(arguments: argparse.Namespace) -> int:
         tables = all_tables() | (raw_tables(profile) if arguments.raw else {})
         names = chosen(arguments.table, tables, "--table", "table", "--list shows all; raw_NAME needs --raw")
         made, missing = scope.make_all({name: tables[name] for name in names})
-    for name, why in missing.items():
-        print(f"SKIPPED {name}: {why}", file=sys.stderr)
+        if not arguments.table:  # nobody asked for them
+            lacking = f"{profile.path.name} does not contain "
+            data = f"{lacking}their data (--table NAME names them)"
+            missing = {name: data if why.startswith(lacking) else why for name, why in missing.items()}
+        told = missing_text(missing, profile.recorded_parts, "SKIPPED ")
+    print(told, end="", file=sys.stderr)
     if made:
         print(_write(made, arguments))
     return 0 if made else 1

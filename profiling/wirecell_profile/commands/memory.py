@@ -17,7 +17,7 @@ from ..html.memory import draw
 from ..model import selection
 from ..model.profile import Profile
 from ..model.window import find_window
-from ..output import Result, as_table, json_text, write
+from ..output import Result, as_table, json_text, missing_text, write
 from ..tables import allocator_snapshot, memory_use, node_use
 from ._options import add_format, add_output, add_profile, chosen
 
@@ -78,7 +78,9 @@ def run(arguments: argparse.Namespace) -> int:
             write(draw(memory_use.all_series(scope), find_window(scope), title), arguments.output)
             return 0
         made, missing = scope.make_all({name: TABLES[name][1] for name in names})
-    return _show(arguments, {name: (TABLES[name][0], result) for name, result in made.items()}, missing)
+        recorded = profile.recorded_parts
+    shown = {name: (TABLES[name][0], result) for name, result in made.items()}
+    return _show(arguments, shown, missing, recorded)
 
 
 def _run_snapshot(arguments: argparse.Namespace) -> int:
@@ -102,11 +104,16 @@ def _run_snapshot(arguments: argparse.Namespace) -> int:
     return _show(arguments, made, missing)
 
 
-def _show(arguments: argparse.Namespace, made: dict[str, tuple[str, Result]], missing: dict[str, str]) -> int:
+def _show(
+    arguments: argparse.Namespace,
+    made: dict[str, tuple[str, Result]],
+    missing: dict[str, str],
+    recorded: str = "",
+) -> int:
     """Write the tables, given by name with their titles."""
     if arguments.format == "json":
         tables = {name: result.records() for name, (_, result) in made.items()}
-        body = json_text({"tables": tables, "missing": missing})
+        body = json_text({"tables": tables, "missing": missing, "recorded": recorded})
     else:
         body = "\n".join(
             f"** {title} ({name})\n\n{as_table(result)}" for name, (title, result) in made.items()
@@ -114,8 +121,6 @@ def _show(arguments: argparse.Namespace, made: dict[str, tuple[str, Result]], mi
         if "leaks" in made and made["leaks"][1].rows:
             body += f"\nnext, to see who allocated it:\n  {NEXT}\n"
         if missing:
-            body += "\nmissing, not zero:\n" + "".join(
-                f"  {name:<10}{why}\n" for name, why in missing.items()
-            )
+            body += f"\nmissing, not zero:\n{missing_text(missing, recorded, '  ')}"
     write(body, arguments.output)
     return 0 if made else 1

@@ -14,7 +14,7 @@ from pathlib import Path
 from ..errors import UsageError
 from ..model import selection
 from ..model.profile import Profile
-from ..output import Result, as_table, columns, json_text, write
+from ..output import Result, as_table, columns, json_text, missing_text, write
 from ..rules import Limits, Rule, all_rules
 from ..rules.findings import Findings, find_all
 from ..units import counted
@@ -82,7 +82,10 @@ def run(arguments: argparse.Namespace) -> int:
     with Profile.open(arguments.file) as profile:
         scope = selection.Scope(profile, selection.from_arguments(arguments))
         findings = find_all(scope, wanted, limits, arguments.rows, arguments.source)
-    write(_as_text(findings) if arguments.format == "table" else _as_json(findings), arguments.output)
+        recorded = profile.recorded_parts
+    is_text = arguments.format == "table"
+    body = (_as_text if is_text else _as_json)(findings, recorded)
+    write(body, arguments.output)
     return _status(findings, allowed)
 
 
@@ -112,7 +115,7 @@ def _status(findings: Findings, allowed: dict[str, int]) -> int:
     return 1 if failed else 0
 
 
-def _as_text(findings: Findings) -> str:
+def _as_text(findings: Findings, recorded: str) -> str:
     parts = []
     for finding in findings.found:
         rule, found = finding.rule, finding.found
@@ -136,12 +139,11 @@ def _as_text(findings: Findings) -> str:
     if findings.clean:
         parts.append(f"nothing found: {', '.join(findings.clean)}\n")
     if findings.missing:
-        lines = "".join(f"  {name:<20}{why}\n" for name, why in findings.missing.items())
-        parts.append(f"not applicable:\n{lines}")
+        parts.append(f"not applicable:\n{missing_text(findings.missing, recorded, '  ')}")
     return "".join(parts)
 
 
-def _as_json(findings: Findings) -> str:
+def _as_json(findings: Findings, recorded: str) -> str:
     shown = [
         {
             "rule": finding.rule.name,
@@ -155,4 +157,5 @@ def _as_json(findings: Findings) -> str:
         }
         for finding in findings.found
     ]
-    return json_text({"findings": shown, "nothing_found": findings.clean, "not_applicable": findings.missing})
+    outcome = {"findings": shown, "nothing_found": findings.clean, "not_applicable": findings.missing}
+    return json_text(outcome | {"recorded": recorded})

@@ -14,7 +14,7 @@ from pathlib import Path
 from ..errors import MissingData, UsageError
 from ..model import selection
 from ..model.profile import Profile
-from ..output import FORMATS, render, write
+from ..output import FORMATS, missing_text, render, write
 from ..reports import all_reports, find
 from ._options import add_format, add_profile
 
@@ -58,14 +58,14 @@ def run(arguments: argparse.Namespace) -> int:
     if wanted == ["all"]:
         wanted = list(all_reports())
     chosen = [(text, *find(text)) for text in wanted]
-    made = 0
+    made, missing = 0, dict[str, str]()
     with Profile.open(arguments.file) as profile:
         scope = selection.Scope(profile, selection.from_arguments(arguments))
         for text, report, options in chosen:
             try:
                 result = report.run(scope, options)
             except MissingData as error:
-                print(f"SKIPPED {text}: does not apply: {error.what}", file=sys.stderr)
+                missing[text] = f"does not apply: {error.what}"
                 continue
             made += 1
             body = render(result, arguments.format)
@@ -75,6 +75,8 @@ def run(arguments: argparse.Namespace) -> int:
             else:
                 heading = f"\n** {report.about} ({text})\n\n" if arguments.format == "table" else ""
                 write(heading + body, None)
+        told = missing_text(missing, profile.recorded_parts, "SKIPPED ")
+    print(told, end="", file=sys.stderr)
     return 0 if made else 1
 
 

@@ -15,7 +15,16 @@ from functools import partial
 from ..model import selection
 from ..model.profile import Profile
 from ..model.window import Window, find_window
-from ..output import Result, as_json, as_readable_table, as_table, json_text, terminal_width, write
+from ..output import (
+    Result,
+    as_json,
+    as_readable_table,
+    as_table,
+    json_text,
+    missing_text,
+    terminal_width,
+    write,
+)
 from ..tables import device_use, range_use
 from ..tables.sections import SECTIONS
 from ..tables.timeline import timeline
@@ -68,29 +77,31 @@ def run(arguments: argparse.Namespace) -> int:
             return 0
         window = find_window(scope)
         made, missing = scope.make_all({name: changed.get(name, SECTIONS[name].run) for name in names})
+        recorded = profile.recorded_parts
     if arguments.format == "table":
-        body = _as_text(window, made, missing, arguments.rows, 0 if arguments.output else terminal_width())
+        width = 0 if arguments.output else terminal_width()
+        why = missing_text(missing, recorded, "  ")
+        body = _as_text(window, made, why, arguments.rows, width)
     else:
-        body = _as_json(window, made, missing)
+        body = _as_json(window, made, missing, recorded)
     write(body, arguments.output)
     if not made:
         print(f"error: none of the tables could be made from {arguments.file}", file=sys.stderr)
     return 0 if made else 1
 
 
-def _as_text(window: Window, made: dict[str, Result], missing: dict[str, str], rows: int, width: int) -> str:
+def _as_text(window: Window, made: dict[str, Result], missing: str, rows: int, width: int) -> str:
     parts = [f"window W: {window.what}, {window.length / 1e6:,.3f} ms from {window.start / 1e6:,.3f} ms\n"]
     for name, result in made.items():
         section = SECTIONS[name]
         table = as_readable_table(result, rows, width, f"--section {name} --rows 0")
         parts.append(f"\n** {section.about} ({name})\n\n{table}{section.note and section.note + chr(10)}")
     if missing:
-        lines = [f"  {name:<14} {why}\n" for name, why in missing.items()]
-        parts.append("\nmissing, not zero:\n" + "".join(lines))
+        parts.append(f"\nmissing, not zero:\n{missing}")
     return "".join(parts)
 
 
-def _as_json(window: Window, made: dict[str, Result], missing: dict[str, str]) -> str:
+def _as_json(window: Window, made: dict[str, Result], missing: dict[str, str], recorded: str) -> str:
     about = {"start_ns": window.start, "end_ns": window.end, "what": window.what}
     tables = {name: result.records() for name, result in made.items()}
-    return json_text({"window": about, "tables": tables, "missing": missing})
+    return json_text({"window": about, "tables": tables, "missing": missing, "recorded": recorded})

@@ -10,6 +10,7 @@ import shlex
 
 from ..model.selection import Scope
 from ..model.window import find_window
+from ..output import by_reason
 from ..palette import PALETTE
 from ..rules import Limits, all_rules
 from ..rules.findings import find_all
@@ -18,7 +19,7 @@ from . import overview
 from .counters import make_counters
 from .payload import encode
 from .render import render
-from .tables import by_reason, page_table
+from .tables import page_table
 from .timeline import COPY_COLOURS, WAIT_COLOUR, Timeline, make_timeline
 
 MAX_RANGES = 5  # per finding
@@ -53,6 +54,7 @@ def html_page(scope: Scope) -> str:
         tables=[(SECTIONS[name], page_table(result, name)) for name, result in tables.items()],
         manifest=overview.manifest(scope.profile),
         missing=by_reason(missing),
+        recorded=scope.profile.recorded_parts,
         data=encode(timeline, counters, window),
     )
 

@@ -37,11 +37,3 @@ def page_table(result: Result, name: str) -> PageTable:
 def _full(value: object) -> object:
     """Return the value of a cell; of a text at most its first letters, for the tooltip."""
     return value[:MAX_TOOLTIP] if isinstance(value, str) else value
-
-
-def by_reason(missing: dict[str, str]) -> dict[str, list[str]]:
-    """Return reason -> parts that are missing for it."""
-    reasons: dict[str, list[str]] = {}
-    for part, reason in missing.items():
-        reasons.setdefault(reason, []).append(part)
-    return reasons

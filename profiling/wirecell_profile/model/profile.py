@@ -201,9 +201,10 @@ class Profile:
     def missing(self, *names: str) -> MissingData:
         """Make the error for data that the file lacks."""
         what = " or ".join(dict.fromkeys(CONTENTS.get(name, name) for name in names))
-        recorded = f" (recorded: {self.recorded_parts})" if self.recorded_parts else ""
         return MissingData(
-            f"{self.path.name} does not contain {what}{recorded}", seen=f"no rows in {', '.join(names)}"
+            f"{self.path.name} does not contain {what}",
+            seen=f"no rows in {', '.join(names)}",
+            recorded=self.recorded_parts,
         )
 
     @cached_property
