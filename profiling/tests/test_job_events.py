@@ -116,7 +116,11 @@ def test_equal_events_of_two_processes_stay_apart(both: Profile) -> None:
         ("median", None, "steady", 20.0),
     ]
     (node,) = node_use.times(Scope(both)).records()
-    assert (node["First event (ns)"], node["Steady state (ns)"]) == (1000, 20)
+    assert [node[name] for name in ("First event (ns)", "Steady state (ns)", "Steady p95 (ns)")] == [
+        1000,
+        20,
+        29,
+    ]
     assert [(run.events, run.times["wall"]["A"].tolist()) for run in read_runs(both.path)] == [
         ([0, 2], [1000, 10]),
         ([0, 2], [1000, 30]),
@@ -165,6 +169,7 @@ def test_cut_events_have_no_latency(profile_file) -> None:
     ]
     (node,) = node_use.times(scope).records()
     assert (node["First event (ns)"], node["Steady state (ns)"], node["Calls"]) == (None, 100, 4)
+    assert node["Steady p95 (ns)"] == 100
     (run,) = read_runs(profile_file.path)
     assert run.events == [3] and steady([run], "wall", "A", 1)[0].tolist() == [100]
     tables = {"events": node_use.events(scope)}

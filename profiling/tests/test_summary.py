@@ -141,6 +141,19 @@ def test_nodes_on_the_host(recorded) -> None:
     assert a["Share of W (%)"] == pytest.approx(25.0)
 
 
+def test_percentiles_over_events(profile_file) -> None:
+    """Events 1 to 21 take 1 to 21 ns in two calls each: 20 of 21 take at most 20 ns. Event 0 does not count."""
+    with profile_file.writing() as file:
+        file.manifest(what="calls")
+        file.node(1, "A", "")
+        for event in range(22):
+            start, half = 1000 * event, event // 2
+            file.node_call(2 * event, 1, event, start, start + half)
+            file.node_call(2 * event + 1, 1, event, start + 100, start + 100 + event - half)
+    (node,) = node_use.times(profile_file.scope()).records()
+    assert (node["First event (ns)"], node["Steady state (ns)"], node["Steady p95 (ns)"]) == (0, 11, 20)
+
+
 def test_nodes_on_the_device(recorded) -> None:
     rows = by(node_use.devices(recorded.scope()), "Node")
     a, b = rows["A"], rows["B"]

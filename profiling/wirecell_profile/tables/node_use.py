@@ -131,8 +131,8 @@ def by_node(use: NodeUse) -> list[tuple[str, np.ndarray]]:
 def times(scope: Scope) -> Result:
     """Return host time per node.
 
-    First: exclusive time in the first event, median over the processes; steady: median over the other events.
-    Events that are cut count in neither.
+    First: exclusive time in the first event, median over the processes; steady: median and 95th percentile over
+    the other events. Events that are cut count in neither.
     """
     use = NodeUse.of(scope)
     window, every = find_window(scope), scope.profile.node_calls
@@ -143,7 +143,6 @@ def times(scope: Scope) -> Result:
         calls = use.calls.take(mine)
         own = use.exclusive[mine]
         cpu = calls.cpu[calls.cpu != NULL]
-        first, steady = _first_and_steady(use, mine)
         rows.append(
             (
                 node,
@@ -156,28 +155,27 @@ def times(scope: Scope) -> Result:
                 int(own.min()),
                 int(own.max()),
                 int(cpu.sum()) if len(cpu) else None,
-                first,
-                steady,
+                *_first_and_steady(use, mine),
             )
         )
     return Result(
         columns(
             "Node, Calls, Failed, Inclusive (ns), Exclusive (ns), Share of W (%), Excl Avg (ns), "
-            "Excl Min (ns), Excl Max (ns), CPU time (ns), First event (ns), Steady state (ns)"
+            "Excl Min (ns), Excl Max (ns), CPU time (ns), First event (ns), Steady state (ns), Steady p95 (ns)"
         ),
         rows,
     )
 
 
-def _first_and_steady(use: NodeUse, rows: np.ndarray) -> tuple[float | None, float | None]:
-    """Return the medians of the exclusive times of some calls, summed per event: first events, other events."""
+def _first_and_steady(use: NodeUse, rows: np.ndarray) -> tuple[float | None, ...]:
+    """Return values of the exclusive times of some calls, summed per event: the median of first events, and median
+    and 95th percentile of the others."""
     job, event = use.job_events, use.event[rows]
     called = np.unique(event[event >= 0])
     sums = np.zeros(len(job), dtype=np.int64)
     np.add.at(sums, event[event >= 0], use.exclusive[rows][event >= 0])
-    parts = (sums[called[kind[called]]] for kind in (job.is_first, job.is_steady))
-    first, steady = (float(np.median(part)) if len(part) else None for part in parts)
-    return first, steady
+    first, steady = (quantiles(sums[called[kind[called]]]) for kind in (job.is_first, job.is_steady))
+    return first[0], *steady
 
 
 def devices(scope: Scope) -> Result:
