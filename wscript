@@ -121,7 +121,7 @@ def build(bld):
         )
     if not bld.options.notests:
         program("tests/spng_fuzz", bld.chunks_of(bld.path.ant_glob("tests/fuzz/**/*.cxx"), "fuzz"))
-    if bld.env.HAVE_BENCHMARK and not bld.options.notests:
+    if bld.env.HAVE_BENCHMARK and (bld.options.benchmarks or not bld.options.notests):
         for source in bld.path.ant_glob("profiling/bench/**/*_bench.cxx"):
             program("bench/" + os.path.splitext(source.name)[0], [source], use="BENCHMARK")
     if bld.env.HAVE_GTEST and not bld.options.notests:

@@ -144,6 +144,9 @@ def options(opt):
 
     group = opt.add_option_group("SPNG options of build")
     group.add_option("--notests", action="store_true", dest="notests", help="leave tests and benchmarks out")
+    group.add_option(
+        "--benchmarks", action="store_true", dest="benchmarks", help="with --notests: build the benchmarks"
+    )
 
     group = opt.add_option_group("Options of the field that mean nothing here: accepted, noted, ignored")
     for name in FIELD_PARTS:

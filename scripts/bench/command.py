@@ -175,7 +175,7 @@ def own_command() -> str:
 
 def main(options: argparse.Namespace) -> int:
     """Run the command; return the exit status."""
-    build = programs.ready_build(options.build)
+    build = programs.ready_build(options.build, "--benchmarks")
     FOLDER.mkdir(parents=True, exist_ok=True)
     cores = programs.use_cores(options.cores)
     if options.cold:

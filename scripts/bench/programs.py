@@ -20,9 +20,12 @@ YARDSTICK = "fft_yardstick_bench"
 NODE_BY_NODE = {"cuda_graph": "off"}
 
 
-def ready_build(given: Path | None) -> Path:
-    """Return the build folder with wire-cell: the given one unchanged, else the checkout's after a build."""
-    folder = build() if given is None else given.resolve()
+def ready_build(given: Path | None, *options: str) -> Path:
+    """Return the build folder with wire-cell: the given one unchanged, else the checkout's after a build without tests.
+
+    options: more options of the build.
+    """
+    folder = build("--notests", *options) if given is None else given.resolve()
     if not (folder / "bin" / "wire-cell").exists():
         fail(f"no program bin/wire-cell in {folder}")
     return folder

@@ -97,6 +97,7 @@ def command_line(description: str | None) -> argparse.Namespace:
         default="default",
         help="network of the variants with DNNROI; none: without these variants (default: data/dnnroi.ts if it exists)",
     )
+    parser.add_argument("--compare", help=argparse.SUPPRESS)  # of earlier versions
     parser.add_argument("--cores", type=int, default=2, help="processor cores to use, 0: all (default 2)")
     parser.add_argument(
         "--output",
@@ -121,6 +122,11 @@ def command_line(description: str | None) -> argparse.Namespace:
     )
     setup.add_options(parser)
     options = parser.parse_args()
+    if options.compare:
+        parser.error(
+            "--compare is now a command of its own: wirecell-frame score OUTPUT TRUTH --detname NAME prints charge, efficiency and "
+            "purity of each plane; to process frames by a detector: --detectors --frames DETECTOR,ANODE,ADC,TRUTH"
+        )
     for name in ("seeds", "events"):
         if getattr(options, name) is not None and getattr(options, name) < 1:
             parser.error(f"--{name} is at least 1")

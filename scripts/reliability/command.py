@@ -79,7 +79,7 @@ def measured(row: Row, build: Path, is_quick: bool, program: str, commit: str) -
 
 def main(options: argparse.Namespace) -> int:
     """Run the command; return the exit status."""
-    build = ready_build(options.build)
+    build = ready_build(options.build, "--benchmarks")
     os.environ |= {"SPNG_WIRE_CELL": str(build / "bin" / "wire-cell"), "SPNG_BUILD": str(build)}
     from .rows import ROWS  # imported here: tests.support and the package spng read the variables
 

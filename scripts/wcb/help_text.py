@@ -80,7 +80,7 @@ Options of build and install:
   -v, --verbose                  show the compiler's command lines
   -p, --progress                 progress bar
   --targets=A,B                  build only these (see list)
-  --notests                      build no tests and no benchmarks
+  --notests                      build no tests and no benchmarks; --benchmarks with it: no tests
   --prefix=DIR                   install into DIR instead of configure's prefix; --bindir=DIR, --libdir=DIR
   --destdir=DIR                  install under DIR/PREFIX, for packagers
   --no-venv                      use the waflib of the python3 that runs ./wcb

@@ -82,15 +82,24 @@ def enter(mode: str | None, no_system: bool) -> None:
 def run_in_environment(module: str, options: argparse.Namespace) -> int:
     """Return the exit status of main(options) of a module that needs the environment's packages.
 
-    With options.build, the folder of a finished build, do no set-up: this Python must have the packages.
+    With options.build, the folder of a finished build, do no set-up: this Python must have the packages. Print an error of the
+    package spng as its block.
     """
     if options.build is None:
         enter(options.mode, options.no_system)
+    else:
+        os.environ.setdefault("SPNG_BUILD", str(options.build.resolve()))
     try:
         command = importlib.import_module(module)  # imported here: a fresh checkout had no NumPy before
+        from spng import Error
     except ModuleNotFoundError as missing:
         fail(f"{missing}; --build does no set-up. To fix: ./wcb setup")
-    return command.main(options)
+    try:
+        return command.main(options)
+    except Error as error:
+        sys.stdout.flush()
+        print(error, file=sys.stderr)
+        return 1
 
 
 def main(arguments: list[str]) -> int:

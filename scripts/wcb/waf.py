@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from contextlib import nullcontext
 
 from . import virtual_environment
 from .checkout import ROOT, VENV, fail, lock_name, one_at_a_time
@@ -80,5 +81,6 @@ def main(arguments: list[str]) -> int:
     command = [python, "-c", ENTRY, os.getcwd()] + with_values(
         [argument for argument in arguments if argument != "--no-venv"]
     )
-    with one_at_a_time(lock_name().lstrip(".")):
+    is_question = "--version" in arguments  # which changes nothing
+    with nullcontext() if is_question else one_at_a_time(lock_name().lstrip(".")):
         return wait_for(command, cwd=ROOT, env=environment() | {"WAFLOCK": lock_name()})

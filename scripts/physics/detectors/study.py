@@ -7,7 +7,7 @@ import shutil
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
@@ -108,9 +108,13 @@ class Study:
     ) -> None:
         own = folder / given.adc.stem
         own.mkdir()
-        sample = Sample(given.label, given.label, "muons", {}, 1, 0, 1, tuple(variants_of(given.detector)))
-        self._process(program, given.detector, sample, own, given.adc, given.truth, 0, results)
-        say(f"  {given.label}")
+        variants = [
+            replace(each, arguments=each.arguments | {"check_input": "true"})
+            for each in variants_of(given.detector)
+        ]
+        sample = Sample(given.label, given.label, "muons", {}, 1, 0, 1, tuple(variants))
+        warnings = self._process(program, given.detector, sample, own, given.adc, given.truth, 0, results)
+        say("\n".join([f"  {given.label}", *(f"  warning: {text}" for text in warnings)]))
 
     def _process(
         self,
@@ -122,12 +126,15 @@ class Study:
         truth: Path,
         seed: int,
         results: Results,
-    ) -> None:
-        """Process and measure a file by all variants; delete the folder."""
+    ) -> list[str]:
+        """Process and measure a file by all variants; delete the folder. Return the warnings about the file."""
+        warnings: list[str] = []
         try:
             for variant in sample.variants:
                 done = program.process(own, variant, adc)
                 measured = measure(sample, variant, done.output, truth, self.anodes[detector.label], seed)
                 results.add(sample.name, measured, done)
+                warnings += done.timing.get("input", {}).get("warnings", [])
         finally:
             shutil.rmtree(own, ignore_errors=True)
+        return list(dict.fromkeys(warnings))
