@@ -37,6 +37,11 @@ def test_all_rules_are_there() -> None:
         "api_errors",
         "orphan_operations",
         "gpu_copies",
+        "node_waits",
+        "file_waits",
+        "first_event",
+        "idle_cores",
+        "other_programs",
         "gpu_gaps",
         "gpu_time_util",
         "launch_storm",
@@ -280,7 +285,7 @@ REASON = "no NVIDIA driver (libcuda.so.1 is not found)"
 @pytest.mark.parametrize(
     ("words", "lines"),
     [
-        (["rules"], 5),
+        (["rules"], 7),
         (["export"], 2),
         (["export", "-t", "cuda_gpu_sum,cuda_gpu_trace,summary_bus"], 3),
         (["stats"], 5),

@@ -157,6 +157,12 @@ class TestContent:
         )
         assert 1e6 < rows["resident_bytes"] < 1e9 and 0 < rows["cpu_ns"] < 1e11
 
+    def test_samples_of_the_machine(self, everything: tuple[str, Recorded]) -> None:
+        """At the start and at the end of the recording; at least the process was busy."""
+        query = "SELECT value FROM SPNG_SAMPLE WHERE source = '{}' AND metric = 'cpu_ns' ORDER BY t"
+        machine, process = (everything[1].sql(query.format(source)) for source in ("machine", "process"))
+        assert len(machine) >= 2 and machine == sorted(machine) and machine[-1][0] > process[-1][0]
+
 
 class TestHowProgramsEnd:
     @pytest.mark.parametrize(

@@ -26,6 +26,7 @@ class Limits:
     utilisation: float = 50.0  # percent of a chunk
     short_kernel: int = 3_000
     storm: int = 100  # short kernels in one instance of a range
+    wait: int = 1_000_000  # of a node call
 
 
 @dataclass(frozen=True)

@@ -73,7 +73,7 @@ def import_of_source(scope: Scope, kernel_row: int, sources: Sources | None) -> 
 def next_commands(scope: Scope, tool: str, hit: Hit, sources: Sources | None = None) -> list[str]:
     """Return the command lines for a rule's `next_tool`, the most useful first."""
     run = program(scope.profile)
-    kernel = hit.kernel_row
+    file, kernel = shlex.quote(scope.profile.path.name), hit.kernel_row
     range_filter = nvtx_filter(scope, hit.range_row)
     ncu = " ".join(["ncu", *range_filter, *kernel_filter(scope, kernel, hit.range_row)])
     replay = f"{import_of_source(scope, kernel, sources)}--replay-mode kernel --cache-control none"
@@ -87,6 +87,8 @@ def next_commands(scope: Scope, tool: str, hit: Hit, sources: Sources | None = N
         "host-sampling": [
             f"nsys profile --trace=cuda,nvtx,osrt --sample=process-tree --cpuctxsw=process-tree -o gaps {run}"
         ],
+        "start-up": [f"wirecell-profile summary {file} --section start-up,events,nodes"],
+        "machine": ["wirecell-profile doctor", f"{run} --record again.sqlite"],
         "sanitizer": [
             f"compute-sanitizer --tool memcheck {run}",
             f"compute-sanitizer --tool initcheck {run}",
