@@ -148,11 +148,24 @@ std::string option_of(const Bindings& bindings, const std::string& name) {
 /// that is near.
 std::string argument_hint(const std::string& name, const std::vector<std::string>& known) {
     static const std::map<std::string, std::string> common_words{
-        {"detector", "detname"}, {"anode", "tpcid"}, {"anodes", "tpcid"}, {"apa", "tpcid"},
-        {"crp", "tpcid"},        {"dnn", "model"},   {"network", "model"}};
-    const auto common = common_words.find(name);
-    if (common != common_words.end() && std::ranges::count(known, common->second) > 0) {
-        return "did you mean '" + common->second + "'?";
+        {"detector", "detname"}, {"detectors", "detname"},
+        {"anode", "tpcid"},      {"anodes", "tpcid"},
+        {"apa", "tpcid"},        {"crp", "tpcid"},
+        {"dnn", "model"},        {"network", "model"},
+        {"sparse", "frames"},    {"queue_size", "events_in_flight"},
+        {"in", "input"},         {"file", "input"},
+        {"files", "input"},      {"infile", "input"},
+        {"out", "output"},       {"outfile", "output"}};
+    std::vector<std::string> words;
+    for (const auto& [word, meant] : common_words) {
+        if (std::ranges::count(known, meant) > 0) {
+            words.push_back(word);
+        }
+    }
+    const bool is_word = std::ranges::count(words, name) > 0;
+    if (const std::string word = is_word ? name : nearest_name(name, words);
+        !word.empty() && (is_word || nearest_name(name, known).empty())) {
+        return "did you mean '" + common_words.at(word) + "'?";
     }
     std::vector<std::string> near;
     for (const auto& each : known) {

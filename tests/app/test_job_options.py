@@ -114,6 +114,11 @@ def test_arguments_of_a_network_need_one() -> None:
     [
         (["-A", "detector=pdhd"], "did you mean 'detname'?"),
         (["-A", "anode=1"], "did you mean 'tpcid'?"),
+        (["-A", "detectr=pdhd"], "did you mean 'detname'?"),
+        (["-A", "sparse=true"], "did you mean 'frames'?"),
+        (["-A", "queue_size=4"], "did you mean 'events_in_flight'?"),
+        (["-A", "files=a.npz"], "did you mean 'input'?"),
+        (["-A", "inptu=a.npz"], "did you mean 'input'?"),
         (["-A", "thresold=3"], "'seed_threshold' or 'grow_threshold'"),
         (["-A", "seed_threshold=high"], "takes a number, not 'high'"),
         (["-A", "grow_threshold=-1"], "argument 'grow_threshold' takes numbers of 0 or more, not '-1'"),

@@ -178,6 +178,7 @@ TEST(Jsonnet, UnknownArgumentByAnotherCommonWord) {
     };
     EXPECT_EQ(hint_of("detector"), "did you mean 'detname'?");
     EXPECT_EQ(hint_of("anode"), "did you mean 'tpcid'?");
+    EXPECT_EQ(hint_of("detectr"), "did you mean 'detname'?") << "a misspelt common word";
     EXPECT_EQ(hint_of("thresold"), "did you mean 'mask_threshold' or 'seed_threshold'?");
     EXPECT_EQ(hint_of("network"), "");
     EXPECT_EQ(hint_of("abc"), "");
