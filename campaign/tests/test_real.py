@@ -62,3 +62,26 @@ def test_two_small_frames(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsy
     assert "SPNGDecon" in shown.stdout
     assert cli.main(["verify", "out"]) == 0
     assert cli.main(words) == 0, "resumed without --record too"
+
+
+@needs_program
+def test_warnings_of_a_loaded_program_belong_to_their_file(tmp_path: Path, monkeypatch, capsys) -> None:
+    """Frames of the true charge between frames of ADC counts, all in one program; with --strict they fail."""
+    monkeypatch.chdir(tmp_path)
+    samples, channels, _ = default_adc()
+    for index in (0, 2):
+        write_arrays(tmp_path / f"ev{index}.npz", event(samples[:, :TICKS], channels))
+    for index in (1, 3):
+        (tmp_path / f"ev{index}.npz").symlink_to(ROOT / "data" / "tracks10-truth.npz")
+    (tmp_path / "list.txt").write_text("ev*.npz\n")
+    arguments = [word for each in ("model=none", "device=cpu", "threads=1") for word in ("-A", each)]
+    words = ["run", "list.txt", "--program", str(PROGRAM), *arguments, "--on-error", "skip", "--retries", "0"]
+    assert cli.main([*words, "--output", "out"]) == 0, capsys.readouterr().err
+    warnings = json.loads((tmp_path / "out/summary.json").read_text())["warnings"]
+    assert list(warnings) == ["ev1.npz", "ev3.npz"]
+    for lines in warnings.values():
+        assert sum("polarity of the pulses" in line for line in lines) == 2, "U and V, each once"
+    assert cli.main([*words, "--output", "strict", "--strict"]) == 1
+    said = capsys.readouterr()
+    assert "2 of 4 done, 2 failed" in said.out
+    assert "ev1.npz failed" in said.err and "error: the polarity of the pulses" in said.err
