@@ -163,8 +163,9 @@ std::string argument_hint(const std::string& name, const std::vector<std::string
         }
     }
     const bool is_word = std::ranges::count(words, name) > 0;
-    if (const std::string word = is_word ? name : nearest_name(name, words);
-        !word.empty() && (is_word || nearest_name(name, known).empty())) {
+    const bool may_be_misspelt = name.size() > 4 && nearest_name(name, known).empty();
+    const std::string word = is_word ? name : may_be_misspelt ? nearest_name(name, words) : "";
+    if (!word.empty()) {
         return "did you mean '" + common_words.at(word) + "'?";
     }
     std::vector<std::string> near;
@@ -336,14 +337,21 @@ nlohmann::json evaluate_jsonnet(const std::filesystem::path& file, const Binding
                                 const std::vector<JsonnetQuestion>& questions) {
     reject_large_input(file, bindings);
     std::string text;
-    const Error overflow(ErrorKind::Configuration,
-                         {.what = "the configuration nests too deeply",
-                          .where = file.string() + ", or a file that it imports",
-                          .seen = "more than 40000 levels of expressions",
-                          .expected = "fewer",
-                          .hint = "write a long chain as a list, or as a loop over one"});
+    const auto fault = [&](const char* what, const char* seen, const char* expected, const char* hint) {
+        return Error(ErrorKind::Configuration, {.what = what,
+                                                .where = file.string() + ", or a file that it imports",
+                                                .seen = seen,
+                                                .expected = expected,
+                                                .hint = hint});
+    };
     run_on_deep_stack([&] { text = evaluated(file, bindings, imports, questions); },
-                      overflow.what() + std::string("\n"));
+                      {.overflow = fault("the configuration nests too deeply",
+                                         "more than 40000 levels of expressions", "fewer",
+                                         "write a long chain as a list, or as a loop over one"),
+                       .abort = fault("Jsonnet's library gave up",
+                                      "a call of abort() during the evaluation, after the message above if it wrote one",
+                                      "an evaluation that returns",
+                                      "std.parseYaml takes neither anchors nor references; else memory is exhausted")});
     if (find_deep_nesting(text) != std::string::npos) {
         reject({.what = "the configuration's value nests too deeply",
                 .where = file.string(),
