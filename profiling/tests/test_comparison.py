@@ -12,8 +12,10 @@ import copy
 import dataclasses
 import json
 import math
+import re
 from html.parser import HTMLParser
 from pathlib import Path
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -304,6 +306,29 @@ def test_command(sides: tuple[str, str], tmp_path: Path, capsys: pytest.CaptureF
         == len([row for row in data["times"] if row["verdict"] != "too short to judge"])
     )
     assert cli.main(["compare", sides[1], sides[0]]) == 0
+
+
+def test_formats_for_continuous_integration(
+    sides: tuple[str, str], tmp_path: Path, capsys: pytest.CaptureFixture
+) -> None:
+    """The slow node and its operations fail in JUnit's XML; Markdown has the answer first."""
+    report = tmp_path / "report.xml"
+    assert cli.main(["compare", *sides, "-f", "junit", "-o", str(report), "--self-check", "1"]) == 1
+    shown = capsys.readouterr()
+    assert shown.out == "" and "self-check" in shown.err  # the file holds XML only
+    (suite,) = ElementTree.parse(report).getroot()
+    failed = [case.get("name") for case in suite.iter("testcase") if case.find("failure") is not None]
+    assert failed == [f"wall time of {NODE}", f"operations of {WHOLE_EVENT}", f"operations of {NODE}"]
+    message = next(suite.iter("failure")).get("message")
+    assert re.fullmatch(r"\S+ ms -> \S+ ms, x1\.4\d\d, slower", message)
+    skipped = suite.findall("testcase/skipped")
+    counts = {"tests": len(suite.findall("testcase")), "failures": 3, "errors": 0, "skipped": len(skipped)}
+    assert {key: int(suite.get(key)) for key in counts} == counts and len(skipped) > 0
+    assert cli.main(["compare", sides[1], sides[0], "-f", "markdown"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[2].startswith(f"**B is faster: {NODE} (wall x0.7")
+    columns = [line.count("|") for line in lines if line.startswith("|")]
+    assert len(columns) > 15 and set(columns) == {11}
 
 
 def test_baselines(

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 from wirecell_profile.cli import main
@@ -277,6 +278,29 @@ def test_the_command(stormy: str, capsys: pytest.CaptureFixture[str]) -> None:
     (finding,) = json.loads(capsys.readouterr().out)["findings"]
     assert finding["places"] == 1 and finding["ranges"][0]["range"] == "spng:Decon::fft"
     assert main(["rules", "--list"]) == 0
+
+
+def test_formats_for_continuous_integration(
+    profile_file, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Only rules of --fail-on fail; names cannot leave their cell or element."""
+    name = "a|b`<script>\n]]>\x1b\uffff"
+    with profile_file.writing() as file:
+        file.range("outer", 0, 1_000_000)
+        storm(file, 120, 0)
+        file.call(name, 10, 20, result=1)
+    report, path = tmp_path / "report.xml", str(profile_file.path)
+    assert main(["rules", path, "-f", "junit", "-o", str(report), "--fail-on", "api_errors"]) == 1
+    cases = {case.get("name"): case for case in ElementTree.parse(report).getroot().iter("testcase")}
+    assert set(cases) == set(all_rules())
+    states = {each: [child.tag for child in case] for each, case in cases.items()}
+    assert states["api_errors"] == ["failure"] and states["launch_storm"] == ["system-out"]
+    assert states["cuda_api_sync"] == [] and states["cuda_memcpy_sync"] == ["skipped"]
+    assert "a|b`<script>" in cases["api_errors"][0].text
+    assert main(["rules", path, "-f", "markdown"]) == 0
+    shown = capsys.readouterr().out
+    assert "a\\|b\\`\\<script\\>\\\\n" in shown and "<script>" not in shown
+    assert "### api\\_errors: API calls that failed: 1 place, " in shown
 
 
 REASON = "no NVIDIA driver (libcuda.so.1 is not found)"

@@ -113,7 +113,7 @@ def as_table(result: Result) -> str:
 
     Shorten strings longer than MAX_TEXT; different ones stay different.
     """
-    return _table([column.name for column in result.columns], _bodies(result, _grouped), MAX_TEXT, result)
+    return _table([column.name for column in result.columns], bodies(result, grouped), MAX_TEXT, result)
 
 
 def as_readable_table(result: Result, rows: int, width: int, more: str) -> str:
@@ -148,7 +148,8 @@ def _table(heads: list[str], bodies: list[list[str]], longest: int, result: Resu
     return "\n".join(aligned([heads, rule, *zip(*bodies)], [not text for text in is_text])) + "\n"
 
 
-def _bodies(result: Result, cell: Callable[[Column, object], str]) -> list[list[str]]:
+def bodies(result: Result, cell: Callable[[Column, object], str]) -> list[list[str]]:
+    """Return the cells of each column."""
     return [[cell(column, value) for value in values] for column, values in result.by_column()]
 
 
@@ -219,7 +220,8 @@ def aligned(rows: Sequence[Sequence[str]], to_right: Sequence[bool]) -> list[str
     ]
 
 
-def _grouped(column: Column, value: object) -> str:
+def grouped(column: Column, value: object) -> str:
+    """Return a value with separated thousands, if it has a unit or is a real."""
     if isinstance(value, float):
         return f"{column.rounded(value):,.{column.digits}f}"
     if isinstance(value, int) and any(unit in column.name for unit in ("(ns)", "(B)")):

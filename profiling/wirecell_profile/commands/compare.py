@@ -15,9 +15,10 @@ import argparse
 import sys
 from pathlib import Path
 
+from ..ci_report import junit
 from ..compare import baselines
 from ..compare.comparison import Comparison, compare
-from ..compare.comparison_text import text_report
+from ..compare.comparison_text import junit_suite, markdown_report, text_report
 from ..compare.equal_code import equal_code_trials, self_check
 from ..compare.measurements import Run
 from ..compare.readers import read_side
@@ -25,7 +26,7 @@ from ..compare.time_rows import Criteria
 from ..errors import ProfileError, UsageError
 from ..html.comparison import html_page
 from ..output import json_text, write
-from ._options import add_value
+from ._options import add_format, add_output, add_value
 
 NAME = "compare"
 HELP = "compare runs of two or more sides: times with statistics, counts exactly"
@@ -73,6 +74,8 @@ def add_criteria(parser: argparse.ArgumentParser) -> None:
 
 def add_outputs(parser: argparse.ArgumentParser) -> None:
     """Add the options for outputs."""
+    add_format(parser, "table", "markdown", "junit")
+    add_output(parser)
     parser.add_argument(
         "--json",
         type=Path,
@@ -147,8 +150,8 @@ def report(
     if arguments.json and str(arguments.json) == "-":
         print(json_text(document), end="")
     else:
-        print("\n".join(text_report(result, arguments.all) for result in results), end="")
-        print_self_checks(first, others, criteria, arguments.self_check)
+        write(rendered(results, arguments.format, arguments.all), arguments.output)
+        print_self_checks(first, others, criteria, arguments.self_check, arguments.format == "table")
     if arguments.json and str(arguments.json) != "-":
         write(json_text(document), arguments.json)
     for index, result in enumerate(results):
@@ -162,8 +165,19 @@ def report(
     return max(result.exit_status for result in results)
 
 
-def print_self_checks(first: list[Run], others: list[list[Run]], criteria: Criteria, trials: int) -> None:
-    """Print the results of A/A comparisons."""
+def rendered(results: list[Comparison], style: str, every_row: bool) -> str:
+    """Return the comparisons as text, Markdown or JUnit's XML."""
+    if style == "junit":
+        return junit([junit_suite(result) for result in results])
+    make = markdown_report if style == "markdown" else text_report
+    return "\n".join(make(result, every_row) for result in results)
+
+
+def print_self_checks(
+    first: list[Run], others: list[list[Run]], criteria: Criteria, trials: int, is_text: bool
+) -> None:
+    """Print the results of A/A comparisons, to standard error if standard output is not for readers."""
+    stream = sys.stdout if is_text else sys.stderr
     for label, runs in [
         ("A", first),
         *(("B" if len(others) == 1 else f"B{i + 1}", runs) for i, runs in enumerate(others)),
@@ -177,10 +191,12 @@ def print_self_checks(first: list[Run], others: list[list[Run]], criteria: Crite
                     if not found
                     else "the machine was not steady: "
                     + ", ".join(f"{row.node} x{row.ratio:.3f} {row.verdict}" for row in found)
-                )
+                ),
+                file=stream,
             )
     if trials > 0:
         wrong = sum(bool(rows) for rows in equal_code_trials(first, len(first), trials, criteria))
         print(
-            f"self-check, {trials} comparisons of runs drawn from A: {wrong} gave a verdict (5 % are expected at most)"
+            f"self-check, {trials} comparisons of runs drawn from A: {wrong} gave a verdict (5 % are expected at most)",
+            file=stream,
         )

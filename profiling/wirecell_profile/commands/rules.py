@@ -11,12 +11,14 @@ import argparse
 import sys
 from pathlib import Path
 
+from ..ci_report import Check, as_markdown, junit, markdown
 from ..errors import UsageError
 from ..model import selection
 from ..model.profile import Profile
 from ..output import Result, as_table, columns, json_text, missing_text, write
 from ..rules import Limits, Rule, all_rules
-from ..rules.findings import Findings, find_all
+from ..rules.findings import Finding, Findings, find_all
+from ..terminal import visible
 from ..units import counted
 from ._options import add_format, add_output, add_profile, add_value, chosen
 
@@ -29,7 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     default = Limits()
     add_profile(parser, "?")
     parser.add_argument("-r", "--rule", action="append", metavar="A,B", help="only these rules")
-    add_format(parser, "table", "json")
+    add_format(parser, "table", "json", "markdown", "junit")
     add_output(parser)
     parser.add_argument("--list", action="store_true", help="list the rules")
     add_value(parser, "--rows", 10, "N", "ranges and hits to show per rule (default %s)")
@@ -83,10 +85,17 @@ def run(arguments: argparse.Namespace) -> int:
         scope = selection.Scope(profile, selection.from_arguments(arguments))
         findings = find_all(scope, wanted, limits, arguments.rows, arguments.source)
         recorded = profile.recorded_parts
-    is_text = arguments.format == "table"
-    body = (_as_text if is_text else _as_json)(findings, recorded)
+    failed = _failed(findings, allowed)
+    if arguments.format == "json":
+        body = _as_json(findings, recorded)
+    elif arguments.format == "junit":
+        body = junit([(f"rules on {arguments.file.name}", recorded, _checks(findings, failed))])
+    else:
+        body = (_as_markdown if arguments.format == "markdown" else _as_text)(findings, recorded)
     write(body, arguments.output)
-    return _status(findings, allowed)
+    if failed:
+        print(f"failed: {', '.join(failed)}", file=sys.stderr)
+    return 1 if failed else 0
 
 
 def _allowed(asked: list[str] | None, rules: dict[str, Rule]) -> dict[str, int]:
@@ -102,45 +111,82 @@ def _allowed(asked: list[str] | None, rules: dict[str, Rule]) -> dict[str, int]:
     return allowed
 
 
-def _status(findings: Findings, allowed: dict[str, int]) -> int:
-    """Return 1 if a rule of --fail-on found too much or was not applicable, else 0."""
+def _failed(findings: Findings, allowed: dict[str, int]) -> list[str]:
+    """Return the rules of --fail-on that found too much or were not applicable."""
     failed = [
         finding.rule.name
         for finding in findings.found
         if len(finding.found.hits) > allowed.get(finding.rule.name, len(finding.found.hits))
     ]
-    failed += [name for name in findings.missing if name in allowed]
-    if failed:
-        print(f"failed: {', '.join(failed)}", file=sys.stderr)
-    return 1 if failed else 0
+    return failed + [name for name in findings.missing if name in allowed]
+
+
+def _tables(finding: Finding) -> tuple[Result, Result]:
+    """Return the hits by range, and the most expensive hits."""
+    by_range = Result(
+        columns("Range", "Places", "Time (ns), Opened in"),
+        [
+            (each["range"] or "(no range)", each["places"], each["time_ns"], each["file"] or None)
+            for each in finding.ranges
+        ],
+    )
+    top = Result(
+        columns("Duration (ns), Start (ns), What, Range, Notes"), [tuple(row.values()) for row in finding.top]
+    )
+    return by_range, top
+
+
+def _heading(finding: Finding) -> str:
+    found = finding.found
+    places = counted(len(found.hits), "place")
+    return f"{finding.rule.name}: {finding.rule.about}: {places}, {found.total / 1e6:,.3f} ms"
 
 
 def _as_text(findings: Findings, recorded: str) -> str:
     parts = []
     for finding in findings.found:
-        rule, found = finding.rule, finding.found
-        by_range = Result(
-            columns("Range", "Places", "Time (ns), Opened in"),
-            [
-                (each["range"] or "(no range)", each["places"], each["time_ns"], each["file"] or None)
-                for each in finding.ranges
-            ],
-        )
-        top = Result(
-            columns("Duration (ns), Start (ns), What, Range, Notes"),
-            [tuple(row.values()) for row in finding.top],
-        )
+        by_range, top = map(as_table, _tables(finding))
         lines = "\n".join(f"  {command}" for command in finding.commands)
-        places = counted(len(found.hits), "place")
         parts.append(
-            f"** {rule.name}: {rule.about}: {places}, {found.total / 1e6:,.3f} ms\n\n"
-            f"{rule.advice}\n\n{as_table(by_range)}\n{as_table(top)}\nnext:\n{lines}\n\n"
+            f"** {_heading(finding)}\n\n{finding.rule.advice}\n\n{by_range}\n{top}\nnext:\n{lines}\n\n"
         )
     if findings.clean:
         parts.append(f"nothing found: {', '.join(findings.clean)}\n")
     if findings.missing:
         parts.append(f"not applicable:\n{missing_text(findings.missing, recorded, '  ')}")
     return "".join(parts)
+
+
+def _as_markdown(findings: Findings, recorded: str) -> str:
+    parts = []
+    for finding in findings.found:
+        by_range, top = map(as_markdown, _tables(finding))
+        commands = "\n".join(f"    {visible(command)}" for command in finding.commands)
+        parts.append(
+            f"### {markdown(_heading(finding))}\n\n{markdown(finding.rule.advice)}\n\n{by_range}\n{top}\n"
+            f"Next:\n\n{commands}\n\n"
+        )
+    if findings.clean:
+        parts.append(f"Nothing found: {markdown(', '.join(findings.clean))}\n\n")
+    if findings.missing:
+        lines = missing_text(findings.missing, recorded, "").splitlines()
+        parts.append("Not applicable:\n\n" + "".join(f"- {markdown(line)}\n" for line in lines))
+    return "".join(parts)
+
+
+def _checks(findings: Findings, failed: list[str]) -> list[Check]:
+    """Return a check for each rule; only those of --fail-on can fail."""
+    checks = [
+        Check(finding.rule.name, failure=text if finding.rule.name in failed else "", text=text)
+        for finding in findings.found
+        for text in [_as_text(Findings([finding], [], {}), "").removeprefix("** ")]
+    ]
+    checks += [Check(name) for name in findings.clean]
+    checks += [
+        Check(name, **{"failure" if name in failed else "skipped": why})
+        for name, why in findings.missing.items()
+    ]
+    return checks
 
 
 def _as_json(findings: Findings, recorded: str) -> str:

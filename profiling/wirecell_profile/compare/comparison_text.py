@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Text report of a comparison for the terminal."""
+"""Report of a comparison: as text for the terminal, as Markdown, and as a suite of checks."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ import math
 from collections.abc import Sequence
 
 from .. import output
+from ..ci_report import Check, markdown, markdown_table
 from ..units import counted, short_time
 from .comparison import Comparison, Side
-from .count_rows import SAME, CountRow
-from .time_rows import NO_EVIDENCE, TOO_FEW, TOO_SHORT, TimeRow
+from .count_rows import GREW, SAME, CountRow
+from .time_rows import NO_EVIDENCE, SLOWER, TOO_FEW, TOO_SHORT, TimeRow
 
 COLUMNS = ("node", "A", "B", "B/A", "95 % interval", "A/A noise", "delta", "p adj", "detectable", "verdict")
 
@@ -61,8 +62,7 @@ def count_line(row: CountRow) -> str:
 def text_report(comparison: Comparison, every_row: bool = False) -> str:
     """Return the report. Without `every_row`, nodes too short to judge are only counted."""
     lines = [f"A = {side_text(comparison.a)}", f"B = {side_text(comparison.b)}"]
-    lines += [f"warning: differs, compared by force: {text}" for text in comparison.forced]
-    lines += [f"warning: {text}" for text in comparison.notes]
+    lines += warnings_of(comparison)
     for metric in dict.fromkeys(row.metric for row in comparison.times):
         rows = [row for row in comparison.times if row.metric == metric]
         shown = [row for row in rows if every_row or row.verdict != TOO_SHORT]
@@ -84,9 +84,24 @@ def text_report(comparison: Comparison, every_row: bool = False) -> str:
                 *aligned([("node", "A", "B", "B/A"), *first_events]),
             ]
     lines += ["", *count_lines(comparison)]
-    for name, nodes in (("A", comparison.only_a), ("B", comparison.only_b)):
-        lines += [f"only in {name}: {node}, {short_time(time)} per event" for node, time in nodes.items()]
-    return "\n".join([*lines, "", conclusion(comparison)]) + "\n"
+    return "\n".join([*lines, *only_lines(comparison), "", conclusion(comparison)]) + "\n"
+
+
+def warnings_of(comparison: Comparison) -> list[str]:
+    """Return the lines of conditions that differ, and of the validity of the comparison."""
+    return [
+        *(f"warning: differs, compared by force: {text}" for text in comparison.forced),
+        *(f"warning: {text}" for text in comparison.notes),
+    ]
+
+
+def only_lines(comparison: Comparison) -> list[str]:
+    """Return the lines of nodes that one side lacks."""
+    return [
+        f"only in {name}: {node}, {short_time(time)} per event"
+        for name, nodes in (("A", comparison.only_a), ("B", comparison.only_b))
+        for node, time in nodes.items()
+    ]
 
 
 def count_lines(comparison: Comparison) -> list[str]:
@@ -139,3 +154,43 @@ def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
     """Align columns, the first to the left, the others to the right, with a rule below the heading."""
     lines = output.aligned(rows, [index > 0 for index in range(len(rows[0]))])
     return [lines[0], "-" * len(lines[0]), *lines[1:]]
+
+
+def markdown_report(comparison: Comparison, every_row: bool = False) -> str:
+    """Return the report as Markdown, the conclusion first."""
+    title = f"## Is {markdown(comparison.b.name)} slower than {markdown(comparison.a.name)}?"
+    sides = [f"A = {side_text(comparison.a)}", f"B = {side_text(comparison.b)}"]
+    answers = [f"**{markdown(line)}**" for line in conclusion(comparison).splitlines()[:-1]]
+    parts = [title, *answers, "\n".join(f"- {markdown(line)}" for line in [*sides, *warnings_of(comparison)])]
+    for metric in dict.fromkeys(row.metric for row in comparison.times):
+        rows = [row for row in comparison.times if row.metric == metric]
+        shown = [cells(row) for row in rows if every_row or row.verdict != TOO_SHORT]
+        is_text = [name in ("node", "verdict") for name in COLUMNS]
+        parts += [f"### {metric} time per event", markdown_table(COLUMNS, shown, is_text).rstrip()]
+    parts += [
+        "\n".join(
+            f"- {markdown(line.strip())}" for line in [*count_lines(comparison)[1:], *only_lines(comparison)]
+        )
+    ]
+    return "\n\n".join(filter(None, parts)) + "\n"
+
+
+def junit_suite(comparison: Comparison) -> tuple[str, str, list[Check]]:
+    """Return the suite of a comparison for junit(): a check per time and count."""
+    checks = []
+    for row in comparison.times:
+        text = f"{short_time(row.a)} -> {short_time(row.b)}, x{row.ratio:.3f}, {row.verdict}"
+        checks.append(
+            Check(
+                f"{row.metric} time of {row.node}",
+                failure=text if row.verdict == SLOWER else "",
+                skipped=text if row.verdict in (TOO_FEW, TOO_SHORT) else "",
+                text=text,
+            )
+        )
+    for count in comparison.counts:
+        line = count_line(count)
+        checks.append(
+            Check(f"{count.count} of {count.node}", failure=line if count.verdict == GREW else "", text=line)
+        )
+    return f"{comparison.b.name} against {comparison.a.name}", text_report(comparison), checks
