@@ -30,7 +30,7 @@ from wirecell_campaign import cli
         (["--scratch", "rel/x"], "--scratch is not a path on a worker"),
         (["--scratch", "/tmp/run%d"], "the path of the scratch folder contains %d"),
         (["--output", "run%d"], "the path of the output folder contains %d"),
-        (["--output", "run\udcff"], "the path of the output folder is not UTF-8"),
+        (["--output", "run\udcff", "--cluster", "slurm"], "the path of the output folder is not UTF-8"),
     ],
 )
 def test_usage_errors(bench: Bench, capsys, words: list[str], said: str) -> None:

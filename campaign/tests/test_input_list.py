@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import io
-import os
 from pathlib import Path
 
 import pytest
@@ -48,7 +47,7 @@ def test_relative_paths_start_at_the_list(folder: Path, monkeypatch: pytest.Monk
 
 def test_standard_input_starts_at_the_working_folder(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(folder / "a")
-    monkeypatch.setattr("sys.stdin", io.StringIO("one.npz\n../b/three.tar\n"))
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"one.npz\n../b/three.tar\n")))
     assert [entry.input for entry in read_entries("-", ".npz")] == [
         folder / "a/one.npz",
         folder / "b/three.tar",
@@ -84,17 +83,11 @@ def test_bad_lists(folder: Path, text: str, said: str | None) -> None:
         ("a/one.npz\nloop/*.npz\n", "links of a path form a loop\n  where:    .*list.txt, line 2"),
         ("50%data.npz\n", "the path of an input contains %d\n  where:    .*list.txt, line 1"),
         ("b/four\nrun%d/one.npz\n", "the path of an input contains %d\n  where:    .*list.txt, line 2"),
-        (
-            "bad/*.tar\n",
-            r"the path of an input is not UTF-8\n  where:    .*list.txt, line 1\n  seen:     .*/bad/a\\xff.tar",
-        ),
         ("y" * 300 + "[1].npz\n", "no file matches the pattern"),
     ],
 )
 def test_paths_that_no_run_can_use(folder: Path, text: str, said: str) -> None:
     (folder / "loop").symlink_to("loop")
-    (folder / "bad").mkdir()
-    (folder / "bad" / os.fsdecode(b"a\xff.tar")).write_text("x")
     with pytest.raises(UsageError, match=said):
         entries(folder, text)
 
@@ -126,7 +119,7 @@ def test_names_that_are_too_long_count_in_bytes(folder: Path) -> None:
 
 
 def test_standard_input_that_is_no_text(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"a\xff.tar\n"), encoding="utf-8"))
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"a\0.tar\n"), encoding="utf-8"))
     with pytest.raises(UsageError, match="not text"):
         read_entries("-", ".npz")
 

@@ -72,6 +72,12 @@ def test_a_hung_call_of_the_program_is_ended_with_its_children(bench: Bench, cap
     assert call in said and not sleepers() and not bench.output.exists()
 
 
+def test_the_profile_of_one_file_is_that_of_all(bench: Bench) -> None:
+    (bench.output / "profiles").mkdir(parents=True)
+    (bench.output / "profiles/a.npz.sqlite").write_text("profile")
+    assert report.join_profiles(Layout(bench.output)).read_text() == "profile"
+
+
 def test_a_hung_merge_of_profiles_is_ended(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     hung = bench.folder / "python"
     hung.write_text(f"#!/bin/sh\nsleep {SLEEP} & wait\n", encoding="utf-8")

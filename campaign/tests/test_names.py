@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 
+import fake_wire_cell
 import pytest
 from campaign_support import Bench
 from wirecell_campaign import cli
@@ -39,6 +41,29 @@ def test_a_campaign_goes_on_in_another_locale(
     manifest = json.loads((bench.output / "manifest.json").read_text(encoding="utf-8"))
     assert [each["path"] for each in manifest["files"]] == sorted(names)
     assert cli.main(["verify", str(bench.output)]) == 0
+
+
+def test_names_of_any_bytes(bench: Bench, cluster_address: str, capsys) -> None:
+    """Of an input, its folder, the list and the output folder; the program gets links, and its dumps their names."""
+    latin = os.fsdecode(b"r\xe9sum\xe9")
+    bench.inputs = bench.inputs.rename(bench.folder / latin)
+    bench.output = bench.folder / f"{latin}-out"
+    names = [f"{latin}.npz", "plain.npz", "vt\v,nel\x85,nbsp\xa0.npz"]
+    for name in names:
+        (bench.inputs / name).write_text(f"dump\n# {name!a}\n")
+    bench.list = bench.folder / f"{latin}.txt"
+    bench.list.write_bytes(b"".join(os.fsencode(f"{bench.inputs}/{name}\n") for name in names))
+    dumps = [name.replace(".npz", "-decon-induction.npz") for name in names]
+    assert bench.run("--cluster", cluster_address) == 0, capsys.readouterr().err
+    assert bench.done() == sorted([*names, *dumps])
+    for name in names:
+        expected = fake_wire_cell.output_of((bench.inputs / name).read_bytes())
+        assert (bench.output / name).read_bytes() == expected
+    subprocess.run(["sha256sum", "--quiet", "--strict", "-c", "SHA256SUMS"], cwd=bench.output, check=True)
+    assert cli.main(["verify", str(bench.output)]) == 0
+    assert bench.run("--cluster", cluster_address) == 0
+    said = capsys.readouterr()
+    assert "3 done before, 0 to do" in said.err and "r\\udce9sum" in said.out
 
 
 def test_names_do_not_command_the_terminal(

@@ -21,7 +21,7 @@ from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from . import input_warnings, output_check, timing, warm
+from . import aliases, input_warnings, output_check, timing, warm
 from .checksum import described, is_input_same, require_regular, sha256, state_of_input
 from .errors import CampaignError, indented
 from .layout import OWN_DISK, PROFILES, Layout
@@ -229,15 +229,17 @@ def command(task: Task, work: Path) -> list[str]:
 
 @contextmanager
 def run_program(task: Task, work: Path, out: Path, host: str) -> Iterator[str]:
-    """Process the file; yield the program's messages about it. Keep the program for other files only if the caller's block, which checks the result, raises nothing.
+    """Process the file; yield the program's messages about it.
+
+    Keep the program for other files only if the caller's block, which checks the result, raises nothing.
 
     Raise AttemptFailed with the program's error block if the program fails.
     """
     name = task.name.removesuffix(ending(task.name))
-    file = {"input": task.input, "folder": str(out), "name": name, "work": str(work)}
     # A profile is that of a whole program, so a program that records processes one file.
     stays = not task.record_profile and not os.environ.get("SPNG_RECORD")
     with ExitStack() as stack:
+        file = stack.enter_context(aliases.of_files(task.input, work, name))
         try:
             state = os.stat(task.program)
             # A worker may outlive a campaign, and the files of the command may change.
@@ -249,6 +251,7 @@ def run_program(task: Task, work: Path, out: Path, host: str) -> Iterator[str]:
                 str(CampaignError("cannot start the program", f"worker {host}, {task.program}", str(error))),
             ) from None
         check_answer(task, answer, work, host)
+        aliases.give_names(out, name)
         yield answer.said
 
 

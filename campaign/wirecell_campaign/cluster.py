@@ -242,7 +242,7 @@ def client(cluster: Cluster | str, options: ClusterOptions) -> Iterator[Client]:
 
 def log_to_file(path: Path) -> None:
     """Send messages of the engine to a file instead of the terminal. Distributed has several loggers with handlers."""
-    handler = logging.FileHandler(path, delay=True)
+    handler = logging.FileHandler(path, delay=True, encoding="utf-8", errors="backslashreplace")
     handler.setFormatter(logging.Formatter("%(asctime)s %(name)s %(levelname)s %(message)s"))
     for name in ("distributed", "distributed.client", "tornado", "tornado.application", "asyncio"):
         logger = logging.getLogger(name)

@@ -58,7 +58,7 @@ class Engine:
             {"workers": good, "allow_other_workers": True} if good and len(good) < len(self._threads) else {}
         )
         future = self._client.submit(
-            on_worker, task, key=f"{task.name}-{task.attempt}", pure=False, **restriction
+            on_worker, task, key=f"{task.name!a}-{task.attempt}", pure=False, **restriction
         )
         self._running[future] = task
         future.add_done_callback(lambda _: self.changed.set())

@@ -15,6 +15,7 @@ from .errors import UsageError
 from .layout import OWN_NAMES, longest_name
 from .paths import require_usable
 
+BLANKS = " \t\r"  # around a path; wire-cell --files reads lists in the same way
 ARCHIVES = (".tar.bz2", ".tar.gz", ".tar", ".npz")
 
 
@@ -40,8 +41,8 @@ def read_entries(given: str, suffix: str, longest: int = longest_name(on_own_dis
     """
     folder, text = read_text(given)
     lines: dict[Path, int] = {}
-    for row, line in enumerate(text.splitlines(), 1):
-        line = line.strip()
+    for row, line in enumerate(text.split("\n"), 1):
+        line = line.strip(BLANKS)
         if not line or line.startswith("#"):
             continue
         where = f"{given}, line {row}"
@@ -61,7 +62,7 @@ def read_entries(given: str, suffix: str, longest: int = longest_name(on_own_dis
         raise UsageError("the list is empty", given, expected="one path per line")
     entries = [Entry(path, output_name(path, suffix)) for path in lines]
     for entry in entries:
-        if (size := len(entry.name.encode("utf-8"))) > longest:
+        if (size := len(os.fsencode(entry.name))) > longest:
             raise UsageError(
                 "an output would have too long a name",
                 f"{given}, line {lines[entry.input]}",
@@ -78,10 +79,8 @@ def read_text(given: str) -> tuple[Path, str]:
     path = Path(given).absolute()
     try:
         if given == "-":
-            return Path.cwd(), sys.stdin.read()
-        return path.parent, path.read_text(encoding="utf-8")
-    except UnicodeDecodeError:
-        raise UsageError("the list is not text", given, expected="one path per line, UTF-8") from None
+            return Path.cwd(), os.fsdecode(sys.stdin.buffer.read())
+        return path.parent, os.fsdecode(path.read_bytes())
     except OSError as error:
         raise UsageError("cannot read the list", given, error.strerror or str(error)) from None
 
@@ -113,10 +112,13 @@ def normal(path: Path, where: str) -> Path:
 
 def output_name(path: Path, suffix: str) -> str:
     """Return the output's name: a/event-adc.tar.bz2 -> event-adc.npz."""
-    for ending in ARCHIVES:
-        if path.name.endswith(ending) and path.name != ending:
-            return path.name.removesuffix(ending) + suffix
-    return path.stem + suffix
+    return path.name.removesuffix(ending_of(path.name)) + suffix
+
+
+def ending_of(name: str) -> str:
+    """Return the ending of an input: .tar.bz2 of event-adc.tar.bz2."""
+    own = Path(name)
+    return next((end for end in ARCHIVES if own.name.endswith(end) and own.name != end), own.suffix)
 
 
 def reject_equal_names(entries: list[Entry], where: str) -> None:

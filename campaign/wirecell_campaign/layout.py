@@ -101,7 +101,7 @@ def write_whole(path: Path, text: str) -> None:
     target = replaceable(path)
     partial = target.with_name(f".{target.name}.{os.getpid()}.partial")
     try:
-        with open(partial, "w", encoding="utf-8") as file:
+        with open(partial, "w", encoding="utf-8", errors="surrogateescape") as file:  # names may be any bytes
             file.write(text)
             file.flush()
             os.fsync(file.fileno())

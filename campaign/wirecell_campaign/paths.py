@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Check of paths that wire-cell cannot use."""
+"""Checks of paths. They are bytes, which Python keeps in strings."""
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 from .errors import UsageError
@@ -12,19 +11,17 @@ ANODE = "%d"  # wire-cell replaces it in names of inputs and outputs by the anod
 LINK = "rename it, or give a link to this file or folder"
 
 
-def require_usable(path: Path, what: str, where: str) -> None:
-    """Raise UsageError for an absolute path that is not UTF-8 or contains %d. what: the owner of the path, for the error."""
+def is_utf8(path: str) -> bool:
+    """Tell whether the bytes of a path are UTF-8."""
     try:
-        str(path).encode("utf-8")
+        path.encode("utf-8")
     except UnicodeEncodeError:
-        shown = os.fsencode(path).decode("utf-8", "backslashreplace")
-        raise UsageError(
-            f"the path of {what} is not UTF-8",
-            where,
-            shown,
-            "UTF-8, the only encoding that wire-cell reads",
-            LINK,
-        ) from None
+        return False
+    return True
+
+
+def require_usable(path: Path, what: str, where: str) -> None:
+    """Raise UsageError for a path that contains %d. what: the owner of the path, for the error."""
     if ANODE in str(path):
         expected = f"a path without it, because wire-cell replaces {ANODE} by the anode's id"
         raise UsageError(f"the path of {what} contains {ANODE}", where, str(path), expected, LINK)

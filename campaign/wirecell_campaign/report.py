@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -97,6 +98,9 @@ def join_profiles(layout: Layout, timeout: float | None = None) -> Path:
             hint="wirecell-campaign run --record makes profiles",
         )
     target = layout.root / JOINED_PROFILE
+    if len(found) == 1:
+        shutil.copyfile(found[0], target)
+        return target
     command = [sys.executable, "-P", "-m", "wirecell_profile", "merge", "-o", str(target), *map(str, found)]
     limit = None if timeout is None else timeout * len(found)
     try:

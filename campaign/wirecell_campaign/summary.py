@@ -72,7 +72,7 @@ def statistics(values: Sequence[float]) -> dict[str, float]:
 def as_text(summary: dict) -> str:
     """Return the summary as text."""
     lines = [
-        f"{counted(summary['files'], 'file')} done, {summary['events']} events, {duration(summary['busy_seconds'])} of work, "
+        f"{counted(summary['files'], 'file')} done, {counted(summary['events'], 'event')}, {duration(summary['busy_seconds'])} of work, "
         f"{summary['input_bytes'] / 1e6:.1f} MB in, {summary['output_bytes'] / 1e6:.1f} MB out"
     ]
     if summary["seconds_per_file"]:

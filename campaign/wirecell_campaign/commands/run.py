@@ -19,7 +19,7 @@ from types import ModuleType
 from ..attempt import FORMATS as ENDINGS
 from ..errors import UsageError
 from ..options import BATCH, ClusterOptions, RunOptions
-from ..paths import require_usable
+from ..paths import is_utf8, require_usable
 from ..plan import make_plan
 from ..times import FORMS, seconds
 
@@ -275,6 +275,13 @@ def options(arguments: argparse.Namespace) -> RunOptions:
     default_output = "campaign" if arguments.list == "-" else Path(arguments.list).stem + "-campaign"
     output = Path(arguments.output or default_output).absolute()
     require_usable(output, "the output folder", "--output")
+    if where in BATCH and not is_utf8(str(output)):
+        raise UsageError(
+            "the path of the output folder is not UTF-8",
+            "--output",
+            str(output),
+            f"UTF-8 for jobs of {where}",
+        )
     if arguments.scratch:
         if arguments.scratch[0] not in "/$":
             raise UsageError(
