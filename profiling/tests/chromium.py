@@ -48,9 +48,9 @@ def _open(page: Path, folder: Path, *options: str) -> subprocess.CompletedProces
     )
 
 
-def dump(page: Path, folder: Path) -> tuple[str, list[str]]:
+def dump(page: Path, folder: Path, *options: str) -> tuple[str, list[str]]:
     """Return (the document after its scripts ran, console messages)."""
-    done = _open(page, folder, "--dump-dom")
+    done = _open(page, folder, "--dump-dom", *options)
     return done.stdout, re.findall(r".*:CONSOLE.*", done.stderr)
 
 

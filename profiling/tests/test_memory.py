@@ -26,6 +26,7 @@ def recorded(profile_file):
         file.manifest()
         file.node(1, "A", "x")
         file.node_call(1, 1, 0, 10, 40, rss=5000)
+        file.node_call(2, 1, 1, 41, 42, rss=5400)
 
         def change(time: int, operation: int, address: int, size: int, memory: int = DEVICE, **more) -> None:
             file.row(
@@ -120,7 +121,7 @@ def test_the_command(recorded, tmp_path, capsys: pytest.CaptureFixture[str]) -> 
     assert "0xa0" in shown and "compute-sanitizer --tool memcheck --leak-check full" in shown
     assert main(["memory", str(recorded.path), "-f", "json", "-t", "leaks,nodes"]) == 0
     tables = json.loads(capsys.readouterr().out)["tables"]
-    assert tables["leaks"][0]["Size (B)"] == 50 and tables["nodes"][0]["Resident after (B)"] == 5000
+    assert tables["leaks"][0]["Size (B)"] == 50 and tables["nodes"][0]["Resident growth (B)"] == 400
     assert main(["memory", str(recorded.path), "-t", "nothing"]) == 2
     picture = tmp_path / "memory.svg"
     assert main(["memory", str(recorded.path), "-f", "svg", "-o", str(picture)]) == 0

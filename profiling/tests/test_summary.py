@@ -217,7 +217,10 @@ def test_events(recorded) -> None:
 
 def test_memory_is_the_highest_of_the_calls(recorded) -> None:
     rows = by(node_use.memory(recorded.scope()), "Node")
-    assert rows["A"]["Resident after (B)"] == 1100 and rows["A"]["Device (B)"] == 90
+    assert (
+        rows["A"]["Resident growth (B)"] == 100 and rows["B"]["Resident growth (B)"] == 0
+    )  # A ends 200 .. 500
+    assert rows["A"]["Device (B)"] == 90
     assert (
         rows["B"]["Device (B)"] == 80
         and rows["B"]["Host tensors (B)"] is None

@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from ..model.grouping import group, percent
+from ..model.identity import process_of
 from ..model.job_events import STEADY, JobEvents
 from ..model.nesting import exclusive_within, nest
 from ..model.nodes import NodeCalls
@@ -198,10 +199,13 @@ def devices(scope: Scope) -> Result:
 
 
 def memory(scope: Scope) -> Result:
-    """Return the high-water marks of memory per node. Raise MissingData if the recorder measured none."""
+    """Return the high-water marks of memory per node. Raise MissingData if the recorder measured none.
+
+    Growth: largest increase of the process's resident memory since the end of the call that ended before.
+    """
     use = NodeUse.of(scope)
     parts = (
-        use.calls.resident,
+        resident_growth(scope.profile.node_calls)[scope.node_call_rows],
         use.calls.host_peak,
         use.calls.device_peak,
         use.calls.bytes_in,
@@ -217,9 +221,20 @@ def memory(scope: Scope) -> Result:
     marks = [(node, [maximum(part[mine]) for part in parts]) for node, mine in by_node(use)]
     marks.sort(key=lambda row: -max(row[1][1] or 0, row[1][2] or 0))
     return Result(
-        columns("Node, Resident after (B), Host tensors (B), Device (B), Largest in (B), Largest out (B)"),
+        columns("Node, Resident growth (B), Host tensors (B), Device (B), Largest in (B), Largest out (B)"),
         [(node, *values) for node, values in marks],
     )
+
+
+def resident_growth(calls: NodeCalls) -> np.ndarray:
+    """Return the increase of resident memory from the end of the call before to that of each call, at least 0; NULL if
+    one of them was not measured."""
+    process = process_of(calls.thread)
+    order = np.lexsort((calls.end, process))
+    resident, growth = calls.resident[order], np.full(len(calls), NULL, dtype=np.int64)
+    known = (resident[1:] != NULL) & (resident[:-1] != NULL) & (np.diff(process[order]) == 0)
+    growth[order[1:][known]] = np.maximum(np.diff(resident)[known], 0)
+    return growth
 
 
 def events(scope: Scope) -> Result:
