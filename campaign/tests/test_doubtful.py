@@ -76,6 +76,7 @@ def test_strict_does_not_accept_what_was_done_without_it(bench: Bench, cluster_a
 )
 def test_a_warning_is_kept_once(reported: list[str], said: str, expected: list[str]) -> None:
     assert input_warnings.of_file(reported, said) == expected
+    assert input_warnings.of_file(["one"], "", 3, 7) == ["3 of 7 events have warnings", "one"]
 
 
 def test_an_input_that_changed_with_equal_size_and_time(bench: Bench, cluster_address: str, capsys) -> None:
@@ -149,5 +150,6 @@ def test_files_that_differ_by_nature_are_no_outliers() -> None:
 def test_the_summary_names_outliers(bench: Bench, cluster_address: str, capsys) -> None:
     bench.make(6, f002="big 20000")
     assert bench.run("--cluster", cluster_address) == 0
+    assert "outliers: f002.npz: " in capsys.readouterr().err
     assert cli.main(["summary", str(bench.output)]) == 0
     assert "outliers: f002.npz: 37 times the bytes of an event\n" in capsys.readouterr().out

@@ -122,7 +122,8 @@ def make_output(task: Task, shared: Path, work: Path, host: str, worker: str) ->
             content = check_output(out / task.name)
             measured = timing.read(work / "timing.json")
             check_commit(task, measured.get("commit", task.commit), host)
-            warnings = input_warnings.of_file(measured.pop("warnings", []), said)
+            doubtful = measured.pop("doubtful_events", 0)
+            warnings = input_warnings.of_file(measured.pop("warnings", []), said, doubtful, content.events)
     products = collect_products(task, shared, work)
     record = {
         "schema": SCHEMA,

@@ -9,8 +9,8 @@ LOG_LINE = re.compile(r"^\[\d\d:\d\d:\d\d\.\d+\] W \[ .*? \] (.+)$", re.MULTILIN
 MOST = 50  # warnings that are kept of one file
 
 
-def of_file(reported: list[str], said: str) -> list[str]:
-    """Return each warning once.
+def of_file(reported: list[str], said: str, doubtful: int = 0, events: int = 0) -> list[str]:
+    """Return each warning once, and how many of several events have warnings.
 
     reported: by the timing report, which has the warnings of the input check; said: the messages about the file, which have
     also those of other parts, such as the network's.
@@ -19,6 +19,8 @@ def of_file(reported: list[str], said: str) -> list[str]:
     for text in dict.fromkeys(LOG_LINE.findall(said)):
         if not any(text in known or known in text for known in reported):
             found.append(text)
+    if doubtful and events > 1:
+        found.insert(0, f"{doubtful} of {events} events have warnings")
     more = len(found) - MOST
     return [*found[:MOST], f"and {more} more warnings"] if more > 0 else found
 

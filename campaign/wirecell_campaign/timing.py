@@ -13,7 +13,7 @@ SCHEMA = "spng-timing-1"
 def read(path: Path) -> dict:
     """Return {} for an absent or foreign file, else the run's commit, wall_seconds, startup_seconds, process_peak_bytes,
     nodes (name -> wall times of all calls [ns] and processor time [ns]), provenance (configuration and data files by path
-    and SHA-256), and warnings about the input.
+    and SHA-256), warnings about the input, and the number of events that have some.
     """
     found = read_json(path)
     if not isinstance(found, dict) or found.get("schema") != SCHEMA:
@@ -33,4 +33,5 @@ def read(path: Path) -> dict:
         "nodes": nodes,
         "provenance": found.get("provenance", {}),
         "warnings": found.get("input", {}).get("warnings", []),
+        "doubtful_events": found.get("input", {}).get("doubtful_events", 0),
     }
