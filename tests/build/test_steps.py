@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Steps of ./wcb before its commands: the download, the build of what is needed, and their messages."""
+
+from __future__ import annotations
+
+import sys
+from types import SimpleNamespace
+
+import spng
+from scripts.bench import programs
+from scripts.wcb import checkout, setup, virtual_environment
+
+
+def test_a_log_shows_the_progress_inside_a_large_package(monkeypatch, capsys):
+    """One line for each tenth, with the share of the whole download."""
+    torch = next(item for item in virtual_environment.read_requirements() if item.name == "torch")
+    calls = []
+
+    def install(_python, pins, *options, on_line):
+        calls.append((pins, options))
+        for part in range(0, 101, 4):
+            on_line(f"Progress {part * 10**6} of 100000000\n")
+        on_line("Installing collected packages: torch\n")
+        return 0
+
+    monkeypatch.setattr(virtual_environment.hashes, "install", install)
+    virtual_environment.pip_install([torch], virtual_environment.Parts(89, 531, 620))
+    assert calls == [(["torch==2.11.0"], ("--retries", "10", "--progress-bar", "raw"))]
+    lines = capsys.readouterr().out.splitlines()
+    assert (
+        lines[0] == "  [ 25 %] 64 MB of 531 MB"
+        and lines[-1] == "  [ 93 %] 489 MB of 531 MB"
+        and len(lines) == 9
+    )
+
+
+def test_lines_of_a_program_are_given_to_the_caller():
+    lines = []
+    code = "import sys; print('one'); print('two', file=sys.stderr); print('three', end='')"
+    assert checkout.run([sys.executable, "-c", code], on_line=lines.append) == 0
+    assert lines == ["one\n", "three"]
+
+
+def test_the_version_does_not_wait_for_a_build(run_wcb):
+    with checkout.one_at_a_time("a-build-of-this-test"):
+        done = run_wcb("--version", WAFLOCK=".a-build-of-this-test")
+    assert done.status == 0 and "wcb" in done.out and "waiting" not in done.out
+
+
+def test_an_error_of_the_package_is_one_block(monkeypatch, capsys, tmp_path):
+    """Such as a native module that is missing or does not fit."""
+
+    def main(_options):
+        raise spng.Error("Usage", "the native module cannot be loaded", hint="./wcb --notests")
+
+    monkeypatch.setattr(setup.importlib, "import_module", lambda _name: SimpleNamespace(main=main))
+    monkeypatch.setenv("SPNG_BUILD", "")
+    assert setup.run_in_environment("scripts.physics.command", SimpleNamespace(build=tmp_path)) == 1
+    said = capsys.readouterr().err
+    assert said == "error: the native module cannot be loaded\n  hint:     ./wcb --notests\n"
+
+
+def test_the_benchmarks_are_built_without_tests(monkeypatch, tmp_path):
+    """Also wire-cell for the studies, which need no benchmarks."""
+    calls = []
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "wire-cell").touch()
+    monkeypatch.setattr(checkout, "build_folder", lambda: tmp_path)
+    monkeypatch.setattr(checkout, "wcb", lambda *words: calls.append(words))
+    assert programs.ready_build(None, "--benchmarks") == programs.ready_build(None) == tmp_path
+    assert programs.ready_build(tmp_path) == tmp_path, "a given build is not changed"
+    assert calls == [("build", "--notests", "--benchmarks"), ("build", "--notests")]
