@@ -6,11 +6,13 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+from types import SimpleNamespace
 
 import fake_wire_cell
 import pytest
 from campaign_support import Bench
-from wirecell_campaign import cli
+from wirecell_campaign import cli, engine
+from wirecell_campaign.errors import CampaignError
 
 # A locale of ASCII, without Python's own ways out of it.
 ASCII = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
@@ -41,6 +43,18 @@ def test_a_campaign_goes_on_in_another_locale(
     manifest = json.loads((bench.output / "manifest.json").read_text(encoding="utf-8"))
     assert [each["path"] for each in manifest["files"]] == sorted(names)
     assert cli.main(["verify", str(bench.output)]) == 0
+
+
+def test_workers_have_the_same_names(bench: Bench, capsys) -> None:
+    """Those of jobs, by their scripts; those of a running scheduler are asked."""
+    bench.make(1)
+    for where in ("slurm", "htcondor"):
+        assert bench.run("--cluster", where, "--dry-run", "--interface", "lo", "--no-tls") == 0
+        assert "export PYTHONUTF8=1" in capsys.readouterr().out
+    replies = {"tcp://good": engine.encoding_of_names(), "tcp://bad": "ascii"}
+    client = SimpleNamespace(run=lambda _function, on_error: replies)
+    with pytest.raises(CampaignError, match="another encoding\n  where:    tcp://bad\n  seen:     ascii\n"):
+        engine.Engine(client).require_package()
 
 
 def test_names_of_any_bytes(bench: Bench, cluster_address: str, capsys) -> None:

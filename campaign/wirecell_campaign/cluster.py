@@ -78,7 +78,7 @@ def batch_cluster(options: ClusterOptions, layout: Layout) -> JobQueueCluster:
         "local_directory": "/tmp",
         "death_timeout": 120,
         "interface": options.interface or None,
-        "job_script_prologue": options.prologue,
+        "job_script_prologue": ["export PYTHONUTF8=1", *options.prologue],  # see utf8_mode.py
         # Workers' web servers cannot be switched off and have no TLS.
         "worker_extra_args": ["--no-dashboard", "--dashboard-address", f"{LOOPBACK}:0"],
         "scheduler_options": {"dashboard": False, "dashboard_address": f"{LOOPBACK}:0"},

@@ -8,6 +8,7 @@ address within the timeout; tasks submitted before are then reported as lost, an
 from __future__ import annotations
 
 import contextlib
+import sys
 import threading
 import time
 from dataclasses import dataclass
@@ -125,9 +126,9 @@ class Engine:
         return self._client.status in ("closing", "closed")
 
     def require_package(self) -> None:
-        """Raise CampaignError if a worker cannot import this package: it would fail every task."""
+        """Raise CampaignError if a worker cannot import this package, or has names of files in another encoding."""
         try:
-            replies = self._client.run(import_package, on_error="return")
+            replies = self._client.run(encoding_of_names, on_error="return")
         except AWAY as error:
             raise CampaignError("the workers do not answer", seen=str(error)) from None
         bad = {worker: reply for worker, reply in replies.items() if isinstance(reply, BaseException)}
@@ -139,7 +140,16 @@ class Engine:
                 "the Python environment of this command on every worker",
                 "start the workers with the same Python, for example by its path on a shared file system",
             )
+        if others := {worker: reply for worker, reply in replies.items() if reply != "utf-8"}:
+            raise CampaignError(
+                "workers have names of files in another encoding",
+                ", ".join(sorted(others)),
+                ", ".join(sorted(set(map(str, others.values())))),
+                "utf-8",
+                "start the workers with PYTHONUTF8=1",
+            )
 
 
-def import_package() -> None:
-    """Do nothing. To find this function, a worker imports the package and everything that a task needs."""
+def encoding_of_names() -> str:
+    """Return the encoding. To find this function, a worker imports the package and everything that a task needs."""
+    return sys.getfilesystemencoding()

@@ -6,8 +6,11 @@ from __future__ import annotations
 import sys
 from types import SimpleNamespace
 
+import pytest
+
 import spng
 from scripts.bench import programs
+from scripts.physics import options
 from scripts.wcb import checkout, setup, virtual_environment
 
 
@@ -70,3 +73,10 @@ def test_the_benchmarks_are_built_without_tests(monkeypatch, tmp_path):
     assert programs.ready_build(None, "--benchmarks") == programs.ready_build(None) == tmp_path
     assert programs.ready_build(tmp_path) == tmp_path, "a given build is not changed"
     assert calls == [("build", "--notests", "--benchmarks"), ("build", "--notests")]
+
+
+def test_compare_of_earlier_versions_names_its_successor(monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["wcb", "--compare", "out.npz,truth.npz,adc.npz", "--only", "default"])
+    with pytest.raises(SystemExit) as ended:
+        options.command_line("")
+    assert ended.value.code == 2 and "wirecell-frame score OUTPUT TRUTH" in capsys.readouterr().err
