@@ -41,6 +41,7 @@ def recorded(profile_file):
         file.range("B", 500, 520, domainId=1, event=1)
         file.node(1, "A", "")
         file.node(2, "B", "")
+        file.row("SPNG_EDGE", id=0, tail=1, tailPort=0, head=2, headPort=0)
         file.node_call(1, 1, 0, 100, 300, rss=1000, cuda_alloc_peak=70, bytes_in=5, cpu=90)
         file.node_call(2, 2, 0, 150, 200, rss=1200, cuda_alloc_peak=80)
         file.node_call(3, 1, 1, 400, 500, rss=1100, cuda_alloc_peak=90)
@@ -316,6 +317,7 @@ def test_without_a_gpu_nothing_is_zero(profile_file, capsys: pytest.CaptureFixtu
         "node-memory",
         "start-up",
         "graph-nodes",
+        "critical-path",
     }
     (event,) = data["tables"]["events"]
     assert event["gpu_busy (ns)"] is None and event["Latency (ns)"] == 50

@@ -42,19 +42,20 @@ class Chart:
 
 @dataclass(frozen=True)
 class Bar:
-    """A row of a bar chart: the value, and optionally a longer pale one behind it."""
+    """A row of a bar chart: the value, and optionally a longer pale one behind it, or where the bar begins."""
 
     label: str
     value: float
     colour: str
     behind: float | None = None
+    start: float = 0.0
 
 
 def bar_chart(
     bars: list[Bar], title: str, value_text: Callable[[float], str] = time_text, largest: float | None = None
 ) -> Element:
-    """Draw horizontal bars from zero, in the given order."""
-    top = largest or max(max(bar.value, bar.behind or 0) for bar in bars) or 1.0
+    """Draw horizontal bars in the given order."""
+    top = largest or max(bar.start + max(bar.value, bar.behind or 0) for bar in bars) or 1.0
     right, bottom = WIDTH - VALUE, ROW * len(bars) + 4
     svg = drawing(WIDTH, bottom + 22, title)
 
@@ -74,10 +75,10 @@ def bar_chart(
         height = ROW - 6
         if bar.behind is not None:
             add(row, "rect", x=LABEL, y=y, height=height, width=x(bar.behind) - LABEL, fill=PALE)
-        width = max(x(bar.value) - LABEL, 0.6)
-        add(row, "rect", x=LABEL, y=y, height=height, width=width, fill=bar.colour)
+        left, right_end = x(bar.start), x(bar.start + bar.value)
+        add(row, "rect", x=left, y=y, height=height, width=max(right_end - left, 0.6), fill=bar.colour)
         text(row, LABEL - 8, y + 12, label, text_anchor="end")
-        text(row, x(max(bar.value, bar.behind or 0)) + 6, y + 12, exact)
+        text(row, x(bar.start + max(bar.value, bar.behind or 0)) + 6, y + 12, exact)
     return svg
 
 

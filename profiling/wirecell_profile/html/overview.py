@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import shlex
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -155,6 +156,7 @@ def charts(scope: Scope, window: Window, tables: dict[str, Result]) -> list[Char
     return [
         *_time_bars(tables, _kinds(scope)),
         *_latency(tables),
+        *_critical_path(tables, _kinds(scope)),
         *start_up_chart(tables.get("start-up")),
         *_device_time(tables),
         *_range_bars(tables),
@@ -178,6 +180,12 @@ def _kinds(scope: Scope) -> dict[str, str]:
         ):
             found[f"{type_}:{instance}" if instance else type_] = kind
     return found
+
+
+def colours(scope: Scope) -> Callable[[str], str]:
+    """Return the function from names of nodes and ranges to colours."""
+    kinds = _kinds(scope)
+    return lambda name: _colour(name, kinds)
 
 
 def _colour(name: str, kinds: dict[str, str]) -> str:
@@ -224,6 +232,30 @@ def _latency(tables: dict[str, Result]) -> list[Chart]:
     ]
     caption = "From the first node call's start to the end of the last one, or of the event's last device operation."
     return [Chart(heading, caption + cut, event_chart(events, median, "latency per event"))]
+
+
+def _critical_path(tables: dict[str, Result], kinds: dict[str, str]) -> list[Chart]:
+    """Return the chart of the nodes of the critical path; each begins where the one before ends."""
+    *rows, whole = rows_of(tables, "critical-path") or [None]
+    shown = sorted((row for row in rows if row["Share (%)"] >= 1), key=lambda row: row["Until (ns)"])[
+        :MAX_BARS
+    ]
+    if whole is None or not shown:
+        return []
+    bars = [
+        Bar(
+            row["Node"],
+            row["Time (ns)"],
+            _colour(row["Node"], kinds),
+            start=row["Until (ns)"] - row["Time (ns)"],
+        )
+        for row in shown
+    ]
+    caption = (
+        f"Longest chain of nodes of which each needs the one before: {time_text(whole['Time (ns)'])} on the host in "
+        "the median of the later events. Only faster nodes of the chain make an event on idle cores faster."
+    )
+    return [Chart("Critical path", caption, bar_chart(bars, "nodes of the critical path"))]
 
 
 def _device_time(tables: dict[str, Result]) -> list[Chart]:

@@ -17,6 +17,7 @@ from ..rules.findings import find_all
 from ..tables.sections import SECTIONS
 from . import overview
 from .counters import make_counters
+from .flame import flame_graph
 from .payload import encode
 from .render import render
 from .tables import page_table
@@ -49,6 +50,7 @@ def html_page(scope: Scope) -> str:
         timeline=timeline,
         legend=_legend(timeline),
         charts=overview.charts(scope, window, tables),
+        wide_charts=flame_graph(scope, window, overview.colours(scope)),
         findings=findings,
         missing_rules=by_reason(findings.missing),
         tables=[(SECTIONS[name], page_table(result, name)) for name, result in tables.items()],

@@ -135,7 +135,7 @@ MEASURED = {
 def _recorded(profile: TableSource) -> NodeCalls:
     """Read SPNG_CALL and SPNG_NODE."""
     table = profile.table("SPNG_CALL")
-    node = _names_of_nodes(profile, table.integers("node"))
+    node = names_of_nodes(profile, table.integers("node"))
     start, end = table.intervals()
     return NodeCalls(
         start=start,
@@ -150,7 +150,7 @@ def _recorded(profile: TableSource) -> NodeCalls:
     )
 
 
-def _names_of_nodes(profile: TableSource, ids: np.ndarray) -> Labels:
+def names_of_nodes(profile: TableSource, ids: np.ndarray) -> Labels:
     """Return Type:instance of each node."""
     if not profile.has("SPNG_NODE"):
         return Labels(np.full(len(ids), -1, dtype=np.int64), [])
@@ -204,7 +204,7 @@ def capturing_nodes(profile: TableSource, operations: Operations) -> Labels:
             call.append(profile.table(name).integers("id"))
             node.append(profile.table(name).integers("node"))
     found = lookup(np.concatenate(call), capturing_calls(profile, operations))
-    return _names_of_nodes(profile, np.append(np.concatenate(node), NULL)[found])  # -1 selects NULL, no node
+    return names_of_nodes(profile, np.append(np.concatenate(node), NULL)[found])  # -1 selects NULL, no node
 
 
 @dataclass

@@ -106,6 +106,7 @@ CONTENTS = {
     "WDDM_QUEUE_PACKET_START_EVENTS": "packets of WDDM queues",
     "WDDM_DMA_PACKET_START_EVENTS": "packets of WDDM queues",
     "SPNG_CALL": "node calls of wire-cell's recorder",
+    "SPNG_EDGE": "edges of the graph",
     "SPNG_SAMPLE": "samples of wire-cell's recorder",
 }
 

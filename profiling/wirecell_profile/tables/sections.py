@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from ..model.selection import Scope
 from ..output import Result
-from . import device_use, graph_use, name_use, node_use, range_use, start_up
+from . import critical_path, device_use, graph_use, name_use, node_use, range_use, start_up
 
 
 @dataclass(frozen=True)
@@ -40,6 +40,12 @@ SECTIONS = {
         Section("graph-nodes", "work in CUDA graphs by the node that captured it", graph_use.graph_nodes),
         Section("node-memory", "memory high-water per node", node_use.memory),
         Section("events", "end-to-end latency per event", node_use.events),
+        Section(
+            "critical-path",
+            "nodes of an event of which each needs the one before, the longest chain",
+            critical_path.critical_path,
+            "Host time. Nodes outside of the chain can run at the same time (engine TbbFlow).",
+        ),
         Section("start-up", "time before the first node call by phase", start_up.phases),
         Section("ranges", "time per range on the host", range_use.times),
         Section("range-devices", "device work per range, children included", range_use.devices),
