@@ -62,6 +62,7 @@ def test_two_small_frames(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsy
     assert "SPNGDecon" in shown.stdout
     assert cli.main(["verify", "out"]) == 0
     assert cli.main(words) == 0, "resumed without --record too"
+    assert cli.main([*words, "--record"]) == 0, "the joined profile is made again"
 
 
 @needs_program

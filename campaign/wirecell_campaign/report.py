@@ -101,7 +101,8 @@ def join_profiles(layout: Layout, timeout: float | None = None) -> Path:
     if len(found) == 1:
         shutil.copyfile(found[0], target)
         return target
-    command = [sys.executable, "-P", "-m", "wirecell_profile", "merge", "-o", str(target), *map(str, found)]
+    words = ["merge", "--overwrite", "-o", str(target), *map(str, found)]
+    command = [sys.executable, "-P", "-m", "wirecell_profile", *words]
     limit = None if timeout is None else timeout * len(found)
     try:
         done = run_limited(command, limit)
