@@ -33,7 +33,9 @@ def junit(suites: Sequence[tuple[str, str, Sequence[Check]]]) -> str:
             sum(bool(getattr(check, state)) for check in checks) for state in ("failure", "skipped")
         )
         counts = {"tests": len(checks), "failures": failed, "errors": 0, "skipped": skipped}
-        suite = SubElement(root, "testsuite", name=name, **{key: str(count) for key, count in counts.items()})
+        suite = SubElement(
+            root, "testsuite", {"name": name} | {key: str(count) for key, count in counts.items()}
+        )
         for check in checks:
             case = SubElement(suite, "testcase", classname=name, name=check.name, time="0")
             if check.failure:

@@ -4,10 +4,12 @@
 #include "spng/job/jsonnet.h"
 
 #include "spng/core/error.h"
+#include "spng/core/process_owner.h"
 #include "tests/cfg/jsonnet_snippet.h"
 
 #include <gtest/gtest.h>
 
+#include <csignal>
 #include <stdexcept>
 
 namespace {
@@ -153,11 +155,32 @@ TEST(Jsonnet, DeepValuesAreRejected) {
               std::string::npos);
 }
 
-TEST(JsonnetDeathTest, AStackThatOverflowsIsAReadableError) {
+/// In a program that owns its process (wire-cell).
+TEST(JsonnetDeathTest, AFaultOfTheLibraryEndsTheProgramWithAReadableError) {
     testing::GTEST_FLAG(death_test_style) = "threadsafe";
-    const SnippetFile file(repeated("if true then ", 200'000) + "1");
-    EXPECT_EXIT(evaluate_jsonnet(file.path(), {}, {}), testing::ExitedWithCode(2),
+    const SnippetFile deep(repeated("if true then ", 200'000) + "1"), yaml("[std.parseYaml('a: &a [1]')]");
+    const auto run = [](const SnippetFile& file) {
+        spng::own_process();
+        evaluate_jsonnet(file.path(), {}, {});
+    };
+    EXPECT_EXIT(run(deep), testing::ExitedWithCode(2),
                 "error: the configuration nests too deeply\n  where: .*, or a file that it imports");
+    EXPECT_EXIT(run(yaml), testing::ExitedWithCode(2), "error: Jsonnet's library gave up\n  where: ");
+}
+
+/// In somebody else's process.
+TEST(Jsonnet, AFaultOfTheLibraryIsAnErrorAndTheProcessGoesOn) {
+    struct sigaction before {}, after {};
+    sigaction(SIGSEGV, nullptr, &before);
+    for (int i = 0; i < 2; ++i) {
+        EXPECT_EQ(error_of(repeated("if true then ", 200'000) + "1").text().what,
+                  "the configuration nests too deeply");
+        EXPECT_EQ(error_of("[std.parseYaml('a: &a [1]')]").text().what, "Jsonnet's library gave up");
+    }
+    const SnippetFile fine("[1]");
+    EXPECT_EQ(evaluate_jsonnet(fine.path(), {}, {}), nlohmann::json::array({1}));
+    sigaction(SIGSEGV, nullptr, &after);
+    EXPECT_EQ(before.sa_handler, after.sa_handler);
 }
 
 TEST(Jsonnet, UnknownArgumentNamesTheKnownOnes) {
@@ -229,15 +252,15 @@ TEST(JobArguments, AreReadFromTheText) {
 
 TEST(JobArguments, DefaultsAreValuesOrTheirCode) {
     const SnippetFile file(R"jsonnet(function(
-        text="a // b", number=-1.5e3, flag=true, nothing=null, escaped='it\'s', sum=1 + 2,
+        text="a // b", size=-1.5e3, flag=true, nothing=null, escaped='it\'s', sum=1 + 2,
         two=["'", {"a": 1}],
         commented='x', /* y='z', */
         last=0 // not this
         ) [])jsonnet");
     EXPECT_EQ(default_arguments(file.path()), nlohmann::json::parse(R"({
-        "text": "a // b", "number": -1500, "flag": true, "nothing": null, "escaped": "'it\\'s'", "sum": "1 + 2",
+        "text": "a // b", "size": -1500, "flag": true, "nothing": null, "escaped": "'it\\'s'", "sum": "1 + 2",
         "two": ["'", {"a": 1}], "commented": "x", "last": 0})"));
-    EXPECT_EQ(default_arguments(SnippetFile("function(odd='caf\xe9') []").path())["odd"], "caf\uFFFD");
+    EXPECT_EQ(default_arguments(SnippetFile("function(odd='ab\xe9') []").path())["odd"], "ab\uFFFD");
 }
 
 TEST(JobArguments, FunctionsAreRecognisedByTheirText) {

@@ -236,11 +236,11 @@ def _latency(tables: dict[str, Result]) -> list[Chart]:
 
 def _critical_path(tables: dict[str, Result], kinds: dict[str, str]) -> list[Chart]:
     """Return the chart of the nodes of the critical path; each begins where the one before ends."""
-    *rows, whole = rows_of(tables, "critical-path") or [None]
-    shown = sorted((row for row in rows if row["Share (%)"] >= 1), key=lambda row: row["Until (ns)"])[
+    rows = rows_of(tables, "critical-path")
+    shown = sorted((row for row in rows[:-1] if row["Share (%)"] >= 1), key=lambda row: row["Until (ns)"])[
         :MAX_BARS
     ]
-    if whole is None or not shown:
+    if not shown:
         return []
     bars = [
         Bar(
@@ -252,7 +252,7 @@ def _critical_path(tables: dict[str, Result], kinds: dict[str, str]) -> list[Cha
         for row in shown
     ]
     caption = (
-        f"Longest chain of nodes of which each needs the one before: {time_text(whole['Time (ns)'])} on the host in "
+        f"Longest chain of nodes of which each needs the one before: {time_text(rows[-1]['Time (ns)'])} on the host in "
         "the median of the later events. Only faster nodes of the chain make an event on idle cores faster."
     )
     return [Chart("Critical path", caption, bar_chart(bars, "nodes of the critical path"))]

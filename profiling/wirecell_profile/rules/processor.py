@@ -68,22 +68,18 @@ def file_waits(scope: Scope, _: Limits) -> Found:
 
 def first_event(scope: Scope, _: Limits) -> Found:
     """Find first events that take much longer than the median of the others of their process."""
-    rows = [row for row in events(scope).records() if row["Process"] is not None]
     hits = []
-    for first in (row for row in rows if row["Kind"] == FIRST):
-        later = [
-            row["Latency (ns)"]
-            for row in rows
-            if row["Kind"] == STEADY and row["Process"] == first["Process"]
-        ]
-        if len(later) >= LEAST_EVENTS and first["Latency (ns)"] > FIRST_FACTOR * np.median(later):
-            usual = float(np.median(later))
-            note = (
-                f"{first['Latency (ns)'] / 1e6:,.1f} ms, median of {len(later)} others {usual / 1e6:,.1f} ms"
-            )
-            hits.append(
-                Hit(first["Start (ns)"], int(first["Latency (ns)"] - usual), "first event", note=note)
-            )
+    latencies: dict[str, list[int]] = {}
+    rows = [row[:5] for row in events(scope).rows]  # event, process, kind, start, latency
+    for _, process, kind, _, latency in rows:
+        if kind == STEADY and process is not None:  # the row of the median has none
+            latencies.setdefault(process, []).append(latency)
+    for _, process, kind, start, latency in rows:
+        later = latencies.get(process, [])
+        usual = float(np.median(later)) if len(later) >= LEAST_EVENTS else float(latency or 0)
+        if kind == FIRST and latency > FIRST_FACTOR * usual:
+            note = f"{latency / 1e6:,.1f} ms, median of {len(later)} others {usual / 1e6:,.1f} ms"
+            hits.append(Hit(start, int(latency - usual), "first event", note=note))
     return Found(hits)
 
 
