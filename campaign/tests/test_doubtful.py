@@ -153,3 +153,20 @@ def test_the_summary_names_outliers(bench: Bench, cluster_address: str, capsys) 
     assert "outliers: f002.npz: " in capsys.readouterr().err
     assert cli.main(["summary", str(bench.output)]) == 0
     assert "outliers: f002.npz: 37 times the bytes of an event\n" in capsys.readouterr().out
+
+
+def test_detector_files_that_changed_are_named(bench: Bench, cluster_address: str, capsys) -> None:
+    """The records have the checksums of all files that the program read."""
+    bench.make(3)
+    assert bench.run("--cluster", cluster_address) == 0
+    for index in range(3):
+        path = bench.output / f".campaign/records/f00{index}.npz.json"
+        record = json.loads(path.read_text())
+        files = [{"path": "/d/wires", "sha256": "a"}, {"path": "/d/field", "sha256": "b" if index else "c"}]
+        record["timing"]["provenance"] = {"files": files}
+        path.write_text(json.dumps(record))
+    assert bench.run("--cluster", cluster_address) == 0
+    assert cli.main(["summary", str(bench.output)]) == 0
+    said = capsys.readouterr()
+    assert said.err.splitlines()[-1] == "outputs were made with different contents of: /d/field"
+    assert "outputs were made with different contents of: /d/field\n" in said.out

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import sys
 
-from . import input_list, lock, outliers, ownership, report, resume, settings
+from . import input_list, lock, outliers, ownership, report, resume, settings, summary
 from .cluster import connected, job_script
 from .dispatch import Dispatcher, Outcomes
 from .engine import Engine
@@ -208,6 +208,8 @@ def finish(options: RunOptions, layout: Layout, outcomes: Outcomes, status: int,
             f"to read them: wirecell-campaign status {layout.root}",
             file=sys.stderr,
         )
+    if changed := summary.changed_files(now.records):
+        print(f"{summary.CHANGED}: {shortened(changed)}", file=sys.stderr)
     if strange := outliers.find(now.records):
         print(f"outliers: {outliers.as_line(strange)}", file=sys.stderr)
     left = total - len(outcomes.done) - len(outcomes.failed)

@@ -10,10 +10,11 @@ from wirecell_profile.output import Result, as_table, columns
 
 from . import input_warnings, outliers
 from .layout import SUMMARY, SUMMARY_TEXT, Layout, write_json, write_whole
-from .progress import counted, duration
+from .progress import counted, duration, shortened
 
 SCHEMA = "spng-campaign-summary-1"
 MS = 1e6  # ns
+CHANGED = "outputs were made with different contents of"
 
 
 def make(records: dict[str, dict], failures: list[dict]) -> dict:
@@ -51,9 +52,19 @@ def make(records: dict[str, dict], failures: list[dict]) -> dict:
             for name, host in sorted(hosts.items())
         },
         "outliers": outliers.find(records),
+        "changed_files": changed_files(records),
         "warnings": {name: lines for name, record in records.items() if (lines := record.get("warnings"))},
         "failed": [{"name": one["name"], "block": one["block"]} for one in failures],
     }
+
+
+def changed_files(records: dict[str, dict]) -> list[str]:
+    """Return the detector and network files of which outputs were made with more than one content."""
+    seen: dict[str, set[str]] = {}
+    for record in records.values():
+        for file in record["timing"].get("provenance", {}).get("files", []):
+            seen.setdefault(file["path"], set()).add(file["sha256"])
+    return sorted(path for path, checksums in seen.items() if len(checksums) > 1)
 
 
 def statistics(values: Sequence[float]) -> dict[str, float]:
@@ -82,6 +93,8 @@ def as_text(summary: dict) -> str:
         )
     if summary["later_attempts"]:
         lines.append(f"{summary['later_attempts']} files needed more than one attempt")
+    if summary["changed_files"]:
+        lines.append(f"{CHANGED}: {shortened(summary['changed_files'])}")
     if summary["outliers"]:
         lines.append(f"outliers: {outliers.as_line(summary['outliers'])}")
     if summary["nodes"]:
