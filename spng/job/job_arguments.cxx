@@ -144,8 +144,7 @@ std::vector<Parameter> parameters_of(const std::filesystem::path& file) {
 
 std::string trimmed(const std::string& text) {
     const auto first = text.find_first_not_of(" \t\r\n");
-    return first == std::string::npos ? ""
-                                      : text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1);
+    return first == std::string::npos ? "" : text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1);
 }
 
 std::string jsonnet_structure(std::string text) {
