@@ -256,6 +256,7 @@ def test_existing_builds(repository: Path, capsys: pytest.CaptureFixture) -> Non
         (("", "slow"), "no commit ''"),
         (("fast", "slow^{tree}"), "no commit 'slow^{tree}'"),
         (("fast", "slow", "--repository", "/"), "git rev-parse failed"),
+        (("fast", "slow", "--folder", "/dev/null/x"), "cannot make the folder"),
         (("fast",), "two sides are needed"),
         (("fast", "slow", "--runs", "1"), "too few runs"),
         (("fast", "slow", "--events", "3"), "the job names one"),

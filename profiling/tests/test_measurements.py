@@ -124,6 +124,7 @@ def test_conditions(tmp_path: Path) -> None:
     ("a", "b", "told"),
     [
         ({"model": "default"}, {}, []),
+        ({"model": "'default'"}, {}, []),  # of --tla-code
         ({}, {"tpcid": "0", "batch": "true"}, []),  # texts of -A; their defaults are a number and a boolean
         ({"model": "none"}, {}, ["argument model: A none, B default"]),
         ({"model": "none"}, {"model": "default"}, ["argument model: A none, B default"]),

@@ -33,7 +33,7 @@ from ..compare.branch_builds import Build, built, commit_of, git, given_build, t
 from ..compare.comparison import compare
 from ..compare.measurements import WHOLE_EVENT, Run
 from ..compare.readers import read_runs
-from ..errors import ProfileError, UsageError
+from ..errors import ProfileError, UsageError, system_error
 from ..output import write
 from ..output_file import output_file
 from ..units import short_time
@@ -126,7 +126,10 @@ def compare_branches(arguments: argparse.Namespace) -> int:
         raise UsageError("too few runs", "--runs", str(arguments.runs), "2 or more, better 12")
     repository = Path(git(arguments.repository, "rev-parse", "--show-toplevel"))
     folder = (arguments.folder or repository / "out" / "compare-branches").resolve()
-    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise system_error("cannot make the folder", folder, error) from None
     builds = both_builds(arguments, repository, folder)
     job = full_job(arguments, repository, folder)
     further = [shlex.split(arguments.job_a), shlex.split(arguments.job_b)]

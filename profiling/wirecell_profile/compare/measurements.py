@@ -204,9 +204,12 @@ def argument_defaults(settings: dict) -> dict[str, str]:
 
 
 def _arguments(values: dict, settings: dict) -> dict[str, object]:
-    """Name arguments as conditions, except outputs and those whose effective value is a setting."""
+    """Name arguments as conditions, except outputs and those whose effective value is a setting.
+
+    Texts lose the quotes that --tla-code needs.
+    """
     return {
-        f"argument {name}": value
+        f"argument {name}": value.strip("'\"") if isinstance(value, str) else value
         for name, value in values.items()
         if name not in OUTPUT_ARGUMENTS and name not in settings
     }
