@@ -243,6 +243,17 @@ def test_runs_that_were_not_interleaved_are_noted() -> None:
     assert not any("drift" in note for note in compare([a[0], b[1]], [a[1], b[0]], QUICK).notes)
 
 
+def test_defaults_that_changed_are_noted() -> None:
+    """Of arguments that were not given; a given one is compared as a condition."""
+    a, b = synthetic([1.0, 2.0], None, "", **{"argument b": "1"}), synthetic([1.0, 2.0], None, "")
+    a.defaults = {"argument a": "1", "argument b": "1", "argument c": "1"}
+    b.defaults = {"argument a": "2", "argument b": "1", "argument c": "1"}
+    assert compare([a], [b], QUICK).notes == ["the default of argument a differs: A 1, B 2"]
+    b.defaults["argument b"] = "2"
+    with pytest.raises(UsageError, match="argument b: A 1, B 2"):
+        compare([a], [b], QUICK)
+
+
 def test_self_check_tells_of_an_unsteady_machine(recorded: list[Run]) -> None:
     assert equal_code.self_check(recorded, QUICK) == []
     assert [row.node for row in equal_code.self_check(unsteady(recorded), QUICK)] == [NODE]

@@ -178,6 +178,11 @@ def notes_on(a: list[Run], b: list[Run]) -> list[str]:
             "all runs of one side came before those of the other: a drift of the machine would look like a "
             "difference. Alternate the runs (as wirecell-profile compare-branches does)"
         )
+    given = {name for run in [*a, *b] for name in run.conditions}
+    for name in sorted(a[0].defaults.keys() & b[0].defaults.keys() - given):
+        values = a[0].defaults[name], b[0].defaults[name]
+        if values[0] != values[1]:
+            notes.append(f"the default of {name} differs: A {values[0]}, B {values[1]}")
     dirty = [name for name, runs in (("A", a), ("B", b)) if runs[0].commit.endswith("-dirty")]
     if dirty:
         notes.append(f"built with changes that are not committed: {', '.join(dirty)}")

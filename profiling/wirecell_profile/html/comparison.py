@@ -129,7 +129,8 @@ def _forest_row(svg: Element, row: TimeRow, middle: float, x: Callable[[float], 
         )
         add(svg, "polygon", title=interval, points=points, fill=colour)
         anchor = "end" if out > 0 else "start"
-        text(svg, at - 8 * out, middle + 4, f"{row.ratio:.3g}", fill=colour, text_anchor=anchor)
+        halo = {"stroke": "#fff", "stroke_width": 5, "paint_order": "stroke"}  # the interval runs behind it
+        text(svg, at - 8 * out, middle + 4, f"{row.ratio:.3g}", fill=colour, text_anchor=anchor, **halo)
     else:
         add(svg, "circle", title=interval, cx=at, cy=middle, r=4, fill=colour)
     weight = 600 if row.node == WHOLE_EVENT else 400
