@@ -108,11 +108,9 @@ CASES: dict[str, tuple[Callable[[Path], None], str | None]] = {
     # values
     "blob": (sql("UPDATE SPNG_CALL SET rss = x'ff00'"), "SPNG_CALL.rss: blob in row 1\n  expected: integer"),
     "blob-id": (sql("UPDATE NVTX_EVENTS SET textId = x'00' WHERE rowid = 9"), "textId: blob in row 9"),
-    "blob-text": (sql("UPDATE NVTX_EVENTS SET text = x'00'"), "NVTX_EVENTS.text: blob in row 1"),
-    "blob-name": (
-        sql("UPDATE StringIds SET value = x'00'"),
-        "StringIds: (1, b'\\x00')\n  expected: id: int, value: str",
-    ),
+    "blob-text": (sql("UPDATE NVTX_EVENTS SET text = CAST(text AS BLOB) || x'e900'"), None),
+    "blob-name": (sql("UPDATE StringIds SET value = CAST(value AS BLOB) || x'f09f9a'"), None),
+    "blob-notes": (sql("UPDATE SPNG_RUN SET key = CAST(key AS BLOB), value = CAST(value AS BLOB)"), None),
     "long-id": (sql(f"UPDATE StringIds SET id = {LONG}"), "seen:     StringIds: ('xxx"),
     "blob-real": (sql("UPDATE SPNG_SAMPLE SET value = x'00'"), "SPNG_SAMPLE.value: blob in row 1"),
     "fraction": (sql("UPDATE NVTX_EVENTS SET start = start + 0.7"), "NVTX_EVENTS.start: real in row 1"),
@@ -148,7 +146,21 @@ CASES: dict[str, tuple[Callable[[Path], None], str | None]] = {
     "negative": (sql("UPDATE NVTX_EVENTS SET end = start - 5 WHERE text = 'registered'"), None),
     "no-strings": (sql("DELETE FROM StringIds"), None),
     "string-twice": (sql("INSERT INTO StringIds SELECT id, 'again' FROM StringIds"), None),
-    "not-utf-8": (sql("UPDATE NVTX_EVENTS SET text = CAST(x'ff1b' AS TEXT)"), "Could not decode to UTF-8"),
+    "not-utf-8": (
+        sql(
+            *(
+                f"UPDATE {table} SET {column} = CAST(CAST({column} AS BLOB) || x'{damage}' AS TEXT)"
+                for table, column in EVERY_NAME
+                for damage in ("ff1b", "eda080", "f09f9a", "00", "c0af")  # surrogate, cut, NUL, overlong
+            )
+        ),
+        None,
+    ),
+    "utf-16": (sql("UPDATE StringIds SET value = CAST(x'fffe61003fd8' AS TEXT)"), None),
+    "not-utf-8-schema": (
+        in_schema("SPNG_MSG", "('table', CAST(x'7fe9' AS TEXT), 'x', 2, CAST(x'6372e9617465' AS TEXT))"),
+        "the profile is damaged",
+    ),
     "long-names": (sql(f"UPDATE StringIds SET value = value || {LONG}"), None),
     "no-epoch": (
         sql(f"UPDATE TARGET_INFO_SESSION_START_TIME SET utcEpochNs = {2**62}"),

@@ -5,7 +5,10 @@ from __future__ import annotations
 
 import csv
 import io
+import json
+import os
 import shutil
+import subprocess
 import sys
 from pathlib import Path
 
@@ -14,7 +17,9 @@ from chromium import dump, marks, needs_chromium
 from hostile_profile import COMMANDS, EVERY_NAME, EVIL, SPELLED, sql
 from page_policy import HOSTILE_NAME, assert_policy, attacked
 from wirecell_profile.cli import main
+from wirecell_profile.model.profile import Profile
 from wirecell_profile.output import MAX_WHOLE, cut_apart
+from wirecell_profile.path_names import shell_word
 from wirecell_profile.terminal import visible_output
 
 
@@ -49,7 +54,54 @@ def test_a_text_that_the_terminal_cannot_encode(monkeypatch: pytest.MonkeyPatch)
     with visible_output():
         print("\udcff \u00b5s")
     stream.seek(0)
-    assert stream.read() == "\\udcff \\xb5s\n"
+    assert stream.read() == "\\xff \\xb5s\n"
+
+
+RUN_ALL = """
+import sys
+from hostile_profile import COMMANDS
+from wirecell_profile.cli import main
+profile, folder, honest = sys.argv[1:]
+for line in (*COMMANDS, "html {f}", "trace {f}", "export {f} -f hdf5 -t summary_nodes", "merge {f} {h} -o {o}/m.sqlite"):
+    if main([word.format(f=profile, o=folder, h=honest) for word in line.split()]):
+        sys.exit(f"failed: {line}")
+sys.exit(main(["summary", folder]))
+"""
+
+
+@pytest.mark.parametrize("locale", ["C.UTF-8", "C"])
+def test_paths_of_any_bytes(honest: Path, tmp_path: Path, locale: str) -> None:
+    """All commands, in a locale of UTF-8 and in one of ASCII; pages and JSON are valid UTF-8."""
+    folder = os.fsencode(tmp_path) + b"/d\xff"
+    os.mkdir(folder)
+    profile = os.path.join(folder, b"p\xe9 \xc3\xa9.sqlite")
+    shutil.copy(os.fsencode(honest), profile)
+    environment = {"LC_ALL": locale, "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    done = subprocess.run(
+        [sys.executable, "-c", RUN_ALL, profile, folder, honest],
+        env=environment | {"PYTHONPATH": os.pathsep.join(sys.path)},
+        capture_output=True,
+        check=False,
+    )
+    e_acute = "é" if locale == "C.UTF-8" else r"\xc3\xa9"
+    errors = done.stderr.decode()
+    assert done.returncode == 1 and f"where:    {tmp_path}/d\\xff\n" in errors, errors
+    assert f"/d\\xff/p\\xe9 {e_acute}.html: " in done.stdout.decode()
+    spelled = "p\\xe9 é.sqlite"
+    page = Path(os.fsdecode(folder), "page.html").read_text(encoding="utf-8")
+    assert spelled in page
+    trace = json.loads(Path(os.fsdecode(folder), "trace.json").read_text(encoding="utf-8"))
+    assert trace["otherData"]["file"] == spelled
+    with Profile.open(os.fsdecode(folder + b"/merged.sqlite")) as merged:
+        assert merged.manifest["merged_from"] == f"{spelled}, honest.sqlite"
+
+
+def test_words_of_a_shell(tmp_path: Path) -> None:
+    """Commands in findings and pages name the file as bash reads it."""
+    for name in (b"plain", b"a b", b"it's", b"p\xe9", b"p\xe9'\\ \xc3\xa9", "é".encode()):
+        line = f"printf %s {shell_word(os.fsdecode(name))}"
+        shown = subprocess.run(["bash", "-c", line], stdout=subprocess.PIPE, check=True)
+        assert shown.stdout == name
 
 
 @pytest.fixture(scope="module")

@@ -12,6 +12,9 @@ from typing import TextIO, cast
 # C0, DEL and C1; marks that reverse the direction of text.
 HIDDEN = {code: f"\\x{code:02x}" for code in (*range(0x20), *range(0x7F, 0xA0))}
 HIDDEN |= {code: f"\\u{code:04x}" for code in (*range(0x202A, 0x202F), *range(0x2066, 0x206A))}
+HIDDEN |= {
+    0xDC00 + byte: f"\\x{byte:02x}" for byte in range(0x80, 0x100)
+}  # bytes of paths that are not UTF-8
 HIDDEN |= {ord("\n"): "\\n", ord("\r"): "\\r", ord("\t"): "\\t"}
 HIDDEN_IN_LINES = {code: shown for code, shown in HIDDEN.items() if code != ord("\n")}
 

@@ -50,7 +50,7 @@ def run(arguments: argparse.Namespace) -> int:
         names = chosen(arguments.table, tables, "--table", "table", "--list shows all; raw_NAME needs --raw")
         made, missing = scope.make_all({name: tables[name] for name in names})
         if not arguments.table:  # nobody asked for them
-            lacking = f"{profile.path.name} does not contain "
+            lacking = f"{profile.name} does not contain "
             data = f"{lacking}their data (--table NAME names them)"
             missing = {name: data if why.startswith(lacking) else why for name, why in missing.items()}
         told = missing_text(missing, profile.recorded_parts, "SKIPPED ")

@@ -74,7 +74,7 @@ def run(arguments: argparse.Namespace) -> int:
     with Profile.open(arguments.file) as profile:
         scope = selection.Scope(profile, selection.from_arguments(arguments))
         if arguments.format == "svg":
-            title = f"Memory, {arguments.file.name}"
+            title = f"Memory, {profile.name}"
             write(draw(memory_use.all_series(scope), find_window(scope), title), arguments.output)
             return 0
         made, missing = scope.make_all({name: TABLES[name][1] for name in names})

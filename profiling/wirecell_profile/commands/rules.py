@@ -16,6 +16,7 @@ from ..errors import UsageError
 from ..model import selection
 from ..model.profile import Profile
 from ..output import Result, as_table, columns, json_text, missing_text, write
+from ..path_names import readable
 from ..rules import Limits, Rule, all_rules
 from ..rules.findings import Finding, Findings, find_all
 from ..terminal import visible
@@ -89,7 +90,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.format == "json":
         body = _as_json(findings, recorded)
     elif arguments.format == "junit":
-        body = junit([(f"rules on {arguments.file.name}", recorded, _checks(findings, failed))])
+        body = junit([(f"rules on {readable(arguments.file.name)}", recorded, _checks(findings, failed))])
     else:
         body = (_as_markdown if arguments.format == "markdown" else _as_text)(findings, recorded)
     write(body, arguments.output)

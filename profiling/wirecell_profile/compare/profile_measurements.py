@@ -23,6 +23,7 @@ from ..model.nodes import NodeProjection
 from ..model.profile import Profile
 from ..model.projection import Projection, union_length
 from ..model.table import NULL
+from ..path_names import readable
 from .measurements import EventTable, Run, argument_defaults, setting_conditions, to_strings
 
 # Keys of the recorder's manifest that must be equal -> their names in messages.
@@ -74,11 +75,11 @@ def _nothing_to_measure(profile: Profile, of_nodes: bool) -> MissingData:
     """Make the error for a file without a whole event."""
     if of_nodes and len(profile.job_events):
         return MissingData(
-            f"every event in {profile.path.name} is cut",
+            f"every event in {profile.name} is cut",
             hint="record whole events, for example with --profile-events",
         )
     return MissingData(
-        f"{profile.path.name} has no range with the index of its event", hint="record with a newer build"
+        f"{profile.name} has no range with the index of its event", hint="record with a newer build"
     )
 
 
@@ -159,7 +160,7 @@ def _run(profile: Profile, projection: Projection, rows: Rows, of_nodes: bool) -
     times, counts = table.finish()
     settings = _settings(profile)
     return Run(
-        str(profile.path),
+        readable(profile.path),
         _time_of(profile),
         profile.manifest.get("commit", ""),
         to_strings(_conditions(profile, len(table.events)) | setting_conditions(settings)),

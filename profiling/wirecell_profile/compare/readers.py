@@ -8,6 +8,7 @@ import json
 from pathlib import Path
 
 from ..errors import ProfileError, UsageError, system_error
+from ..path_names import readable
 from .measurements import SCHEMA, TIMING_SCHEMA, Run, read_timing
 from .profile_measurements import read_profile
 
@@ -44,7 +45,7 @@ def read_runs(path: Path) -> list[Run]:
     if path.suffix in PROFILE_ENDINGS:
         return read_profile(path)
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))
+        data = json.loads(path.read_text(encoding="utf-8", errors="replace"))
     except OSError as error:
         raise system_error("cannot read", path, error) from None
     except (ValueError, RecursionError) as error:
@@ -52,7 +53,7 @@ def read_runs(path: Path) -> list[Run]:
     schema = data.get("schema") if isinstance(data, dict) else None
     try:
         if schema == TIMING_SCHEMA:
-            return [read_timing(data, str(path))]
+            return [read_timing(data, readable(path))]
         if schema == SCHEMA:
             return [Run.from_json(run) for run in data["runs"]]
     except (KeyError, TypeError, AttributeError) as error:

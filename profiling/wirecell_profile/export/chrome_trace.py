@@ -65,7 +65,7 @@ def trace(scope: Scope) -> Iterator[str]:
 
 def _about(scope: Scope) -> dict[str, str]:
     profile = scope.profile
-    return {"file": profile.path.name, "schema": profile.schema_version} | dict(profile.manifest)
+    return {"file": profile.name, "schema": profile.schema_version} | dict(profile.manifest)
 
 
 def _names(scope: Scope) -> Iterator[str]:

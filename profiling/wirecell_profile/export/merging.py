@@ -131,7 +131,7 @@ def open_source(path: Path) -> Source:
 def align_times(sources: list[Source]) -> list[str]:
     """Shift all times to the start of the earliest session, if all files have their start."""
     known = [(source, source.start) for source in sources if source.start is not None]
-    silent = [source.path.name for source in sources if source.start is None]
+    silent = [source.profile.name for source in sources if source.start is None]
     if silent:
         return [f"times are not aligned: {', '.join(silent)} has no start of the session"]
     first = min(start for _, start in known)
@@ -152,7 +152,7 @@ def separate_processes(sources: list[Source]) -> list[str]:
                 raise ProfileError("too many files have processes with equal ids", str(source.path))
         if source.vm:
             notes.append(
-                f"{source.path.name}: its process ids occur in another file; its VM id is raised by {source.vm}"
+                f"{source.profile.name}: its process ids occur in another file; its VM id is raised by {source.vm}"
             )
         taken |= {process + (source.vm << (VM_SHIFT - THREAD_BITS)) for process in own}
     return notes
@@ -196,7 +196,7 @@ def separate_devices(sources: list[Source]) -> list[str]:
         changed = {old: new for old, new in source.devices.items() if old != new}
         if changed:
             notes.append(
-                f"{source.path.name}: "
+                f"{source.profile.name}: "
                 + ", ".join(f"device {old} is device {new}" for old, new in sorted(changed.items()))
             )
     return notes
@@ -218,7 +218,7 @@ def name_sources(sources: list[Source]) -> None:
     """Set the titles of the files."""
     pids = [source.profile.manifest.get("process", "") for source in sources]
     for source, pid in zip(sources, pids):
-        source.title = pid if pid and pids.count(pid) == 1 else source.path.name
+        source.title = pid if pid and pids.count(pid) == 1 else source.profile.name
 
 
 def write_strings(joined: sqlite3.Connection, sources: list[Source]) -> None:
@@ -328,7 +328,7 @@ def write_manifest(joined: sqlite3.Connection, sources: list[Source]) -> None:
         joined.execute("INSERT INTO SPNG_RUN VALUES (?, ?)", (key, merged))
     joined.execute(
         "INSERT OR REPLACE INTO SPNG_RUN VALUES ('merged_from', ?)",
-        (", ".join(source.path.name for source in sources),),
+        (", ".join(source.profile.name for source in sources),),
     )
 
 

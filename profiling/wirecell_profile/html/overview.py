@@ -55,9 +55,9 @@ def title(profile: Profile) -> str:
     line = profile.manifest.get("command_line") or profile.capture.get("PROCESS_0:COMMAND")
     job = Path(profile.manifest.get("configuration_file", "")).name
     if job:
-        return f"Profile of wire-cell {job}, {profile.path.name}"
+        return f"Profile of wire-cell {job}, {profile.name}"
     program = _program(line or "")
-    return f"Profile of {program}, {profile.path.name}" if program else f"Profile {profile.path.name}"
+    return f"Profile of {program}, {profile.name}" if program else f"Profile {profile.name}"
 
 
 def _program(line: str) -> str:

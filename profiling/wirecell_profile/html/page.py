@@ -6,12 +6,11 @@ The page is self-contained. Data that the file lacks are listed as missing, neve
 
 from __future__ import annotations
 
-import shlex
-
 from ..model.selection import Scope
 from ..model.window import find_window
 from ..output import by_reason
 from ..palette import PALETTE
+from ..path_names import shell_word
 from ..rules import Limits, all_rules
 from ..rules.findings import find_all
 from ..tables.sections import SECTIONS
@@ -46,7 +45,7 @@ def html_page(scope: Scope) -> str:
         title=overview.title(scope.profile),
         subtitle=overview.subtitle(scope, window),
         tiles=overview.tiles(scope, window, tables),
-        file=shlex.quote(scope.profile.path.name),
+        file=shell_word(scope.profile.path.name),
         timeline=timeline,
         legend=_legend(timeline),
         charts=overview.charts(scope, window, tables),

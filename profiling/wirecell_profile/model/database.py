@@ -5,10 +5,12 @@ keep this program busy for ever."""
 from __future__ import annotations
 
 import errno
+import os
 import sqlite3
 import stat
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TypeVar, overload
 from urllib.parse import quote
@@ -26,6 +28,12 @@ STEPS_PER_BYTE, FREE_STEPS = 20, 10_000_000
 STEPS_AT_ONCE = 100_000
 MIN_VALUE = 1 << 20  # bytes that a value may always have; larger values must fit the file
 MAX_VALUE = 2**31 - 1  # as SQLite counts the bytes of a value
+UTF8 = partial(str, encoding="utf-8", errors="replace")
+
+
+def as_text(value: object) -> object:
+    """Return a blob as text, with bytes that are not UTF-8 replaced; any other value as it is."""
+    return UTF8(value) if isinstance(value, bytes) else value
 
 
 def quoted(name: str) -> str:
@@ -43,10 +51,11 @@ class Database:
         real = path.resolve()
         # SQLite writes files beside one with a write-ahead log, unless the caller says that nothing changes it.
         unchanged = header.endswith(WAL) and not Path(f"{real}-wal").exists()
-        uri = f"file:{quote(str(real))}?mode=ro" + ("&immutable=1" if unchanged else "")
+        uri = f"file:{quote(os.fsencode(real))}?mode=ro" + ("&immutable=1" if unchanged else "")
         self._steps = 0
         self._max_steps = FREE_STEPS + STEPS_PER_BYTE * size
         self._connection = sqlite3.connect(uri, uri=True)
+        self._connection.text_factory = UTF8  # texts of other programs may be in any encoding
         self._connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, min(max(size, MIN_VALUE), MAX_VALUE))
         self._connection.set_progress_handler(self._is_endless, STEPS_AT_ONCE)
         for pragma in ("trusted_schema = OFF", "query_only = ON"):
@@ -73,7 +82,10 @@ class Database:
         self._steps = 0
         try:
             yield
-        except sqlite3.Error as error:
+        except (
+            sqlite3.Error,
+            UnicodeError,
+        ) as error:  # the latter: in the text of an error, or a name of the schema
             if self._steps > self._max_steps:
                 raise self.damaged(
                     f"more than {self._max_steps:,} steps of SQLite in one table",

@@ -65,7 +65,7 @@ def read_node_calls(profile: NodeSource) -> NodeCalls:
     rows = np.flatnonzero(is_node_call(ranges))
     if not len(rows):
         raise MissingData(
-            f"{profile.path.name} does not contain node calls",
+            f"{profile.name} does not contain node calls",
             seen=f"no range Type:instance in the NVTX domain {NODE_DOMAIN}",
             hint="record with a build configured --with-nvtx",
         )

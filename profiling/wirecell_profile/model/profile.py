@@ -16,8 +16,9 @@ from typing import Literal, TypeVar, overload
 import numpy as np
 
 from ..errors import MissingData, ProfileError
+from ..path_names import readable
 from . import events, identity, job_events, nodes
-from .database import Database
+from .database import Database, as_text
 from .table import NULL, Table
 
 Value = TypeVar("Value")
@@ -116,6 +117,7 @@ class Profile:
 
     def __init__(self, database: Database) -> None:
         self.path = database.path
+        self.name = readable(database.path.name)
         self.database = database
         kinds = dict(database.read(KINDS))
         if len(kinds) > MAX_TABLES:
@@ -203,7 +205,7 @@ class Profile:
         """Make the error for data that the file lacks."""
         what = " or ".join(dict.fromkeys(CONTENTS.get(name, name) for name in names))
         return MissingData(
-            f"{self.path.name} does not contain {what}",
+            f"{self.name} does not contain {what}",
             seen=f"no rows in {', '.join(names)}",
             recorded=self.recorded_parts,
         )
@@ -228,8 +230,10 @@ class Profile:
         found = {}
         for row in self.database.read(table.query(key, value)):
             one, other = row
-            if values is str and isinstance(other, (int, float)):
-                other = str(other)
+            if values is str:
+                other = str(other) if isinstance(other, (int, float)) else as_text(other)
+            if keys is str:
+                one = as_text(one)
             if isinstance(one, keys) and isinstance(other, values):
                 found[one] = other
             elif None not in row:

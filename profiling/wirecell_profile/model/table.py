@@ -18,7 +18,7 @@ from typing import Protocol
 import numpy as np
 
 from ..errors import MissingData, ProfileError
-from .database import Database, quoted
+from .database import Database, as_text, quoted
 from .grouping import group
 
 NULL = int(np.iinfo(np.int64).min)
@@ -237,7 +237,7 @@ class Table:
         return found
 
     def text_column(self, column: str) -> Labels:
-        """Return a text column. Integers in it are ids of StringIds.
+        """Return a text column. Integers in it are ids of StringIds; a blob is a text.
 
         Raise ProfileError for other values.
         """
@@ -246,9 +246,11 @@ class Table:
         found = self._database.read(self.query(column), lambda rows: label(map(itemgetter(0), rows)))
         if all(isinstance(name, str) for name in found.names):
             return found
-        if not all(isinstance(name, (str, int)) for name in found.names):
-            raise self._wrong([column], ("text", "integer"))
-        names = [name if isinstance(name, str) else self._strings.get(name, "") for name in found.names]
+        names = [
+            self._strings.get(name, "") if isinstance(name, int) else as_text(name) for name in found.names
+        ]
+        if not all(isinstance(name, str) for name in names):
+            raise self._wrong([column], ("text", "blob", "integer"))
         return Labels(found.codes, names).map(str)
 
     def strings(self, column: str) -> Labels:
@@ -270,6 +272,7 @@ class TableSource(Protocol):
     """The part of a Profile that the readers of its tables use."""
 
     path: Path
+    name: str  # of the file, as text
 
     @property
     def event_types(self) -> dict[str, int]:

@@ -43,7 +43,7 @@ def find_window(scope: Scope) -> Window:
         end = end if last is None else min(end, last)
         what += ", within --time"
     if end <= start:
-        raise UsageError("no part of the run is in this part of the profile", scope.profile.path.name)
+        raise UsageError("no part of the run is in this part of the profile", scope.profile.name)
     return Window(start, end, what)
 
 
@@ -82,5 +82,5 @@ def _chosen(scope: Scope) -> list:
 
 def _ends(sets: list, scope: Scope) -> tuple[int, int]:
     if not sets:
-        raise UsageError("this part of the profile is empty", scope.profile.path.name)
+        raise UsageError("this part of the profile is empty", scope.profile.name)
     return min(int(np.min(events.start)) for events in sets), max(int(np.max(events.end)) for events in sets)

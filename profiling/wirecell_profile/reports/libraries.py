@@ -40,7 +40,7 @@ def library_sum(scope: Scope, _: frozenset[str], library: str, domain: str, tabl
         calls = read_host_calls(scope.profile, table)
         return sum_by_name(calls.take(scope.host_rows(calls)))
     raise MissingData(
-        f"{scope.profile.path.name} does not contain ranges of {library}",
+        f"{scope.profile.name} does not contain ranges of {library}",
         seen=f"no range in an NVTX domain {library}",
     )
 

@@ -21,7 +21,7 @@ def chosen_ranges(scope: Scope, *styles: int) -> Ranges:
     ranges = scope.profile.ranges
     if not np.isin(ranges.style, styles).any():
         names = " or ".join(STYLES[style] for style in styles)
-        raise MissingData(f"{scope.profile.path.name} does not contain NVTX ranges of style {names}")
+        raise MissingData(f"{scope.profile.name} does not contain NVTX ranges of style {names}")
     chosen = ranges.take(scope.range_rows)
     return chosen.take(np.isin(chosen.style, styles))
 

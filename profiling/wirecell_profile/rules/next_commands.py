@@ -11,6 +11,7 @@ import numpy as np
 from ..model.events import KERNEL, START_END
 from ..model.profile import Profile
 from ..model.selection import Scope
+from ..path_names import shell_word
 from . import Hit
 from .source_search import Sources
 
@@ -67,13 +68,13 @@ def import_of_source(scope: Scope, kernel_row: int, sources: Sources | None) -> 
     if kernel_row < 0 or sources is None:
         return ""
     folder = sources.kernel_folder(scope.profile.operations.name.text(kernel_row))
-    return f"--set full --import-source yes --source-folders {shlex.quote(str(folder))} " if folder else ""
+    return f"--set full --import-source yes --source-folders {shell_word(folder)} " if folder else ""
 
 
 def next_commands(scope: Scope, tool: str, hit: Hit, sources: Sources | None = None) -> list[str]:
     """Return the command lines for a rule's `next_tool`, the most useful first."""
     run = program(scope.profile)
-    file, kernel = shlex.quote(scope.profile.path.name), hit.kernel_row
+    file, kernel = shell_word(scope.profile.path.name), hit.kernel_row
     range_filter = nvtx_filter(scope, hit.range_row)
     ncu = " ".join(["ncu", *range_filter, *kernel_filter(scope, kernel, hit.range_row)])
     replay = f"{import_of_source(scope, kernel, sources)}--replay-mode kernel --cache-control none"

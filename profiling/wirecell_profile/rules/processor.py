@@ -26,7 +26,7 @@ def node_waits(scope: Scope, limits: Limits) -> Found:
     """Find node calls, except those of sources and sinks, whose thread did not run for a large part of their own time."""
     calls = scope.profile.node_calls
     if not (calls.cpu != NULL).any():
-        raise MissingData(f"{scope.profile.path.name} does not contain the processor time of node calls")
+        raise MissingData(f"{scope.profile.name} does not contain the processor time of node calls")
     nesting = nest((calls.start, calls.end, calls.thread))
     ran = np.where(calls.cpu == NULL, calls.duration, calls.cpu)
     own, inner = ran.copy(), np.flatnonzero(nesting.parent >= 0)
@@ -87,7 +87,7 @@ def idle_cores(scope: Scope, _: Limits) -> Found:
     """Find runs on the CPU during which cores had nothing to do."""
     profile = scope.profile
     if (device := profile.manifest.get("device", "cpu")) != "cpu":
-        raise MissingData(f"the job of {profile.path.name} runs on {device}, so its cores may be idle")
+        raise MissingData(f"the job of {profile.name} runs on {device}, so its cores may be idle")
     own = _used_cores(scope, "process")
     try:
         used = max(own, _used_cores(scope, "machine"))
@@ -132,7 +132,7 @@ def _relevant(scope: Scope, hits: list[Hit]) -> Found:
 def _cores(scope: Scope) -> int:
     """Return the count of cores of the machine. Raise MissingData if the file does not tell it."""
     if "cpu_cores" not in scope.profile.manifest:
-        raise MissingData(f"{scope.profile.path.name} does not contain the count of cores")
+        raise MissingData(f"{scope.profile.name} does not contain the count of cores")
     return max(1, scope.profile.manifest_integer("cpu_cores"))
 
 
@@ -150,9 +150,7 @@ def _used_cores(scope: Scope, source: str) -> float:
     time, value = table.integers("t")[order], table.reals("value")[order]
     ends = np.clip([window.start, window.end], *(time[[0, -1]] if len(time) else (0, 0)))
     if ends[0] >= ends[1]:
-        raise MissingData(
-            f"{profile.path.name} does not contain samples of the processor time of the {source}"
-        )
+        raise MissingData(f"{profile.name} does not contain samples of the processor time of the {source}")
     begun, ended = np.interp(ends, time, value)
     return float((ended - begun) / (ends[1] - ends[0]))
 

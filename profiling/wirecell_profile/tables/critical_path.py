@@ -29,7 +29,7 @@ def critical_path(scope: Scope) -> Result:
     try:
         order = list(TopologicalSorter(graph).static_order())
     except CycleError:
-        raise MissingData(f"the edges of the graph in {scope.profile.path.name} form a cycle") from None
+        raise MissingData(f"the edges of the graph in {scope.profile.name} form a cycle") from None
     until: dict[str, int] = {}  # the longest time to the end of the node
     before: dict[str, str] = {}
     for node in order:
@@ -69,5 +69,5 @@ def _times(scope: Scope) -> dict[str, int]:
         of_event, event = sums.setdefault(calls.node.text(row), {}), int(use.event[row])
         of_event[event] = of_event.get(event, 0) + int(calls.duration[row])
     if not sums:
-        raise MissingData(f"{scope.profile.path.name} does not contain a whole event")
+        raise MissingData(f"{scope.profile.name} does not contain a whole event")
     return {node: int(np.median(list(of_event.values()))) for node, of_event in sums.items()}

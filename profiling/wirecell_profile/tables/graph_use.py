@@ -27,7 +27,7 @@ def graph_nodes(scope: Scope) -> Result:
     in_graph = np.flatnonzero(operations.graph_node != NULL)
     if not len(in_graph):
         raise MissingData(
-            f"{scope.profile.path.name} does not contain CUDA graphs traced by node",
+            f"{scope.profile.name} does not contain CUDA graphs traced by node",
             seen="no operation with the id of a graph node",
         )
     operations = operations.take(in_graph)

@@ -64,7 +64,7 @@ def phases(scope: Scope) -> Result:
 def _missing(profile: Profile) -> MissingData:
     """Make the error for a file without phases before the first node call."""
     return MissingData(
-        f"{profile.path.name} does not contain ranges of the start-up",
+        f"{profile.name} does not contain ranges of the start-up",
         seen=f"no range in the NVTX domain {DOMAIN} before the first node call",
         hint="record all events: the set-up is outside of a capture window",
     )
