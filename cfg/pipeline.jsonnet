@@ -100,6 +100,8 @@ local chain(spng, job, group, batch) =
 ///            with a warning if it is impossible; off: launch each node's work, so that --timing shows the nodes
 /// network_layout  memory layout of the network: auto (on CUDA the faster one, measured at the start), contiguous or channels_last
 /// network_timeout  maximum time of loading the network, and of one forward, in seconds; a network that takes longer ends the job; 0: no limit
+/// network_output  values of the network that are NaN, infinite or outside of 0 to 1: error, which ends the event; or warning,
+///            which is noted in the output
 /// model_server  address of a server on which the network runs, see docs/server.md#the-network-on-a-server: unix:PATH or HOST:PORT,
 ///            for gRPC with grpc:// before it; empty: the network runs in this process
 /// remote_model  name of the network on the server; empty: that of the model file without ending
@@ -153,6 +155,7 @@ function(
     cuda_graph='auto',
     network_layout='auto',
     network_timeout=900,
+    network_output='error',
     model_server='',
     remote_model='',
     dtype='float32',
@@ -196,6 +199,7 @@ function(
         cuda_graph: cuda_graph,
         network_layout: network_layout,
         network_timeout: network_timeout,
+        network_output: network_output,
         model_server: model_server,
         remote_model: remote_model,
         dtype: dtype,

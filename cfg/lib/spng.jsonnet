@@ -534,6 +534,7 @@ function(det, anodes, filters='', bad_channels='', thresholds={}) {
         model: group.model,
         layout: std.get(group, 'network_layout', 'auto'),
         [if std.objectHas(group, 'network_timeout') then 'timeout']: group.network_timeout,
+        [if std.objectHas(group, 'network_output') then 'bad_output']: group.network_output,
         [if std.get(group, 'model_server', '') != '' then 'forward']: 'kserve',
         [if std.get(group, 'model_server', '') != '' then 'server']: group.model_server,
         [if std.get(group, 'remote_model', '') != '' then 'remote_model']: group.remote_model,

@@ -28,6 +28,7 @@ function(chain, detectors, given)
             group {
                 network_layout: options.network_layout,
                 network_timeout: options.network_timeout,
+                network_output: given.network_output,
                 model_server: given.model_server,
                 remote_model: given.remote_model,
                 mask_threshold: options.mask_threshold,

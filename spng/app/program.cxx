@@ -12,6 +12,7 @@
 #include "spng/core/log/input_warning.h"
 #include "spng/core/log/log.h"
 #include "spng/core/log/log_file.h"
+#include "spng/core/process_owner.h"
 #include "spng/device/memory/host_buffers.h"
 #include "spng/device/memory/out_of_memory.h"
 #include "spng/instrument/meter/allocation.h"
@@ -39,6 +40,7 @@ bool is_about_a_job(Action action) {
 
 void set_up(const CommandLine& line) {
     report_crashes();
+    own_process();
     reuse_host_buffers(); // before the thread of libjsonnet, which would grow a heap of its own page by page
     instrument::count_cpu_allocations();
     set_strict(line.strict);

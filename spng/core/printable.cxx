@@ -55,16 +55,16 @@ bool is_obeyed(std::string_view character) {
                              (second == 0x81 && third >= 0xa6 && third <= 0xa9));
 }
 
-} // namespace
-
-std::string printable(std::string_view text) {
+/// Write as \x1b what is no character, and the characters that `is_spelled` names.
+template <class Test>
+std::string spelled(std::string_view text, Test is_spelled) {
     constexpr const char* digits = "0123456789abcdef";
     std::string result;
     result.reserve(text.size());
     while (!text.empty()) {
         const std::size_t count = character_bytes(text);
         const std::string_view character = text.substr(0, count == 0 ? 1 : count);
-        if (count != 0 && !is_obeyed(character)) {
+        if (count != 0 && !is_spelled(character)) {
             result += character;
         } else {
             for (std::size_t i = 0; i < character.size(); ++i) {
@@ -75,6 +75,16 @@ std::string printable(std::string_view text) {
         text.remove_prefix(character.size());
     }
     return result;
+}
+
+} // namespace
+
+std::string printable(std::string_view text) {
+    return spelled(text, is_obeyed);
+}
+
+std::string valid_utf8(std::string_view text) {
+    return spelled(text, [](std::string_view) { return false; });
 }
 
 std::string shortened(std::string_view text, std::size_t max_bytes) {

@@ -13,6 +13,9 @@ namespace spng {
 /// which JSON and Python do not take.
 std::string printable(std::string_view text);
 
+/// Write bytes that are not UTF-8 as \x1b, and leave everything else as it is.
+std::string valid_utf8(std::string_view text);
+
 /// Replace the middle of a text longer than `max_bytes` by "... (N bytes) ...", which is added to the max_bytes that
 /// are kept. Cut between characters.
 std::string shortened(std::string_view text, std::size_t max_bytes);

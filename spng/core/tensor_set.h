@@ -35,10 +35,13 @@ class InputFindings {
 public:
     virtual ~InputFindings() = default;
 
-    /// Return the channel masks that were found. Thread-safe. Call only after the event's copies to the host are
-    /// complete (AsynchronousOutput).
+    struct Found {
+        ChannelMasks masks;
+        Notes notes;
+    };
+    /// Return what was found. Thread-safe. Call only after the event's copies to the host are complete (AsynchronousOutput).
     /// @throws Error(Input) if the event is to be rejected (wire-cell --strict)
-    virtual ChannelMasks masks() const = 0;
+    virtual Found found() const = 0;
 };
 
 /// Properties of the event as a whole. Travels with every set that is derived from the event.
@@ -51,7 +54,7 @@ struct EventInfo {
     std::int64_t ticks = 0;  ///< samples per channel
     /// Of the input, and those found while checking it. Ticks count from the first sample (mask_ticks.h).
     ChannelMasks masks;
-    /// Masks that are still to be added to `masks`; null if there are none.
+    /// Masks and notes that are still to be added to those of the event; null if there are none.
     std::shared_ptr<const InputFindings> findings;
     /// Values of nodes on a device for the host; null if the event is on the CPU.
     std::shared_ptr<LateValues> late_values;

@@ -7,8 +7,6 @@
 #include "spng/device/device_list.h"
 #include "spng/device/memory/byte_size.h"
 
-#include <ATen/Context.h>
-
 namespace spng {
 namespace {
 
@@ -53,12 +51,6 @@ void Context::prepare(Environment&) {
     }
     m_device = choose_device(config().device, at_key("device"));
     m_real = config().dtype == "float64" ? c10::kDouble : c10::kFloat;
-    const bool fast = config().precision == "fast";
-    if (m_device.is_cuda()) {
-        at::globalContext().setAllowTF32CuBLAS(fast);
-        at::globalContext().setAllowTF32CuDNN(fast);
-        at::globalContext().setDeterministicCuDNN(!fast);
-    }
 }
 
 c10::ScalarType Context::complex() const {

@@ -2,6 +2,7 @@
 #include "spng/engine/engine.h"
 
 #include "WireCellSpng/TorchnvTools.h"
+#include "spng/core/process_owner.h"
 #include "spng/device/operation_threads.h"
 #include "spng/engine/second_try.h"
 
@@ -103,8 +104,8 @@ class Flow {
 public:
     Flow(const std::vector<Replica>& replicas, RunState& state, int events_in_flight, int operation_threads)
         : m_replicas(replicas), m_graph(*replicas.front().graph), m_state(state),
-          m_operation_threads(operation_threads),
-          m_queues(replicas.size(), events_in_flight), m_activity(replicas.size()) {
+          m_operation_threads(operation_threads), m_queues(replicas.size(), events_in_flight),
+          m_activity(replicas.size()) {
         for (std::size_t i = 0; i < m_graph.vertices().size(); ++i) {
             const bool shared = is_shared(*m_graph.vertices()[i].node);
             m_bodies.push_back(
@@ -337,13 +338,16 @@ private:
 void run_tbb_flow(const std::vector<Replica>& replicas, RunState& state, ThreadCounts threads,
                   int events_in_flight) {
     // The caller's thread only feeds events and waits, so it is not one of the threads of the graph.
-    const auto needed = static_cast<std::size_t>(threads.graph) + 1;
+    auto all = static_cast<std::size_t>(threads.graph) + 1;
     using Limit = oneapi::tbb::global_control;
-    std::optional<Limit> raised; // of the whole process: never lowered, since a host program may use oneTBB too
-    if (needed > Limit::active_value(Limit::max_allowed_parallelism)) {
-        raised.emplace(Limit::max_allowed_parallelism, needed);
+    const std::size_t allowed = Limit::active_value(Limit::max_allowed_parallelism); // in the process
+    std::optional<Limit> raised;
+    if (all > allowed && (owns_process() || allowed < 2)) {
+        raised.emplace(Limit::max_allowed_parallelism, all);
+    } else {
+        all = std::min(all, allowed);
     }
-    oneapi::tbb::task_arena arena(threads.graph + 1, 1);
+    oneapi::tbb::task_arena arena(static_cast<int>(all), 1);
     arena.execute([&] { Flow(replicas, state, events_in_flight, threads.operation).run(); });
 }
 

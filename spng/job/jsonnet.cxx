@@ -344,14 +344,15 @@ nlohmann::json evaluate_jsonnet(const std::filesystem::path& file, const Binding
                                                 .expected = expected,
                                                 .hint = hint});
     };
-    run_on_deep_stack([&] { text = evaluated(file, bindings, imports, questions); },
-                      {.overflow = fault("the configuration nests too deeply",
-                                         "more than 40000 levels of expressions", "fewer",
-                                         "write a long chain as a list, or as a loop over one"),
-                       .abort = fault("Jsonnet's library gave up",
-                                      "a call of abort() during the evaluation, after the message above if it wrote one",
-                                      "an evaluation that returns",
-                                      "std.parseYaml takes neither anchors nor references; else memory is exhausted")});
+    run_on_deep_stack(
+        [&] { text = evaluated(file, bindings, imports, questions); },
+        {.overflow = fault("the configuration nests too deeply", "more than 40000 levels of expressions",
+                           "fewer", "write a long chain as a list, or as a loop over one"),
+         .abort = fault("Jsonnet's library gave up",
+                        "a call of abort() during the evaluation, after the message above if it wrote one",
+                        "an evaluation that returns",
+                        "std.parseYaml takes neither anchors nor references; else memory is exhausted")},
+        reinterpret_cast<const void*>(&jsonnet_make));
     if (find_deep_nesting(text) != std::string::npos) {
         reject({.what = "the configuration's value nests too deeply",
                 .where = file.string(),

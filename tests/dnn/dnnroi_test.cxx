@@ -11,6 +11,9 @@
 #include <ATen/ops/tensor.h>
 #include <gtest/gtest.h>
 
+#include <limits>
+#include <utility>
+
 namespace spng {
 namespace {
 
@@ -26,7 +29,8 @@ protected:
     std::filesystem::path file() const { return m_folder / "network.ts"; }
 
     DNNROI& node(const json& data = json::object(), const json& service = json::object()) {
-        json of_service{{"model", file().string()}, {"probe", {1, 3, 4}}, {"multiple", 4}};
+        json of_service{
+            {"model", file().string()}, {"probe", {1, 3, 4}}, {"multiple", 4}, {"bad_output", "warning"}};
         of_service.update(service);
         json of_node{{"forward", "SPNGTorchService:dnnroi"}};
         of_node.update(data);
@@ -82,10 +86,37 @@ TEST_F(DNNROITest, RegionsOfAWeightedSum) {
     EXPECT_TRUE(at::equal(unpacked_mask(regions), expected)) << unpacked_mask(regions);
     EXPECT_EQ(regions.unit, "");
     EXPECT_EQ(regions.axes.back().period, 2000);
-    EXPECT_EQ(regions.notes,
+    Notes notes = regions.notes;
+    EXPECT_EQ(notes.at("network_output"), "values from -0.25 to 3, expected 0 to 1");
+    notes.erase("network_output");
+    EXPECT_EQ(notes,
               (Notes{{"model", "network.ts"},
                      {"model_sha256", identify_data_file("model", file()).sha256},
                      {"network_not_compared", "features, scale, sampling, detector, tick, filters, noise"}}));
+}
+
+TEST_F(DNNROITest, OutputThatIsNoProbabilityEndsTheEventOrIsNoted) {
+    test::save_weighted_sum(file(), 1, 0, 0);
+    const float nan = std::numeric_limits<float>::quiet_NaN(),
+                infinity = std::numeric_limits<float>::infinity();
+    auto& strict = node(json::object(), {{"bad_output", "error"}});
+    // One bad sample of twelve in the charge image, of which the network gives the 4000th part.
+    for (const auto& [charge, seen] : {std::pair{nan, "NaN"},
+                                       {infinity, "values from 0 to inf"},
+                                       {-4000.F, "values from -1 to 0"},
+                                       {8000.F, "values from 0 to 2"}}) {
+        Ports with_one = inputs();
+        NamedTensor image = with_one[0]->only();
+        image.data = at::zeros({1, 3, 4});
+        image.data[0][1][2] = charge;
+        with_one[0] = std::make_shared<const TensorSet>(with_one[0]->event_ptr(), std::vector{image});
+        const auto error = test::error_of([&] { run(strict, with_one); });
+        EXPECT_EQ(error.kind(), ErrorKind::Model);
+        EXPECT_EQ(error.text().seen, seen);
+        image.data[0][1][2] = 4000; // gives 1
+        with_one[0] = std::make_shared<const TensorSet>(with_one[0]->event_ptr(), std::vector{image});
+        EXPECT_FALSE(run(strict, with_one)->only().notes.contains("network_output"));
+    }
 }
 
 TEST_F(DNNROITest, FeaturesGoInTheOrderOfTheService) {

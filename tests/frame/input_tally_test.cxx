@@ -20,9 +20,12 @@ protected:
 
     /// One view of 4 channels, of which one is absent.
     std::vector<InputTally::Selected> selected(std::function<void()> during_selection) const {
-        const auto waveforms = [during_selection] {
+        const auto waveforms = [during_selection](const at::Tensor& columns) {
             during_selection();
-            return InputTally::Waveforms{at::zeros({1, 4, 100}, at::kShort), at::ones({1, 4}, at::kBool)};
+            const std::int64_t rows = columns.defined() ? columns.numel() : 4;
+            return InputTally::Waveforms{at::zeros({1, rows, 100}, at::kShort),
+                                         at::ones({1, rows}, at::kBool),
+                                         at::arange(rows, at::kInt).view({1, rows})};
         };
         ChannelCounts counts;
         counts.channels = 4;
@@ -40,8 +43,10 @@ TEST_F(InputTallyTest, OtherThreadsCountWhileAnEventIsSelected) {
     std::future<void> other;
     bool was_free = false;
     tally.add(0, selected([&] {
-                  other = std::async(std::launch::async, [&] { tally.add(1, selected([] {})); });
-                  was_free = other.wait_for(std::chrono::seconds(10)) == std::future_status::ready;
+                  if (!other.valid()) {
+                      other = std::async(std::launch::async, [&] { tally.add(1, selected([] {})); });
+                      was_free = other.wait_for(std::chrono::seconds(10)) == std::future_status::ready;
+                  }
               }));
     other.get();
     EXPECT_TRUE(was_free);
@@ -52,13 +57,13 @@ TEST_F(InputTallyTest, OtherThreadsCountWhileAnEventIsSelected) {
     EXPECT_EQ(report.planes.begin()->second.counts.absent, 2u);
 }
 
-TEST_F(InputTallyTest, EventThatComesTwiceCountsAndIsMeasuredOnce) {
+TEST_F(InputTallyTest, EventThatComesTwiceCountsOnce) {
     InputTally tally("test", 1, 14, &m_check);
     int selections = 0;
     for (int i = 0; i < 2; ++i) {
         tally.add(0, selected([&] { ++selections; }));
     }
-    EXPECT_EQ(selections, 1);
+    EXPECT_EQ(selections, 3) << "all channels the first time, and a glance each time";
     EXPECT_EQ(tally.report().events, 1u);
 }
 

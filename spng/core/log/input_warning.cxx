@@ -23,7 +23,7 @@ bool is_strict() {
     return strict_flag();
 }
 
-std::string log_input_warning(const std::string& logger, const ErrorText& text) {
+std::string input_warning_line(const ErrorText& text) {
     std::string line = text.what;
     if (!text.where.empty()) {
         line += " (" + text.where + ")";
@@ -32,6 +32,11 @@ std::string log_input_warning(const std::string& logger, const ErrorText& text) 
     if (!text.hint.empty()) {
         line += "; hint: " + text.hint;
     }
+    return line;
+}
+
+std::string log_input_warning(const std::string& logger, const ErrorText& text) {
+    std::string line = input_warning_line(text);
     log::warn(logger, line);
     return line;
 }

@@ -13,6 +13,9 @@ namespace spng {
 void set_strict(bool strict);
 bool is_strict();
 
+/// Return the text as one line.
+std::string input_warning_line(const ErrorText& text);
+
 /// Log the text as one warning, also if is_strict(). Thread-safe.
 /// @param logger  name of the component that examined the input
 /// @return the logged line

@@ -82,6 +82,7 @@ void NetworkNoise::join(const NetworkNoise& other) {
 
 void InputReport::merge(const InputReport& other) {
     events += other.events;
+    doubtful_events += other.doubtful_events;
     for (const auto& [key, from] : other.planes) {
         PlaneReport& plane = planes[key];
         plane.counts += from.counts;
@@ -147,7 +148,11 @@ std::string InputReport::text(std::size_t width) const {
                                 ? "no channel is absent, NaN, out of range, dead or masked"
                                 : mean(total.unusable(), events) + " of " + mean(total.channels, events) +
                                       " channels cannot be used";
-    return table.text(width) + sum + "\n";
+    const std::string doubtful = doubtful_events == 0
+                                     ? ""
+                                     : std::to_string(doubtful_events) + " of " + std::to_string(events) +
+                                           " events have warnings, listed in their note \"warnings\"\n";
+    return table.text(width) + sum + "\n" + doubtful;
 }
 
 nlohmann::json InputReport::json() const {
@@ -178,11 +183,8 @@ nlohmann::json InputReport::json() const {
                          {"events", each.events},
                          {"fits", each.fits()}});
     }
-    return {{"events", events},
-            {"planes", std::move(list)},
-            {"warnings", warnings},
-            {"network_noise", std::move(noise)},
-            {"network_inputs", network_inputs}};
+    return {{"events", events},     {"doubtful_events", doubtful_events}, {"planes", std::move(list)},
+            {"warnings", warnings}, {"network_noise", std::move(noise)},  {"network_inputs", network_inputs}};
 }
 
 } // namespace spng::instrument

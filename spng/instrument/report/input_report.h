@@ -66,6 +66,7 @@ struct NetworkNoise {
 struct InputReport {
     using Plane = std::pair<int, int>; ///< anode ident, plane: 0 U, 1 V, 2 W
     std::uint64_t events = 0;
+    std::uint64_t doubtful_events = 0; ///< with a note "warnings"
     std::map<Plane, PlaneReport> planes;
     std::vector<std::string> warnings; ///< as they were logged
     std::vector<NetworkNoise> network_noise;

@@ -37,7 +37,7 @@ void add_findings(ChannelMasks& masks, const ChannelFindings& findings) {
     append(masks, "saturated", findings.saturated);
 }
 
-ChannelMasks LateFindings::find() const {
+InputFindings::Found LateFindings::find() const {
     NVTX_SCOPED_RANGE("FrameToTorchSetFanout::check");
     ChannelMasks masks;
     std::vector<InputTally::Selected> found;
@@ -50,15 +50,20 @@ ChannelMasks LateFindings::find() const {
         ChannelFindings findings =
             findings_of(part(m_flags), m_input.samples, rows, ids, part(m_input.is_masked), m_input.rails);
         add_findings(masks, findings);
-        const auto waveforms = [this, &ids, rows] {
-            SelectedChannels selected = select_channels(m_input.samples, rows, ids, m_input.bad,
+        const auto waveforms = [this, &ids, rows](const at::Tensor& columns) {
+            const auto part_of = [&](const at::Tensor& all) {
+                return columns.defined() ? all.index_select(1, columns) : all;
+            };
+            at::Tensor own = part_of(ids);
+            SelectedChannels selected = select_channels(m_input.samples, part_of(rows), own, m_input.bad,
                                                         m_input.rails, m_input.largest, false);
-            return InputTally::Waveforms{std::move(selected.waveforms), std::move(selected.good)};
+            return InputTally::Waveforms{std::move(selected.waveforms), std::move(selected.good),
+                                         std::move(own)};
         };
         found.push_back({group.group, waveforms, std::move(findings.counts)});
     }
-    m_input.tally->add(m_input.event, found);
-    return masks;
+    Notes notes = m_input.tally->add(m_input.event, found);
+    return {resampled(std::move(masks), m_input.ratio), std::move(notes)};
 }
 
 void LateFindings::set_flags(at::Tensor flags) const {
@@ -66,11 +71,11 @@ void LateFindings::set_flags(at::Tensor flags) const {
     m_flags = std::move(flags);
 }
 
-ChannelMasks LateFindings::masks() const {
+InputFindings::Found LateFindings::found() const {
     const std::lock_guard lock(m_mutex);
-    if (!m_masks) {
+    if (!m_found) {
         try {
-            m_masks = resampled(find(), m_input.ratio);
+            m_found = find();
         } catch (Error& error) {
             error.add_where(m_input.node + ", event " + std::to_string(m_input.event));
             throw;
@@ -79,7 +84,7 @@ ChannelMasks LateFindings::masks() const {
         m_flags.reset();
         m_input.groups.clear();
     }
-    return *m_masks;
+    return *m_found;
 }
 
 } // namespace spng

@@ -29,7 +29,7 @@ public:
     struct Input {
         std::string node;           ///< its name, for errors
         std::uint64_t event = 0;    ///< index in the job
-        at::Tensor samples;         ///< the frame on the host, kept until masks() has read it
+        at::Tensor samples;         ///< the frame on the host, kept until found() has read it
         at::Tensor rows, is_masked; ///< (row of all groups), see findings_of()
         std::vector<Group> groups;
         std::vector<ChannelRange> bad; ///< as for select_channels()
@@ -45,17 +45,17 @@ public:
     /// @param flags  (row of all groups) uint8 on the host, see findings_of(); may still arrive
     void set_flags(at::Tensor flags) const;
 
-    /// List the masks, count the event, and warn (InputTally). Later calls return the same masks.
+    /// List the masks, count the event, and warn (InputTally). Later calls return the same.
     /// @throws Error(Input), named as one of the node, with --strict
-    ChannelMasks masks() const override;
+    Found found() const override;
 
 private:
-    ChannelMasks find() const;
+    Found find() const;
 
     mutable std::mutex m_mutex;
     mutable Input m_input;
     mutable at::Tensor m_flags;
-    mutable std::optional<ChannelMasks> m_masks;
+    mutable std::optional<Found> m_found;
 };
 
 /// View the rows of a group as (view, channel, ...).

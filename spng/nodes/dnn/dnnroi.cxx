@@ -13,6 +13,7 @@
 #include "spng/nodes/dnn/roi_features.h"
 
 #include <ATen/ops/cat.h>
+#include <ATen/ops/empty.h>
 #include <ATen/ops/tensor.h>
 
 #include <algorithm>
@@ -68,6 +69,7 @@ void DNNROI::prepare_node(Environment& environment) {
     require_trained_input(config().input, m_service->features(), m_service->metadata().trained_input,
                           "key input; " + m_service->notes().at("model"));
     m_notes = m_service->notes();
+    make_output_watch();
     warn_of_missing_properties();
     if (m_service->metadata().noise) {
         noise_of_planes(m_service->features().front()); // throws if the file lacks it
@@ -76,7 +78,13 @@ void DNNROI::prepare_node(Environment& environment) {
                                                     : m_service->metadata().mask_threshold.value_or(0.5);
 }
 
+void DNNROI::make_output_watch() {
+    m_output_watch = std::make_unique<OutputWatch>(name().text(), m_service->notes().at("model"),
+                                                   m_service->rejects_output());
+}
+
 void DNNROI::begin_run(Environment&) {
+    make_output_watch();
     if (const auto& noise = m_service->metadata().noise) {
         m_watch = std::make_unique<NoiseWatch>(name().text(), m_service->notes().at("model"),
                                                m_service->features().front(), *noise);
@@ -208,6 +216,20 @@ at::Tensor DNNROI::divisor_for(const std::vector<const NamedTensor*>& images, co
     return noise.divisor.view({static_cast<std::int64_t>(images.size()), first.size(0), first.size(1)});
 }
 
+void DNNROI::watch_output(const at::Tensor& probability, const NamedTensor& image, const EventInfo& event,
+                          Notes& notes) {
+    NVTX_SCOPED_RANGE("DNNROI::watch");
+    const at::Tensor extremes = extremes_of(probability);
+    if (event.late_values) {
+        // A CUDA graph may keep this for events of later runs.
+        event.late_values->add(name().text() + " output", extremes,
+                               image.channels ? image.channels->ids : at::empty({0}, at::kInt),
+                               [this](const at::Tensor& values) { return m_output_watch->observe(values); });
+    } else if (extremes.is_cpu() && !instrument::Unmeasured::is_on()) { // a warm-up is no event
+        merge_notes(notes, m_output_watch->observe(extremes));
+    }
+}
+
 void DNNROI::finish() {
     if (m_watch) {
         m_watch->report();
@@ -258,6 +280,7 @@ Ports DNNROI::process(const Ports& inputs) {
                                  divisor_for(images, both->event(), notes));
     }
     const at::Tensor probability = m_service->forward(stacked);
+    watch_output(probability, image, both->event(), notes);
     NamedTensor regions = image;
     regions.name = config().output;
     regions.unit.clear();

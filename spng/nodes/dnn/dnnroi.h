@@ -10,6 +10,7 @@
 #include "spng/nodes/dnn/input/input_noise.h"
 #include "spng/nodes/dnn/input/network_input.h"
 #include "spng/nodes/dnn/noise_watch.h"
+#include "spng/nodes/dnn/output_watch.h"
 #include "spng/nodes/dnn/torch_service.h"
 
 #include <memory>
@@ -62,6 +63,8 @@ struct DNNROIConfig {
 /// (SPNGChannelRMS). Each image with a larger noise is divided by the ratio (input_noise.h). Noise of the first
 /// image outside the tried range of the model gives one warning per view (noise_watch.h). The ratio of each event
 /// is in the note "network_noise" of its output, and the extremes are in the report about the input.
+///
+/// An output that is no probability ends the event, or gives the note "network_output" (output_watch.h).
 class DNNROI : public NodeWith<DNNROIConfig>, public Uncapturable, public instrument::ReportsInput {
 public:
     std::string capture_rejection() const override { return m_service->capture_rejection(); }
@@ -90,6 +93,12 @@ private:
     /// Return the median of the expected noise over that of the training, likewise; undefined if an image has none.
     at::Tensor expected_ratio(const std::vector<const NamedTensor*>& images);
 
+    void make_output_watch();
+    /// Look at the output of the network now, or when it arrives from a device.
+    /// @param notes  gets the note about it, if it is known at once
+    /// @throws Error(Model) as OutputWatch
+    void watch_output(const at::Tensor& probability, const NamedTensor& image, const EventInfo& event,
+                      Notes& notes);
     /// Warn about properties of the training that the file of the network does not give.
     void warn_of_missing_properties();
 
@@ -100,6 +109,7 @@ private:
     TensorsByLength m_training_noise; ///< by number of views
     TensorsByLength m_expected_ratio; ///< likewise
     std::unique_ptr<NoiseWatch> m_watch;
+    std::unique_ptr<OutputWatch> m_output_watch;
 };
 
 } // namespace spng

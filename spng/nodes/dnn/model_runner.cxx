@@ -10,6 +10,7 @@
 #include "spng/nodes/dnn/network_tiles.h"
 
 #include <optional>
+#include <utility>
 
 namespace spng {
 namespace {
@@ -41,6 +42,7 @@ ErrorText no_memory(const std::string& file, const std::string& seen, const std:
 
 ModelRunner::ModelRunner(std::unique_ptr<const Model> model, ModelRunnerOptions options)
     : m_model(std::move(model)), m_options(std::move(options)), m_free(m_options.concurrency) {
+    const auto scope = math();
     if (m_options.chunk_ticks > 0) {
         m_chunk = std::max(rounded_down(m_options.chunk_ticks, m_options.multiple), m_options.multiple);
     } else if (m_options.memory_budget > 0) {
@@ -58,6 +60,7 @@ ModelLayout ModelRunner::layout(std::int64_t halo) const {
 
 std::int64_t ModelRunner::halo() const {
     std::call_once(m_halo_once, [&] {
+        const auto scope = math();
         m_halo = m_options.halo >= 0 ? m_options.halo
                                      : measured_halo(*m_model, layout(0), m_options.sizes, m_options.device);
     });
@@ -90,6 +93,10 @@ std::int64_t ModelRunner::chunk_within_budget() const {
                                   " ticks with their halo"));
     }
     return chunk;
+}
+
+std::optional<CudaMath> ModelRunner::math() const {
+    return m_options.device.is_cuda() ? std::optional<CudaMath>(std::in_place, m_options.fast) : std::nullopt;
 }
 
 void ModelRunner::halve_chunk(std::int64_t tried, std::int64_t ticks, const std::string& failure) const {
@@ -136,6 +143,7 @@ at::Tensor ModelRunner::forward_as_is(const at::Tensor& input) const {
                                std::to_string(m_planned_chunk));
     }
     const ForwardSlot slot(m_free);
+    const auto scope = math();
     return m_model->forward(input.to(m_options.device));
 }
 
@@ -143,6 +151,7 @@ at::Tensor ModelRunner::forward(const at::Tensor& features) const {
     require_tensor(features.defined() && features.dim() == 4 && features.scalar_type() == at::kFloat,
                    "ModelRunner::forward", "features", features, "float32 (view, feature, channel, tick)");
     const ForwardSlot slot(m_free);
+    const auto scope = math();
     for (int retry = 0;; ++retry) {
         const std::int64_t chunk = m_chunk;
         std::optional<std::string> failure;

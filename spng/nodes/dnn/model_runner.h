@@ -2,6 +2,7 @@
 #pragma once
 // Runs a model with limits on concurrent forwards and on ticks per forward, and retries when memory runs out.
 
+#include "spng/device/cuda_math.h"
 #include "spng/nodes/dnn/model.h"
 #include "spng/nodes/dnn/tiled_forward.h"
 
@@ -10,6 +11,7 @@
 #include <atomic>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <semaphore>
 #include <string>
 #include <vector>
@@ -19,6 +21,7 @@ namespace spng {
 struct ModelRunnerOptions {
     std::string name{}; ///< name of the service, for log lines
     c10::Device device = c10::kCPU;
+    bool fast = false;                 ///< precision=fast, see CudaMath
     std::vector<std::int64_t> sizes{}; ///< (view, feature, channel, tick) of the job
     bool transpose = false;
     std::int64_t multiple = 16;
@@ -61,6 +64,8 @@ private:
     ModelLayout layout(std::int64_t halo) const;
     std::int64_t halo() const;
     std::int64_t chunk_within_budget() const;
+    /// Return the scope of a forward: on CUDA, that of its algorithms.
+    std::optional<CudaMath> math() const;
     void halve_chunk(std::int64_t tried, std::int64_t ticks, const std::string& failure) const;
     /// Note a call that succeeded with this chunk, and double the chunk if it was halved long ago.
     void note_success(std::int64_t chunk, std::int64_t ticks) const;

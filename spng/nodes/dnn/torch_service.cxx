@@ -13,6 +13,7 @@
 #include "spng/nodes/dnn/model_archive.h"
 #include "spng/nodes/dnn/model_probe.h"
 #include "spng/nodes/dnn/network_choice.h"
+#include "spng/nodes/dnn/output_watch.h"
 #include "spng/nodes/dnn/remote_model.h"
 
 #include <c10/core/InferenceMode.h>
@@ -171,6 +172,7 @@ void TorchService::note_properties(const Model& model) {
 ModelRunnerOptions TorchService::runner_options(const Context& context, const ModelMetadata& metadata) const {
     return {.name = name().text(),
             .device = context.device(),
+            .fast = context.fast(),
             .sizes = m_sizes,
             .transpose = metadata.transpose.value_or(config().transpose),
             .multiple = metadata.multiple.value_or(config().multiple),
@@ -262,11 +264,8 @@ void TorchService::try_out(c10::Device device) const {
     const at::Tensor features = probe_features(m_sizes, device);
     // Not TorchService::forward, which would measure and annotate the call.
     const at::Tensor probability = m_runner->forward(features);
-    const at::Tensor in_range = probability.ge(0).logical_and_(probability.le(1)).all();
-    if (!in_range.item<bool>()) {
-        log::warn(name().text(),
-                  m_runner->model().file() + " gives values outside 0 to 1; thresholds need probabilities");
-    }
+    OutputWatch(name().text(), m_runner->model().file(), /*is_error=*/false)
+        .observe(extremes_of(probability).cpu());
 }
 
 std::string TorchService::capture_rejection() const {

@@ -34,6 +34,7 @@ struct TorchServiceConfig {
     std::string server;
     std::string remote_model;
     std::int64_t retries = 5;
+    std::string bad_output = "error";
     static constexpr auto fields() {
         using C = TorchServiceConfig;
         return std::make_tuple(
@@ -78,7 +79,10 @@ struct TorchServiceConfig {
             field(&C::retries, "retries", "", between(0, 100),
                   "repetitions of a request after a lost connection or while the server is busy, with pauses "
                   "from "
-                  "0.1 s to 5 s"));
+                  "0.1 s to 5 s"),
+            field(&C::bad_output, "bad_output", "", one_of("error", "warning"),
+                  "values of the network that are NaN, infinite or outside of 0 to 1: error, which ends the "
+                  "event; or warning, logged once and in the note network_output of each such event"));
     }
 };
 
@@ -98,6 +102,9 @@ public:
 
     /// See ModelRunner::forward_as_is.
     at::Tensor forward_as_is(const at::Tensor& input) const { return m_runner->forward_as_is(input); }
+
+    /// Return whether an output that is no probability ends the event.
+    bool rejects_output() const { return config().bad_output == "error"; }
 
     instrument::NodeMeter& meter() override { return *m_meter; }
 

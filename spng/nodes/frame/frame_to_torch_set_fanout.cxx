@@ -402,12 +402,19 @@ Ports FrameToTorchSetFanout::process(const Ports& inputs) {
                                         selected.waveforms.to(device, /*non_blocking=*/true),
                                         selected.good.to(device, /*non_blocking=*/true), ticks));
         }
-        const auto waveforms = [samples = selected.waveforms, good = selected.good] {
-            return InputTally::Waveforms{samples, good};
+        const auto waveforms = [samples = selected.waveforms, good = selected.good,
+                                &ids = m_groups[group]->ids](const at::Tensor& columns) {
+            const auto part_of = [&](const at::Tensor& all) {
+                return columns.defined() ? all.index_select(1, columns) : all;
+            };
+            return InputTally::Waveforms{part_of(samples), part_of(good), part_of(ids)};
         };
         found.push_back({m_groups[group], waveforms, std::move(selected.findings.counts)});
     }
-    m_tally->add(event->index, found);
+    const Notes notes = m_tally->add(event->index, found);
+    for (NamedTensor& tensor : tensors) {
+        merge_notes(tensor.notes, notes);
+    }
     resample(*event, m_ratio, config().chain_period);
     Ports outputs;
     for (auto& tensor : tensors) {

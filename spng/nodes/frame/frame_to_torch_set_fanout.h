@@ -78,7 +78,7 @@ struct FrameToTorchSetFanoutConfig {
 /// In: a frame (channel, tick) on the host. Out: port g gives the tensor of group g, with the name of the
 /// group: (view, channel, tick) [ADC]. int16 input stays int16 and is converted to real numbers on the
 /// device. The masks "nan", "missing", "outofrange" and "saturated" are added to the event. The counts of
-/// such channels go to the run report. The groups may belong to several anodes; the frame then holds the
+/// such channels go to the run report, and the warnings about an event into its note "warnings". The groups may belong to several anodes; the frame then holds the
 /// channels of all of them. An anode without any channel in the frame is an error of the event, as is another
 /// sampling period than the configured one.
 ///

@@ -347,7 +347,8 @@ TensorSetPtr TorchTensorSetToFrameFanin::arrived(const TensorSetPtr& output, std
                                      [&](const Rows& each) { return each.table.get() == ids; });
     if (event->findings) {
         auto own = std::make_shared<EventInfo>(*event);
-        for (const auto& [mask, ranges] : event->findings->masks()) {
+        const auto found = event->findings->found();
+        for (const auto& [mask, ranges] : found.masks) {
             for (const auto& range : ranges) {
                 own->masks[mask].push_back(range);
             }
@@ -355,6 +356,9 @@ TensorSetPtr TorchTensorSetToFrameFanin::arrived(const TensorSetPtr& output, std
         own->findings = nullptr;
         event = event_for(rows, own);
         add_notes(tensors, *event);
+        for (NamedTensor& tensor : tensors) {
+            merge_notes(tensor.notes, found.notes);
+        }
     }
     if (arriving != nullptr) {
         for (const auto& value : arriving->late_values) {

@@ -7,7 +7,6 @@
 namespace spng {
 namespace {
 
-constexpr std::int64_t max_level_samples = 2048;
 constexpr double grow_sigmas = 3, lobe_sigmas = 5, pulse_sigmas = 15, shape_sigmas = 20;
 constexpr std::int64_t max_gap = 8, margin = 40, max_shape_length = 36, min_distance = 30;
 constexpr int clippings = 4;
@@ -71,8 +70,8 @@ std::vector<Run> runs_beyond(const T* samples, std::int64_t ticks, double median
 } // namespace
 
 template <class T>
-ChannelLevel channel_level(const T* samples, std::int64_t ticks) {
-    const std::int64_t stride = (ticks + max_level_samples - 1) / max_level_samples;
+ChannelLevel channel_level(const T* samples, std::int64_t ticks, std::int64_t max_samples) {
+    const std::int64_t stride = (ticks + max_samples - 1) / max_samples;
     std::vector<T> sorted;
     for (std::int64_t tick = 0; tick < ticks; tick += stride) {
         sorted.push_back(samples[tick]);
@@ -173,9 +172,9 @@ NoiseProducts noise_products(const T* samples, std::int64_t ticks, double median
     return products;
 }
 
-template ChannelLevel channel_level(const std::int16_t*, std::int64_t);
-template ChannelLevel channel_level(const float*, std::int64_t);
-template ChannelLevel channel_level(const double*, std::int64_t);
+template ChannelLevel channel_level(const std::int16_t*, std::int64_t, std::int64_t);
+template ChannelLevel channel_level(const float*, std::int64_t, std::int64_t);
+template ChannelLevel channel_level(const double*, std::int64_t, std::int64_t);
 template std::vector<Pulse> find_pulses(const std::int16_t*, std::int64_t, double, double);
 template std::vector<Pulse> find_pulses(const float*, std::int64_t, double, double);
 template std::vector<Pulse> find_pulses(const double*, std::int64_t, double, double);

@@ -13,11 +13,11 @@ struct ChannelLevel {
     double rms = 0; ///< from the quartiles of the samples within 4 RMS, so that pulses hardly contribute
 };
 
-/// Measure median and RMS of a channel from at most 2048 evenly spaced samples. Quartiles are interpolated
+/// Measure median and RMS of a channel from at most `max_samples` evenly spaced samples. Quartiles are interpolated
 /// between the middle ranks of equal samples, so that integer samples give an RMS finer than one count.
 /// Return zeros if there is no sample.
 template <class T>
-ChannelLevel channel_level(const T* samples, std::int64_t ticks);
+ChannelLevel channel_level(const T* samples, std::int64_t ticks, std::int64_t max_samples = 2048);
 
 /// Length of Pulse::shape, and the position of the pulse's largest sample in it.
 inline constexpr std::int64_t shape_ticks = 24;

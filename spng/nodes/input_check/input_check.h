@@ -107,11 +107,18 @@ std::vector<std::int64_t> measured_rows(const bool* good, std::int64_t rows);
 /// Return anode and plane of a view.
 InputCheck::Plane plane_of(const ViewGroup& group, std::size_t view);
 
-/// Measurements of one job, accumulated event by event until there are enough.
+/// Measurements of one job, accumulated event by event until there are enough, or a glance at one event.
 class InputMeasurement {
 public:
-    explicit InputMeasurement(const InputCheck& check);
+    /// `whole`: up to 256 rows of each view. `glance`: a comparison needs few rows and pulses, so that every event of a job can
+    /// be looked at; it gives reasons to measure the event as a whole. Does not compare the shape of pulses.
+    enum class Depth { whole, glance };
 
+    /// @param expects_noise  a plane without noise does not fit; else it is a simulation without noise
+    explicit InputMeasurement(const InputCheck& check, Depth depth = Depth::whole,
+                              bool expects_noise = false);
+
+    const InputCheck& check() const { return m_check; }
     /// Return whether every comparison is done, or max_events events were measured.
     bool finished() const { return m_finished; }
 
@@ -125,12 +132,15 @@ public:
         InputCheck::Plane plane;
         std::vector<Channel> channels; ///< the measured ones
     };
-    /// Measure the channels of one group of an event. Thread-safe, also during the other calls.
-    /// @param waveforms  (view, channel, tick) int16, float32 or float64 on the host
-    /// @param good       (view, channel) bool on the host: rows to measure
+    /// Channels of a group, cleaned, on the host.
+    struct Waveforms {
+        at::Tensor waveforms; ///< (view, channel, tick) int16, float32 or float64
+        at::Tensor good;      ///< (view, channel) bool: rows to measure
+        at::Tensor ids;       ///< (view, channel) int32
+    };
+    /// Measure channels of one group of an event. Thread-safe, also during the other calls.
     /// @return by view; empty if the readout is too short
-    std::vector<View> measure(const ViewGroup& group, const at::Tensor& waveforms,
-                              const at::Tensor& good) const;
+    std::vector<View> measure(const ViewGroup& group, const Waveforms& samples) const;
 
     /// Add the measurements of one group of an event.
     void add(const std::vector<View>& views);
@@ -140,6 +150,8 @@ public:
     /// @return one text per quantity outside its range
     std::vector<ErrorText> compare();
 
+    /// Tell whether a plane was found to have noise.
+    bool has_noise() const;
     /// Write the results of the comparisons into the planes of the report.
     void write_to(instrument::InputReport& report) const;
 
@@ -165,6 +177,9 @@ private:
     void compare_shaping(const InputCheck::Plane& plane, PlaneState& state, std::vector<ErrorText>& problems);
 
     const InputCheck& m_check;
+    const Depth m_depth;
+    const bool m_expects_noise;
+    std::size_t m_min_channels, m_min_pulses; ///< for a comparison
     std::map<InputCheck::Plane, PlaneState> m_planes;
     int m_events = 0;
     bool m_finished = false;

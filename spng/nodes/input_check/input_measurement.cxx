@@ -16,7 +16,7 @@ namespace {
 
 // Shorter readouts do not resolve much of the low-frequency noise.
 constexpr std::int64_t min_ticks = 500;
-constexpr std::size_t min_channels = 10, min_pulses = 20, min_shapes = 100, max_shapes = 500;
+constexpr std::size_t min_shapes = 100, max_shapes = 500;
 constexpr double noise_free =
     0.1; // share of the expected noise, below which the input is a simulation without noise
 
@@ -28,10 +28,10 @@ double median_of(std::vector<double> values) {
 
 template <class T>
 InputMeasurement::Channel measured(const T* samples, std::int64_t ticks, double expected_noise,
-                                   bool with_shapes) {
+                                   bool with_shapes, std::int64_t level_samples) {
     InputMeasurement::Channel result;
     result.expected_noise = expected_noise;
-    result.level = channel_level(samples, ticks);
+    result.level = channel_level(samples, ticks, level_samples);
     // The lower bound keeps small bumps of a simulation without noise from counting as pulses.
     const double sigma = std::max(result.level.rms, expected_noise > 0 ? expected_noise / 2 : 1.0);
     result.pulses = find_pulses(samples, ticks, result.level.median, sigma);
@@ -43,19 +43,24 @@ InputMeasurement::Channel measured(const T* samples, std::int64_t ticks, double 
 
 } // namespace
 
-InputMeasurement::InputMeasurement(const InputCheck& check) : m_check(check) {
+InputMeasurement::InputMeasurement(const InputCheck& check, Depth depth, bool expects_noise)
+    : m_check(check), m_depth(depth), m_expects_noise(expects_noise),
+      m_min_channels(depth == Depth::whole ? 10 : 4), m_min_pulses(depth == Depth::whole ? 20 : 6) {
     for (const auto& [plane, expected] : check.expectations()) {
         PlaneState& state = m_planes[plane];
         state.noise_done = expected.noise.empty();
-        state.shaping_done = expected.shapes == nullptr;
+        state.shaping_done = expected.shapes == nullptr || depth == Depth::glance;
     }
 }
 
-std::vector<InputMeasurement::View>
-InputMeasurement::measure(const ViewGroup& group, const at::Tensor& waveforms, const at::Tensor& good) const {
+std::vector<InputMeasurement::View> InputMeasurement::measure(const ViewGroup& group,
+                                                              const Waveforms& samples_of_group) const {
+    const auto& [waveforms, good, ids] = samples_of_group;
+    const bool is_whole = m_depth == Depth::whole;
+    const std::int64_t level_samples = is_whole ? 2048 : 500;
     const std::int64_t rows = waveforms.size(1), ticks = waveforms.size(2);
     const auto* is_good = good.const_data_ptr<bool>();
-    const auto* id_of = group.ids.const_data_ptr<std::int32_t>();
+    const auto* id_of = ids.const_data_ptr<std::int32_t>();
     std::vector<View> views;
     for (std::size_t view = 0; ticks >= min_ticks && view < group.views.size(); ++view) {
         const std::int64_t first = static_cast<std::int64_t>(view) * rows;
@@ -63,6 +68,7 @@ InputMeasurement::measure(const ViewGroup& group, const at::Tensor& waveforms, c
         View& seen =
             views.emplace_back(View{plane_of(group, view), std::vector<Channel>(measured_ones.size())});
         const auto& expected = m_check.expectation(seen.plane);
+        const bool with_shapes = is_whole && expected.shapes != nullptr;
         const auto noise_of = [&](std::int64_t row) {
             const auto found = expected.noise.find(id_of[first + row]);
             return found == expected.noise.end() ? 0.0 : found->second;
@@ -75,7 +81,7 @@ InputMeasurement::measure(const ViewGroup& group, const at::Tensor& waveforms, c
                                    const auto index = static_cast<std::size_t>(i);
                                    const std::int64_t row = measured_ones[index];
                                    seen.channels[index] = measured(samples + (first + row) * ticks, ticks,
-                                                                   noise_of(row), expected.shapes != nullptr);
+                                                                   noise_of(row), with_shapes, level_samples);
                                }
                            });
                        }),
@@ -89,7 +95,8 @@ void InputMeasurement::add(const std::vector<View>& views) {
         const bool in_order_is_positive = m_check.expectation(view.plane).lobes_in_order;
         PlaneState& state = m_planes.at(view.plane);
         for (const Channel& channel : view.channels) {
-            if (channel.expected_noise > 0 && channel.level.rms > 0 && !state.noise_done) {
+            const bool counts = channel.level.rms > 0 || m_expects_noise;
+            if (channel.expected_noise > 0 && counts && !state.noise_done) {
                 state.noise.push_back(channel.level.rms);
                 state.noise_ratio.push_back(channel.level.rms / channel.expected_noise);
             }
@@ -128,7 +135,7 @@ std::vector<ErrorText> InputMeasurement::compare() {
         problems[i].hint = fitting_alternatives(anodes[i]) + problems[i].hint;
     }
     m_finished = m_finished || m_events >= m_check.config().max_events;
-    if (m_finished) {
+    if (m_finished && m_depth == Depth::whole) {
         log::debug(m_check.name().text(), [&] {
             std::string text = "input compared after " + std::to_string(m_events) + " events";
             for (const auto& [plane, state] : m_planes) {
@@ -172,25 +179,27 @@ std::string InputMeasurement::fitting_alternatives(int anode) const {
 
 void InputMeasurement::compare_noise(const InputCheck::Plane& plane, PlaneState& state,
                                      std::vector<ErrorText>& problems) {
-    if (state.noise_done || state.noise_ratio.size() < min_channels) {
+    if (state.noise_done || state.noise_ratio.size() < m_min_channels) {
         return;
     }
     state.noise_done = true;
     const double ratio = median_of(state.noise_ratio), seen = median_of(state.noise);
-    if (ratio < noise_free) {
+    if (ratio < noise_free && !m_expects_noise) {
         return;
     }
     const auto& config = m_check.config();
     const bool fits = ratio >= config.min_noise && ratio <= config.max_noise;
-    state.report.noise = {seen, seen / ratio, state.noise_ratio.size(), fits};
+    const double expected = ratio > 0 ? seen / ratio : 0; // [ADC RMS]; 0: unknown
+    state.report.noise = {seen, expected, state.noise_ratio.size(), fits};
     if (!fits) {
         problems.push_back(
             {.what = "the noise differs from the detector's",
              .where = instrument::plane_name(plane),
              .seen = format_fixed(seen, 1) + " ADC RMS, " + format_fixed(ratio) + " times the expected (" +
                      std::to_string(state.noise_ratio.size()) + " channels)",
-             .expected = format_fixed(seen / ratio, 1) + " ADC RMS of the noise spectra, " +
-                         format_fixed(config.min_noise) + " to " + format_fixed(config.max_noise) + " times",
+             .expected = (expected > 0 ? format_fixed(expected, 1) + " ADC RMS of" : std::string("that of")) +
+                         " the noise spectra, " + format_fixed(config.min_noise) + " to " +
+                         format_fixed(config.max_noise) + " times",
              .hint = "check that gain and digitiser of the detector (detname) match the data and that the "
                      "input is in ADC counts"});
     }
@@ -198,8 +207,9 @@ void InputMeasurement::compare_noise(const InputCheck::Plane& plane, PlaneState&
 
 void InputMeasurement::compare_polarity(const InputCheck::Plane& plane, PlaneState& state,
                                         std::vector<ErrorText>& problems) {
-    if (state.polarity_done || state.polarity.size() < min_pulses ||
-        state.channels_with_pulses < min_channels) {
+    const std::size_t channels = m_depth == Depth::whole ? m_min_channels : 2;
+    if (state.polarity_done || state.polarity.size() < m_min_pulses ||
+        state.channels_with_pulses < channels) {
         return;
     }
     state.polarity_done = true;
@@ -220,7 +230,7 @@ void InputMeasurement::compare_polarity(const InputCheck::Plane& plane, PlaneSta
                             .hint = hint});
         return;
     }
-    if (std::abs(expected.unipolarity) < 0.5 && state.lobes >= min_pulses) {
+    if (std::abs(expected.unipolarity) < 0.5 && state.lobes >= m_min_pulses) {
         const double share = static_cast<double>(state.lobes_in_order) / static_cast<double>(state.lobes);
         const bool in_order = share >= 0.3;
         state.report.lobes = {share, 1, state.lobes, in_order};
@@ -267,6 +277,11 @@ void InputMeasurement::compare_shaping(const InputCheck::Plane& plane, PlaneStat
                      "; check that shaping time and sampling period of the detector (detname) match the "
                      "data"});
     }
+}
+
+bool InputMeasurement::has_noise() const {
+    return std::ranges::any_of(m_planes,
+                               [](const auto& each) { return each.second.report.noise.has_value(); });
 }
 
 void InputMeasurement::write_to(instrument::InputReport& report) const {

@@ -5,6 +5,9 @@
 #include "spng/core/log/input_warning.h"
 #include "spng/detector/view_statistics.h"
 
+#include <ATen/ops/arange.h>
+
+#include <algorithm>
 #include <cstdio>
 #include <utility>
 
@@ -45,38 +48,111 @@ InputTally::InputTally(std::string logger, double max_bad_share, int adc_bits, c
     }
 }
 
-void InputTally::add(std::uint64_t event, const std::vector<Selected>& groups) {
+Notes InputTally::add(std::uint64_t event, const std::vector<Selected>& groups) {
     std::map<int, ChannelCounts> of_anode;
-    std::vector<std::vector<InputMeasurement::View>> measured;
-    if (count(event, groups, of_anode)) {
+    Lines lines;
+    const bool is_new = count(event, groups, of_anode);
+    if (m_measurement) {
         NVTX_SCOPED_RANGE("FrameToTorchSetFanout::check");
-        for (const auto& selected : groups) {
-            const Waveforms found = selected.waveforms();
-            measured.push_back(m_measurement->measure(*selected.group, found.waveforms, found.good));
-        }
+        compare_event(event, groups, is_new, lines);
     }
     const std::lock_guard lock(m_mutex);
-    if (!measured.empty() && !m_measurement->finished()) {
-        for (const auto& views : measured) {
-            m_measurement->add(views);
-        }
-        const auto misfits = m_measurement->compare();
-        m_measurement->write_to(m_report);
-        m_misfits.insert(m_misfits.end(), misfits.begin(), misfits.end());
-        for (const auto& misfit : misfits) {
-            warn(misfit);
-        }
-    }
     if (is_strict() && !m_misfits.empty()) {
-        warn(m_misfits.front());
+        warn(m_misfits.front(), "", lines);
     }
     for (const auto& [anode, counts] : of_anode) {
-        warn_about_channels(anode, event, counts);
+        warn_about_channels(anode, event, counts, lines);
     }
     if (m_counts_dead) { // nothing measures noise in charge
         for (const auto& selected : groups) {
             warn_about_few_channels(event, selected);
         }
+    }
+    m_report.doubtful_events += is_new && !lines.empty() ? 1 : 0;
+    Notes notes;
+    for (const auto& [kind, line] : lines) {
+        merge_notes(notes, {{"warnings", line}});
+    }
+    return notes;
+}
+
+InputTally::Views InputTally::measured(const InputMeasurement& measurement,
+                                       const std::vector<Selected>& groups) {
+    Views views;
+    for (const auto& selected : groups) {
+        views.push_back(measurement.measure(*selected.group, selected.waveforms({})));
+    }
+    return views;
+}
+
+InputTally::Views InputTally::glanced_at(const InputMeasurement& measurement, std::uint64_t event,
+                                         const std::vector<Selected>& groups) {
+    constexpr std::int64_t wanted = 8;
+    Views views;
+    for (const auto& selected : groups) {
+        const std::int64_t channels = selected.group->ids.size(1);
+        const std::int64_t stride = std::max<std::int64_t>(1, channels / wanted);
+        const auto first = static_cast<std::int64_t>(event % static_cast<std::uint64_t>(stride));
+        const at::Tensor columns = at::arange(first, channels, stride, at::kLong);
+        views.push_back(measurement.measure(*selected.group, selected.waveforms(columns)));
+    }
+    return views;
+}
+
+void InputTally::compare_job(const Views& views, Lines& lines) {
+    for (const auto& of_group : views) {
+        m_measurement->add(of_group);
+    }
+    const auto misfits = m_measurement->compare();
+    m_measurement->write_to(m_report);
+    m_misfits.insert(m_misfits.end(), misfits.begin(), misfits.end());
+    for (const auto& misfit : misfits) {
+        warn(misfit, misfit.what + misfit.where, lines);
+    }
+}
+
+void InputTally::compare_event(std::uint64_t event, const std::vector<Selected>& groups, bool is_new,
+                               Lines& lines) {
+    using Depth = InputMeasurement::Depth;
+    std::unique_lock lock(m_mutex);
+    const bool is_of_job = is_new && !m_measurement->finished();
+    const bool expects_noise = m_measurement->has_noise();
+    lock.unlock();
+    std::optional<Views> whole;
+    const auto misfits_of = [&](Depth depth, const Views& views) {
+        InputMeasurement own(m_measurement->check(), depth, expects_noise);
+        for (const auto& of_group : views) {
+            own.add(of_group);
+        }
+        return own.compare();
+    };
+    if (is_of_job) {
+        whole = measured(*m_measurement, groups);
+        lock.lock();
+        if (!m_measurement->finished()) {
+            compare_job(*whole, lines);
+        }
+        lock.unlock();
+    }
+    const InputMeasurement glance(m_measurement->check(), Depth::glance, expects_noise);
+    const auto doubts = misfits_of(Depth::glance, glanced_at(glance, event, groups));
+    lock.lock();
+    const bool is_news = is_strict() || std::ranges::any_of(doubts, [this](const ErrorText& text) {
+                             return !m_logged.contains(text.what + text.where);
+                         });
+    lock.unlock();
+    if (doubts.empty()) {
+        return;
+    }
+    auto misfits = doubts;
+    if (is_news) {
+        misfits = misfits_of(Depth::whole, whole ? *whole : measured(*m_measurement, groups));
+    }
+    lock.lock();
+    for (auto& misfit : misfits) {
+        const std::string kind = misfit.what + misfit.where;
+        misfit.where += ", event " + std::to_string(event);
+        warn(misfit, kind, lines);
     }
 }
 
@@ -100,32 +176,36 @@ bool InputTally::count(std::uint64_t event, const std::vector<Selected>& groups,
         }
     }
     m_report.events += is_first_time ? 1 : 0;
-    return is_first_time && m_measurement && !m_measurement->finished();
+    return is_first_time;
 }
 
-void InputTally::warn_about_channels(int anode, std::uint64_t event, const ChannelCounts& counts) {
+void InputTally::warn_about_channels(int anode, std::uint64_t event, const ChannelCounts& counts,
+                                     Lines& lines) {
     const auto share_of = [&](std::uint64_t channels) {
         return static_cast<double>(channels) / static_cast<double>(counts.channels);
     };
     const std::string where = "anode " + std::to_string(anode) + ", event " + std::to_string(event);
     const std::string expected = "at most " + percent(m_max_bad_share) + " of the channels";
     const std::string hint = "allow a larger share with -A max_bad_share=SHARE";
-    if (share_of(counts.unusable()) > m_max_bad_share && (is_strict() || m_warned_bad.insert(anode).second)) {
+    const std::string kind = " channels of anode " + std::to_string(anode);
+    if (share_of(counts.unusable()) > m_max_bad_share) {
         warn({.what = "too many unusable channels",
               .where = where,
               .seen = std::to_string(counts.unusable()) + " of " + std::to_string(counts.channels) +
                       " channels: " + kinds_of(counts),
               .expected = expected,
-              .hint = hint});
+              .hint = hint},
+             "unusable" + kind, lines);
     }
-    if (share_of(counts.saturated) > m_max_bad_share &&
-        (is_strict() || m_warned_many_saturated.insert(anode).second)) {
+    if (share_of(counts.saturated) > m_max_bad_share) {
+        m_warned_many_saturated.insert(anode);
         warn({.what = "too many saturated channels",
               .where = where,
               .seen = std::to_string(counts.saturated) + " of " + std::to_string(counts.channels) +
                       " channels, " + std::to_string(counts.saturated_samples) + " samples",
               .expected = expected,
-              .hint = hint});
+              .hint = hint},
+             "saturated" + kind, lines);
     } else if (counts.saturated > 0) {
         warn_about_saturation(anode, where, counts);
     }
@@ -173,8 +253,11 @@ void InputTally::warn_about_saturation(int anode, const std::string& where, cons
                  "counts them"}));
 }
 
-void InputTally::warn(const ErrorText& text) {
-    m_report.warnings.push_back(warn_about_input(m_logger, text));
+void InputTally::warn(const ErrorText& text, const std::string& kind, Lines& lines) {
+    if (is_strict() || m_logged.insert(kind).second) {
+        m_report.warnings.push_back(warn_about_input(m_logger, text));
+    }
+    lines.emplace(kind, input_warning_line(text));
 }
 
 instrument::InputReport InputTally::report() const {

@@ -2,6 +2,7 @@
 #pragma once
 // Findings about the input of a job, event by event: counts of channels, comparisons, and their warnings.
 
+#include "spng/core/notes.h"
 #include "spng/instrument/report/input_report.h"
 #include "spng/nodes/input_check/input_check.h"
 
@@ -29,37 +30,52 @@ public:
     InputTally(std::string logger, double max_bad_share, int adc_bits, const InputCheck* check,
                bool counts_dead = true);
 
-    /// Waveforms of a group, cleaned.
-    struct Waveforms {
-        at::Tensor waveforms; ///< (view, channel, tick) on the host
-        at::Tensor good;      ///< (view, channel) bool on the host
-    };
+    using Waveforms = InputMeasurement::Waveforms;
     /// One group of an event after the selection of its channels.
     struct Selected {
         const ViewGroup* group;
-        std::function<Waveforms()> waveforms;          ///< called only for an event that is measured
+        /// Returns channels of the group: those of the columns, int64 indices along its axis "channel"; all if these are
+        /// undefined.
+        std::function<Waveforms(const at::Tensor& columns)> waveforms;
         std::vector<instrument::ChannelCounts> counts; ///< by view
     };
 
-    /// Count an event, measure it unless the comparisons are finished, and warn. Each kind of warning is
-    /// given once per anode or plane. Threads measure their events at the same time.
+    /// Count an event, compare it with the predictions, and warn. The first events are measured as a whole until there is
+    /// enough for every comparison; of each later one a few channels, and as a whole if these do not fit. Each kind of warning
+    /// is logged once per anode or plane. Threads measure their events at the same time.
+    /// @return the warnings about this event, logged or not, as the note "warnings"; empty if there is none
     /// @throws Error(Input) with --strict: instead of a warning, and for every event after a failed
-    ///         comparison; not for a few saturated channels
-    void add(std::uint64_t event, const std::vector<Selected>& groups);
+    ///         comparison of the first events; not for a few saturated channels
+    Notes add(std::uint64_t event, const std::vector<Selected>& groups);
 
     instrument::InputReport report() const;
 
 private:
+    using Views = std::vector<std::vector<InputMeasurement::View>>; ///< by group
+    using Lines = std::map<std::string, std::string>;               ///< warnings about one event, by kind
+
+    /// Measure all channels of an event.
+    static Views measured(const InputMeasurement& measurement, const std::vector<Selected>& groups);
+    /// Measure 8 channels of each view, other ones in each event.
+    static Views glanced_at(const InputMeasurement& measurement, std::uint64_t event,
+                            const std::vector<Selected>& groups);
+    /// Add the measurements of an event to those of the job, and compare them if there are enough.
+    void compare_job(const Views& views, Lines& lines);
+    /// Compare one event with the predictions: a glance, and all channels if it finds something new.
+    /// @param is_new  whether it may count for the comparisons of the job
+    void compare_event(std::uint64_t event, const std::vector<Selected>& groups, bool is_new, Lines& lines);
     /// Count an event, unless it was counted before.
     /// @param of_anode  gets the counts of each anode
-    /// @return whether to measure it
+    /// @return whether it is new
     bool count(std::uint64_t event, const std::vector<Selected>& groups,
                std::map<int, instrument::ChannelCounts>& of_anode);
-    void warn_about_channels(int anode, std::uint64_t event, const instrument::ChannelCounts& counts);
+    void warn_about_channels(int anode, std::uint64_t event, const instrument::ChannelCounts& counts,
+                             Lines& lines);
     /// Warn about views with too few usable channels to measure their noise.
     void warn_about_few_channels(std::uint64_t event, const Selected& group);
     void warn_about_saturation(int anode, const std::string& where, const instrument::ChannelCounts& counts);
-    void warn(const ErrorText& text);
+    /// Add the text to the lines, and log it unless a text of this kind was logged before.
+    void warn(const ErrorText& text, const std::string& kind, Lines& lines);
 
     const std::string m_logger;
     const double m_max_bad_share;
@@ -70,8 +86,9 @@ private:
     instrument::InputReport m_report;
     std::optional<InputMeasurement> m_measurement;
     std::vector<ErrorText> m_misfits;
-    std::set<int> m_warned_bad, m_warned_saturated, m_warned_many_saturated; ///< anodes
-    std::set<std::string> m_warned_few;                                      ///< anodes and views
+    std::set<int> m_warned_saturated, m_warned_many_saturated; ///< anodes
+    std::set<std::string> m_warned_few;                        ///< anodes and views
+    std::set<std::string> m_logged;                            ///< kinds of warnings
 };
 
 } // namespace spng

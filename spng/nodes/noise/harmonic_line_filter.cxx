@@ -6,6 +6,8 @@
 #include "spng/graph/memory_rule.h"
 #include "spng/nodes/noise/tick_ranges.h"
 
+#include <ATen/Context.h>
+
 #include <string>
 
 namespace spng {
@@ -42,6 +44,7 @@ void HarmonicLineFilter::configured() {
 
 Ports HarmonicLineFilter::process(const Ports& inputs) {
     NVTX_SCOPED_RANGE("HarmonicLineFilter::remove");
+    const at::NoTF32Guard float32; // a host program may allow TF32, which has too few digits for lines
     NamedTensor tensor = inputs[0]->only();
     const at::Tensor bad_ticks = found_bad_ticks(*tensor.channels);
     tensor.data = remove_harmonic_lines(tensor.data.to(context().device()), tensor.channels->good,
