@@ -3,6 +3,7 @@
 
 #include "profiling/recorder/crash_signals.h"
 #include "profiling/recorder/recorder.h"
+#include "spng/core/printable.h"
 
 #include <array>
 #include <csignal>
@@ -26,10 +27,10 @@ void stop_at_exit() {
         const bool was_active = recorder.is_active();
         recorder.stop("exit");
         if (was_active) {
-            std::fprintf(stderr, "SPNG recorder: wrote %s\n", recorder.final_file());
+            std::fprintf(stderr, "SPNG recorder: wrote %s\n", printable(recorder.final_file()).c_str());
         }
     } catch (const std::exception& problem) {
-        std::fprintf(stderr, "SPNG recorder: %s\n", problem.what());
+        std::fprintf(stderr, "SPNG recorder: %s\n", printable(problem.what()).c_str());
     }
 }
 
@@ -96,7 +97,8 @@ void start_from_environment() {
                 finalize_at_exit();
             }
         } catch (const std::exception& problem) {
-            std::fprintf(stderr, "SPNG recorder: nothing is recorded: %s\n", problem.what());
+            std::fprintf(stderr, "SPNG recorder: nothing is recorded: %s\n",
+                         printable(problem.what()).c_str());
         }
     });
 }

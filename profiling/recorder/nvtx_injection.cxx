@@ -29,7 +29,7 @@ std::uint16_t domain_id(nvtxDomainHandle_t domain) {
     return static_cast<std::uint16_t>(reinterpret_cast<std::uintptr_t>(domain));
 }
 
-/// Return a text as UTF-8; empty for a null pointer. Invalid code points become question marks.
+/// Return a text; empty for a null pointer. Wide text becomes UTF-8, with question marks for invalid code points.
 std::string_view utf8(const char* text) {
     return text == nullptr ? "" : text;
 }
@@ -43,9 +43,9 @@ std::string utf8(const wchar_t* text) {
             put(code);
         } else if (code < 0x800) {
             put(0xC0 | code >> 6), follow(0);
-        } else if (code < 0x10000) {
+        } else if (code < 0xD800 || (code >= 0xE000 && code < 0x10000)) {
             put(0xE0 | code >> 12), follow(6), follow(0);
-        } else if (code < 0x110000) {
+        } else if (code >= 0x10000 && code < 0x110000) {
             put(0xF0 | code >> 18), follow(12), follow(6), follow(0);
         } else {
             put('?');

@@ -149,6 +149,7 @@ void take_environment(Options& options) {
     options.row_limit = rows > 0 ? static_cast<std::int64_t>(rows) : defaults.row_limit;
     options.spill_seconds = environment_value("SPNG_RECORD_SPILL", defaults.spill_seconds, 0.01, 3600);
     options.sample_seconds = environment_value("SPNG_RECORD_SAMPLE", defaults.sample_seconds, 0.001, 3600);
+    options.overwrite = environment_value("SPNG_RECORD_OVERWRITE", 0, 0, 1) > 0;
     const char* const graphs = std::getenv("SPNG_RECORD_GRAPHS"); // the CUDA source reads it
     if (graphs != nullptr && std::string(graphs) != "whole" && std::string(graphs) != "nodes") {
         throw std::invalid_argument("SPNG_RECORD_GRAPHS is '" + std::string(graphs) +

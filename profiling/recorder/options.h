@@ -17,6 +17,7 @@ struct Options {
     std::int64_t row_limit = INT64_MAX;    ///< ranges and marks
     double spill_seconds = 0.5;            ///< interval between writes to the disk
     double sample_seconds = 0.05;          ///< interval between samples
+    bool overwrite = false;                ///< replace any regular file, and not only a recording
 };
 
 std::string joined(const std::set<std::string>& names, const std::string& separator);
@@ -40,7 +41,7 @@ bool names_process(const std::string& pattern);
 std::optional<int> rank_of_process();
 
 /// Read the limits and times from SPNG_RECORD_MEMORY [MB], SPNG_RECORD_ROWS, SPNG_RECORD_SPILL [s] and
-/// SPNG_RECORD_SAMPLE [s]; without a variable the default.
+/// SPNG_RECORD_SAMPLE [s], and SPNG_RECORD_OVERWRITE (0 or 1); without a variable the default.
 /// @throws std::invalid_argument for an invalid value, also of SPNG_RECORD_GRAPHS
 void take_environment(Options& options);
 

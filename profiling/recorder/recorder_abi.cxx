@@ -52,6 +52,7 @@ int start(const SpngRecorderOptions* given, char* problem, size_t size) {
             }
         }
         take_environment(options);
+        options.overwrite = options.overwrite || given->overwrite != 0;
         const auto take = [](auto& option, auto value) {
             if (value > 0) {
                 option = value;
@@ -74,7 +75,7 @@ int stop(char* problem, size_t size) {
 int recover(const char* part, const char* target, char* name, size_t name_size, char* problem, size_t size) {
     return catch_errors(problem, size, [=] {
         const std::string to = target == nullptr || *target == '\0' ? intended_target(part) : target;
-        finalize_file(part, to, true);
+        finalize_file(part, to, true, false);
         if (name != nullptr && name_size > 0) {
             std::snprintf(name, name_size, "%s", to.c_str());
         }

@@ -18,7 +18,7 @@
 extern "C" {
 #endif
 
-#define SPNG_RECORDER_VERSION 2u
+#define SPNG_RECORDER_VERSION 3u
 
 /// All parts of a recording. A recorder that was built without CUPTI lacks cuda.
 #define SPNG_RECORDER_PARTS "nvtx,calls,samples,cuda,nvml"
@@ -40,6 +40,8 @@ typedef struct SpngRecorderOptions {
     double spill_seconds;
     /// Interval between samples of memory and load [s].
     double sample_seconds;
+    /// 1: replace any regular file, and not only a recording.
+    int32_t overwrite;
 } SpngRecorderOptions;
 
 /// One call of a node.

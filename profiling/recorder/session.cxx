@@ -9,7 +9,10 @@
 #include <cerrno>
 #include <cmath>
 #include <ctime>
+#include <filesystem>
 #include <pthread.h>
+#include <string>
+#include <system_error>
 #include <unistd.h>
 
 namespace spng::recorder {
@@ -18,18 +21,25 @@ namespace {
 // 16384 ranges, about 1 MB. When the disk fills up, the file keeps the rows of the last commit.
 constexpr std::size_t chunks_per_commit = 16;
 
-/// Return the name of the .part file.
+/// Return the name of the .part file, which no file has: an ended process, also of another container, may have had the
+/// id of this one.
 /// @throws DatabaseError if the final file cannot be created under its name
-std::string part_name(const std::string& final_name) {
-    (void)resolve_target(final_name);
-    return final_name + "." + std::to_string(getpid()) + ".part";
+std::string part_name(const std::string& final_name, bool overwrite) {
+    (void)resolve_target(final_name, overwrite);
+    const std::string unique = final_name + "." + std::to_string(getpid());
+    std::string name = unique + ".part";
+    std::error_code problem;
+    for (int count = 2; std::filesystem::exists(name, problem); ++count) {
+        name = unique + "-" + std::to_string(count) + ".part";
+    }
+    return name;
 }
 
 } // namespace
 
 Session::Session(Recorder& recorder, const Options& options)
     : m_recorder(recorder), m_options(options), m_final_name(expand_name(options.pattern)),
-      m_part_name(part_name(m_final_name)), m_origin(now()),
+      m_part_name(part_name(m_final_name, options.overwrite)), m_origin(now()),
       m_file(m_part_name, {m_origin, recorder.process(), &recorder.strings()}) {
     sem_init(&m_wake, 0, 0);
     recorder.reset(options, &m_wake);
@@ -274,7 +284,7 @@ void Session::complete(const std::string& end) {
                 std::to_string(std::llround(range_overhead().per_range_ns * static_cast<double>(m_ranges))));
     m_file.commit();
     m_file.close();
-    finalize_file(m_part_name, m_final_name, false);
+    finalize_file(m_part_name, m_final_name, false, m_options.overwrite);
 }
 
 } // namespace spng::recorder

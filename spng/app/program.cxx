@@ -12,6 +12,7 @@
 #include "spng/core/log/input_warning.h"
 #include "spng/core/log/log.h"
 #include "spng/core/log/log_file.h"
+#include "spng/core/printable.h"
 #include "spng/core/process_owner.h"
 #include "spng/device/memory/host_buffers.h"
 #include "spng/device/memory/out_of_memory.h"
@@ -86,7 +87,7 @@ int dispatch(const CommandLine& line, instrument::Recording& recording) {
         print_result(schema_of_type(Registry::instance(), line.type).dump(2) + "\n");
         return 0;
     case Action::recover:
-        print_result(instrument::recover_recording(line.part_file, "") + " recovered\n");
+        print_result(printable(instrument::recover_recording(line.part_file, "")) + " recovered\n");
         return 0;
     case Action::reservations:
         print_result(reservations_text(

@@ -137,7 +137,8 @@ def path_of(option: Option, folder: Path) -> Path:
 def run(options: list[Option], folder: Path) -> subprocess.CompletedProcess:
     """Run one job with all these outputs."""
     words = [word for option in options for word in option.words(str(path_of(option, folder)))]
-    return wire_cell.run(*options[0].job, *words, folder=folder)
+    confirmed = os.environ | {"SPNG_RECORD_OVERWRITE": "1"}  # OLD is no recording
+    return wire_cell.run(*options[0].job, *words, folder=folder, env=confirmed)
 
 
 def require_rejected(done: subprocess.CompletedProcess, path: Path) -> None:

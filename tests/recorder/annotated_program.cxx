@@ -4,7 +4,9 @@
 
 #include <nvtx3/nvToolsExt.h>
 
+#include <array>
 #include <csignal>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -12,6 +14,7 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
@@ -54,6 +57,27 @@ void with_payload(const char* name, nvtxPayloadType_t type, Set set) {
     event.payloadType = type;
     set(event.payload);
     nvtxMarkEx(&event);
+}
+
+/// Use texts that are not UTF-8 as names of everything: Latin-1, cut characters, surrogates, code points beyond Unicode.
+void texts_of_any_encoding() {
+    prctl(PR_SET_NAME, "thr\xe9"
+                       "ad");
+    range("caf\xe9");
+    range("caf\xe8");
+    range("cut \xf0\x9f\x9a");
+    range("\xed\xa0\x80 \xc0\xaf \x1b[31m \xc3\xa9");
+    const std::array<wchar_t, 6> wide{L'w',        wchar_t{0xD800}, wchar_t{0x110000},
+                                      wchar_t{-1}, wchar_t{0x6CE2}, 0};
+    nvtxRangePushW(wide.data());
+    nvtxRangePop();
+    nvtxNameOsThreadA(static_cast<std::uint32_t>(gettid()), "main \xff");
+    nvtxDomainHandle_t domain = nvtxDomainCreateA("domain \xe9");
+    nvtxDomainNameCategoryA(domain, 7, "category \xe9");
+    auto event = attributes(nullptr);
+    event.messageType = NVTX_MESSAGE_TYPE_REGISTERED;
+    event.message.registered = nvtxDomainRegisterStringA(domain, "registered \xe9");
+    nvtxDomainMarkEx(domain, &event);
 }
 
 /// Call each NVTX function.
@@ -182,6 +206,7 @@ const std::map<std::string, std::function<void()>> modes{
              range(("name " + std::to_string(i)).c_str());
          }
      }},
+    {"texts", texts_of_any_encoding},
     {"fork", fork_and_go_on},
     {"command",
      [] { // of the shell, as a child with the same environment

@@ -203,7 +203,7 @@ class TestHowProgramsEnd:
         [part] = tmp_path.glob("out.sqlite.*.part")
         assert not (tmp_path / "out.sqlite").exists()
         done = wire_cell.run("--recover-record", part, folder=tmp_path)
-        assert done.returncode == 0 and done.stdout == "out.sqlite recovered\n", done.stderr
+        assert done.returncode == 0 and done.stdout == f"{tmp_path}/out.sqlite recovered\n", done.stderr
         assert [path.name for path in tmp_path.iterdir()] == ["out.sqlite"]
         file = Recorded(tmp_path / "out.sqlite")
         assert file.run()["end"] == "recovered"

@@ -1,16 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profiling/recorder/file/database.h"
 
+#include "spng/core/printable.h"
+
 #include <sqlite3.h>
 
+#include <array>
+#include <cstdio>
 #include <utility>
 
 namespace spng::recorder {
+namespace {
+
+/// Return the URI of a file that nobody changes.
+std::string unchanged_uri(const std::string& path) {
+    std::string uri = "file:";
+    for (const char letter : path) {
+        std::array<char, 4> escaped{};
+        std::snprintf(escaped.data(), escaped.size(), "%%%02x", static_cast<unsigned char>(letter));
+        uri += letter == '/' ? "/" : escaped.data();
+    }
+    return uri + "?immutable=1";
+}
+
+} // namespace
 
 Database::Database(const std::string& path, Mode mode) : m_path(path) {
-    const int flags =
-        SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | (mode == Mode::create ? SQLITE_OPEN_CREATE : 0);
-    if (sqlite3_open_v2(path.c_str(), &m_handle, flags, "unix-none") != SQLITE_OK) {
+    const bool reads = mode == Mode::read;
+    const int flags = SQLITE_OPEN_NOMUTEX |
+                      (reads ? SQLITE_OPEN_READONLY | SQLITE_OPEN_URI : SQLITE_OPEN_READWRITE) |
+                      (mode == Mode::create ? SQLITE_OPEN_CREATE : 0);
+    const std::string name = reads ? unchanged_uri(path) : path;
+    if (sqlite3_open_v2(name.c_str(), &m_handle, flags, "unix-none") != SQLITE_OK) {
         const std::string reason = m_handle == nullptr ? "no memory" : sqlite3_errmsg(m_handle);
         sqlite3_close(m_handle);
         throw DatabaseError(path + " cannot be opened: " + reason);
@@ -88,7 +109,8 @@ void Statement::bind(int column, double value) {
 }
 
 void Statement::bind(int column, const std::string& value) {
-    sqlite3_bind_text(m_handle, column, value.data(), static_cast<int>(value.size()), SQLITE_TRANSIENT);
+    const std::string text = valid_utf8(value); // readers reject a whole file for one byte
+    sqlite3_bind_text(m_handle, column, text.data(), static_cast<int>(text.size()), SQLITE_TRANSIENT);
 }
 
 void Statement::bind(int column, Null) {

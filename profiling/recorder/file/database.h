@@ -24,7 +24,8 @@ public:
 /// Connection to an SQLite file. All functions throw DatabaseError.
 class Database {
 public:
-    enum class Mode { create, existing };
+    /// read: as if nobody else could change the file, so that nothing is written beside it
+    enum class Mode { create, existing, read };
     Database(const std::string& path, Mode mode);
     ~Database();
     Database(const Database&) = delete;

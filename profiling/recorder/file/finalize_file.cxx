@@ -2,12 +2,16 @@
 #include "profiling/recorder/file/finalize_file.h"
 
 #include "profiling/recorder/file/part_file.h"
+#include "profiling/recorder/file/replaced_file.h"
 #include "profiling/recorder/file/session_tables.h"
 #include "spng/core/error.h"
 #include "spng/core/files/output_path.h"
 #include "spng/core/files/temporary_files.h"
+#include "spng/core/printable.h"
 
 #include <cstdio>
+#include <filesystem>
+#include <regex>
 
 namespace spng::recorder {
 namespace {
@@ -89,18 +93,21 @@ void write_all(const std::string& part, const std::string& path, bool recovered)
 
 } // namespace
 
-std::string resolve_target(const std::string& target) {
+std::string resolve_target(const std::string& target, bool overwrite) {
     const OutputPath path = output_path(target);
     const std::string kind = path.in_place ? "a device or a pipe" : path.problem;
     if (!kind.empty()) {
         throw DatabaseError(target + " is " + kind + ", expected a regular file");
     }
+    if (!overwrite) {
+        require_replaceable(path.path);
+    }
     return path.path;
 }
 
-void finalize_file(const std::string& part, const std::string& target, bool recovered) {
+void finalize_file(const std::string& part, const std::string& target, bool recovered, bool overwrite) {
     try {
-        TemporaryFile file(resolve_target(target));
+        TemporaryFile file(resolve_target(target, overwrite));
         write_all(part, file.path(), recovered);
         file.commit();
     } catch (const Error& error) {
@@ -123,7 +130,11 @@ std::string intended_target(const std::string& part) {
     if (!name) {
         throw DatabaseError(part + " is not an unfinished recording");
     }
-    return *name;
+    // The name of the .part file has the exact bytes, also after it was moved to another folder.
+    static const std::regex ending(R"(\.[0-9]+(-[0-9]+)?\.part$)");
+    const std::string beginning = std::regex_replace(part, ending, "");
+    const auto last = [](const std::string& path) { return std::filesystem::path(path).filename().string(); };
+    return valid_utf8(last(beginning)) == last(*name) ? beginning : *name;
 }
 
 } // namespace spng::recorder
