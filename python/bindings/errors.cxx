@@ -35,11 +35,11 @@ void raise(const std::exception_ptr& failure, void*) {
     try {
         std::rethrow_exception(failure);
     } catch (const Error& error) {
-        const nb::object type = nb::module_::import_("spng.errors").attr("Error");
         const ErrorText& text = error.text();
-        const nb::object instance =
-            type(name_of(error.kind()), text.what, text.where, text.seen, text.expected, text.hint);
-        PyErr_SetObject(type.ptr(), instance.ptr());
+        const nb::object instance = nb::module_::import_("spng.errors")
+                                        .attr("of_library")(name_of(error.kind()), text.what, text.where,
+                                                            text.seen, text.expected, text.hint);
+        PyErr_SetObject(instance.type().ptr(), instance.ptr());
     }
 }
 

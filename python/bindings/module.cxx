@@ -3,6 +3,18 @@
 
 #include "python/bindings/bindings.h"
 
+namespace spng::python {
+
+std::map<std::string, std::string> strings_of(const std::map<std::string, Text>& strings) {
+    std::map<std::string, std::string> found;
+    for (const auto& [name, text] : strings) {
+        found.emplace(name, text.native());
+    }
+    return found;
+}
+
+} // namespace spng::python
+
 NB_MODULE(_core, module) {
     spng::python::bind_errors();
     spng::python::bind_frame_files(module);

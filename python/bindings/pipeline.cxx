@@ -3,8 +3,10 @@
 
 #include "python/bindings/bindings.h"
 #include "python/bindings/frames.h"
+#include "spng/pipeline/job_owner.h"
 
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
@@ -76,7 +78,12 @@ public:
 
     /// Wait without the GIL. Handlers of signals run meanwhile, so that Ctrl-C raises KeyboardInterrupt.
     /// @return whether the result is there
+    /// @throws Error(Usage) in another process, and for a time in a callback
     bool wait(double seconds) {
+        m_process.require();
+        if (seconds > 0) {
+            m_process.require_no_callback();
+        }
         const auto begin = std::chrono::steady_clock::now();
         const auto slice = std::chrono::milliseconds(50);
         while (true) {
@@ -108,6 +115,7 @@ public:
     }
 
 private:
+    MakingProcess m_process{"the result"};
     std::future<OutputFrame> m_future;
 };
 
@@ -156,11 +164,26 @@ public:
         const nb::gil_scoped_release no_gil;
         return m_pipeline->timing_text(width);
     }
+    bool is_of_other_process() const { return m_process.is_other(); }
     const Pipeline& pipeline() const { return *m_pipeline; }
 
 private:
+    MakingProcess m_process{"the pipeline"};
     std::unique_ptr<Pipeline> m_pipeline;
 };
+
+/// Set the members that may be, or may contain, paths of any bytes.
+void set_strings(PipelineOptions& options, const Text& detector, const Text& model, const Text& device,
+                 const Text& configuration, const std::vector<Text>& tags, const std::vector<Text>& changes,
+                 const std::map<std::string, Text>& arguments) {
+    options.detector = detector.native();
+    options.model = model.native();
+    options.device = device.native();
+    options.configuration = configuration.native();
+    options.tags.assign(tags.begin(), tags.end());
+    options.changes.assign(changes.begin(), changes.end());
+    options.arguments = strings_of(arguments);
+}
 
 nb::list planes_of(const PythonPipeline& pipeline) {
     nb::list planes;
@@ -199,21 +222,16 @@ void bind_pipeline(nb::module_& module) {
     nb::class_<Pending>(module, "Pending").def("wait", &Pending::wait).def("result", &Pending::result);
     nb::class_<PipelineOptions>(module, "PipelineOptions")
         .def(nb::init<>())
-        .def_rw("detector", &PipelineOptions::detector)
+        .def("set_strings", &set_strings)
         .def_rw("anodes", &PipelineOptions::anodes)
-        .def_rw("model", &PipelineOptions::model)
-        .def_rw("device", &PipelineOptions::device)
-        .def_rw("tags", &PipelineOptions::tags)
         .def_rw("sparse", &PipelineOptions::sparse)
-        .def_rw("arguments", &PipelineOptions::arguments)
-        .def_rw("changes", &PipelineOptions::changes)
-        .def_rw("configuration", &PipelineOptions::configuration)
         .def_rw("results_on_device", &PipelineOptions::results_on_device)
         .def_rw("queue_size", &PipelineOptions::queue_size);
     nb::class_<PythonPipeline>(module, "Pipeline")
         .def(nb::init<const PipelineOptions&>())
         .def("submit", &PythonPipeline::submit)
         .def("close", &PythonPipeline::close)
+        .def("is_of_other_process", &PythonPipeline::is_of_other_process)
         .def("is_closed", [](const PythonPipeline& self) { return self.pipeline().is_closed(); })
         .def("devices", [](const PythonPipeline& self) { return self.pipeline().devices(); })
         .def("tick_ns", [](const PythonPipeline& self) { return self.pipeline().tick_ns(); })

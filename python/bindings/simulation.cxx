@@ -7,6 +7,7 @@
 #include "python/bindings/frames.h"
 
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/string.h>
 
@@ -23,9 +24,9 @@ using Depositions = nb::ndarray<nb::ro, const double, nb::shape<7, -1>, nb::c_co
 /// Waits for the threads of the simulation without the GIL, which they may need for log lines.
 class PythonSimulation {
 public:
-    PythonSimulation(std::string detector, int anode, std::map<std::string, std::string> arguments) {
+    PythonSimulation(const Text& detector, int anode, const std::map<std::string, Text>& arguments) {
         const nb::gil_scoped_release no_gil;
-        m_simulation.emplace(SimulationOptions{std::move(detector), anode, std::move(arguments)});
+        m_simulation.emplace(SimulationOptions{detector.native(), anode, strings_of(arguments)});
     }
     ~PythonSimulation() {
         const nb::gil_scoped_release no_gil;
@@ -52,7 +53,7 @@ private:
 
 void bind_simulation(nb::module_& module) {
     nb::class_<PythonSimulation>(module, "Simulation")
-        .def(nb::init<std::string, int, std::map<std::string, std::string>>())
+        .def(nb::init<const Text&, int, const std::map<std::string, Text>&>())
         .def("process", &PythonSimulation::process);
 }
 

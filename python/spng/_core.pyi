@@ -25,17 +25,21 @@ class FrameWriter:
 class PipelineOptions:
     """See WireCellSpng/Pipeline.h."""
 
-    detector: str
     anodes: list[int]
-    model: str
-    device: str
-    tags: list[str]
     sparse: bool
-    arguments: dict[str, str]
-    changes: list[str]
-    configuration: str
     results_on_device: bool
     queue_size: int
+
+    def set_strings(
+        self,
+        detector: str,
+        model: str,
+        device: str,
+        configuration: str,
+        tags: list[str],
+        changes: list[str],
+        arguments: dict[str, str],
+    ) -> None: ...
 
 class Pending:
     """The result of a queued frame."""
@@ -58,8 +62,7 @@ class Pipeline:
         masks: dict[str, list[tuple[int, int, int]]],
     ) -> Pending: ...
     def close(self) -> None: ...
-    def discard(self) -> None:
-        """Remove the unfinished file."""
+    def is_of_other_process(self) -> bool: ...
     def is_closed(self) -> bool: ...
     def devices(self) -> list[str]: ...
     def tick_ns(self) -> float: ...

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 import sys
 
@@ -33,6 +34,41 @@ class Error(Exception):
         return "\n".join(
             [f"error: {self.what}", *(f"  {name + ':':<10}{text}" for name, text in parts if text)]
         )
+
+
+def of_library(kind: str, *strings: str) -> Error:
+    """Return an error of the native module."""
+    return Error(kind, *map(in_python, strings))
+
+
+_ARGUMENT = re.compile(r"-A (?!(?:or|and)\b)(\w+)(=?)((?:[^\s;,)]|,(?=\w))*)")
+_NAMES = {"detname": "detector", "tpcid": "anode"}
+_OPTIONS = {
+    "-A, --tla-code, -V or -C": "arguments",
+    "-A or --tla-code": "arguments",
+    "--set": "set",
+}
+
+
+def in_python(text: str) -> str:
+    """Return a text of the library with arguments in the words of Python: device='cpu' for "-A device=cpu"."""
+
+    def argument(found: re.Match[str]) -> str:
+        name, equals, value = found[1], found[2], found[3]
+        end = "" if value.endswith("...") else value[len(value.rstrip(".")) :]
+        value = value.removesuffix(end)
+        if not equals:
+            return f"the argument {name}{value}{end}"
+        if value in ("true", "false"):
+            value = value.capitalize()
+        elif not re.fullmatch(r"\.\.\.|[A-Z_]+|-?[\d.]+", value):
+            value = repr(value) if value else "..."
+        return f"{name}={value}{end}"
+
+    for option, words in _OPTIONS.items():
+        text = re.sub(rf"(?<!\S){re.escape(option)}(?!\S)", words, text)
+    text = _ARGUMENT.sub(argument, text)
+    return re.sub(r"(?<![\w/.-])(detname|tpcid)(?![\w/.-])", lambda found: _NAMES[found[0]], text)
 
 
 def pip_install(package: str) -> str:

@@ -4,9 +4,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from .arguments import seen
+from .errors import Error, in_python, input_error
 
 if TYPE_CHECKING:
     import torch
@@ -14,7 +17,11 @@ if TYPE_CHECKING:
     Samples = np.ndarray | torch.Tensor
 
 
-@dataclass(frozen=True)
+class TagError(Error, KeyError, ValueError):
+    """A frame lacks a tag, or has several where one is meant."""
+
+
+@dataclass(frozen=True, eq=False)
 class SparseSamples:
     """The samples that are not 0, of all rows one after the other.
 
@@ -26,6 +33,16 @@ class SparseSamples:
     runs: np.ndarray
     values: np.ndarray
     shape: tuple[int, int]
+
+    def __eq__(self, other: object) -> bool:
+        return equal_samples(self, other) if isinstance(other, SparseSamples) else NotImplemented
+
+    def __repr__(self) -> str:
+        return f"<SparseSamples: {_shape(self)}, {len(self.runs)} runs, {len(self.values)} samples>"
+
+    def sum(self) -> np.floating | np.integer:
+        """Return the sum of all samples."""
+        return self.values.sum()
 
     def dense(self) -> np.ndarray:
         """Return all samples (channel, tick)."""
@@ -45,7 +62,32 @@ def runs_of(is_set: np.ndarray) -> np.ndarray:
     return np.stack([rows, begins, np.nonzero(edges == -1)[1]], axis=1)
 
 
-@dataclass(frozen=True)
+def equal_samples(a: Samples | SparseSamples, b: Samples | SparseSamples) -> bool:
+    """Tell whether two sets of samples have the same values, whatever their forms and types. NaN equals NaN."""
+    one, other = (
+        np.asarray(each.dense() if isinstance(each, SparseSamples) else _on_host(each)) for each in (a, b)
+    )
+    return _equal(one, other)
+
+
+def _on_host(samples: Any) -> Any:
+    return samples.detach().cpu() if hasattr(samples, "detach") else samples
+
+
+def _equal(a: Any, b: Any) -> bool:
+    one, other = np.asarray(a), np.asarray(b)
+    has_nan = one.dtype.kind in "fc" and other.dtype.kind in "fc"
+    return bool(np.array_equal(one, other, equal_nan=has_nan))
+
+
+def _shape(samples: Any) -> str:
+    """Return "2560 channels, 6000 ticks, float32"."""
+    values = samples.values if isinstance(samples, SparseSamples) else samples
+    counts = [f"{count} {name}" for count, name in zip(getattr(samples, "shape", ()), ("channels", "ticks"))]
+    return ", ".join([*counts, str(getattr(values, "dtype", type(values).__name__)).removeprefix("torch.")])
+
+
+@dataclass(frozen=True, eq=False)
 class Traces:
     """The waveforms of one tag. Sample t of a row was taken at start_ns + (first_tick + t) * tick_ns.
 
@@ -62,6 +104,23 @@ class Traces:
     start_ns: float = 0.0
     first_tick: int = 0
     summary: np.ndarray | None = None
+
+    def __eq__(self, other: object) -> bool:
+        """Tell whether tag, times, channels, summary and samples are equal."""
+        if not isinstance(other, Traces):
+            return NotImplemented
+        names = ("tag", "tick_ns", "start_ns", "first_tick")
+        return (
+            all(getattr(self, name) == getattr(other, name) for name in names)
+            and _equal(self.channels, other.channels)
+            and (self.summary is None) == (other.summary is None)
+            and (self.summary is None or _equal(self.summary, other.summary))
+            and equal_samples(self.samples, other.samples)
+        )
+
+    def __repr__(self) -> str:
+        is_sparse = ", sparse" if isinstance(self.samples, SparseSamples) else ""
+        return f"<Traces {self.tag!r}: {_shape(self.samples)}{is_sparse}>"
 
     def dense(self) -> Samples:
         """Return all samples (channel, tick)."""
@@ -84,7 +143,7 @@ class Traces:
         return (self.start_ns + (self.first_tick + np.arange(ticks)) * self.tick_ns) / 1e3
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Frame:
     """One event.
 
@@ -99,14 +158,97 @@ class Frame:
     masks: dict[str, np.ndarray] = field(default_factory=dict)
     notes: dict[str, str] = field(default_factory=dict)
 
+    def __eq__(self, other: object) -> bool:
+        """Tell whether ident, traces and masks are equal. Notes may differ: they say how the samples were made."""
+        if not isinstance(other, Frame):
+            return NotImplemented
+        return (
+            self.ident == other.ident
+            and self.traces == other.traces
+            and self.masks.keys() == other.masks.keys()
+            and all(_equal(mask, other.masks[name]) for name, mask in self.masks.items())
+        )
+
+    def __repr__(self) -> str:
+        facts = [repr(traces) for traces in self.traces.values()]
+        facts += [f"mask {name!r}: {len(mask)} ranges" for name, mask in self.masks.items()]
+        facts += [f"{len(self.warnings)} warnings"] if self.warnings else []
+        return f"<Frame {self.ident}: {', '.join(facts) or 'no traces'}>"
+
+    def _repr_html_(self) -> str:
+        from .pictures.thumbnail import frame_html
+
+        return frame_html(self)
+
+    @property
+    def warnings(self) -> list[str]:
+        """Return the doubts about the input of this event, as the log has them."""
+        return in_python(self.notes.get("warnings", "")).splitlines()
+
+    def __contains__(self, tag: object) -> bool:
+        return tag in self.traces
+
     def __getitem__(self, tag: str) -> Traces:
-        """Return the traces of a tag. Raise KeyError that lists the tags of the frame if there is none."""
+        """Return the traces of a tag. Raise spng.Error, which is a KeyError too, if there is none."""
         if tag not in self.traces:
-            raise KeyError(f"the frame has no tag {tag!r}; its tags: {', '.join(map(repr, self.traces))}")
+            raise TagError(
+                "Input", "the frame has no such tag", "", repr(tag), _tags(self) or "a frame with tags"
+            )
         return self.traces[tag]
 
     def only(self) -> Traces:
-        """Return the traces of the only tag. Raise ValueError if the frame has several."""
+        """Return the traces of the only tag. Raise spng.Error, which is a ValueError too, if there are several or none."""
         if len(self.traces) != 1:
-            raise ValueError(f"the frame has {len(self.traces)} tags: {', '.join(map(repr, self.traces))}")
+            raise TagError(
+                "Input",
+                f"the frame has {len(self.traces)} tags",
+                "",
+                _tags(self) or "no tag",
+                "one tag",
+                "frame['TAG'] gives the traces of a tag",
+            )
         return next(iter(self.traces.values()))
+
+
+def _tags(frame: Frame) -> str:
+    return ", ".join(map(repr, frame.traces))
+
+
+def require_frame(frame: Any, where: str = "") -> Frame:
+    """Return a frame. Raise spng.Error if it is none, or if a member has another type."""
+
+    def require(is_right: bool, what: str, value: object, expected: str) -> None:
+        if not is_right:
+            raise input_error(what, where=where, seen=seen(value), expected=expected)
+
+    require(isinstance(frame, Frame), "this is no event", frame, "spng.Frame")
+    for name in ("traces", "masks", "notes"):
+        value = getattr(frame, name)
+        require(
+            isinstance(value, dict), f"the {name} of the event have the wrong type", value, "a dictionary"
+        )
+    for tag, traces in frame.traces.items():
+        require(isinstance(traces, Traces), f"the traces {tag!r} have the wrong type", traces, "spng.Traces")
+        shape = tuple(getattr(traces.samples, "shape", ()))
+        require(
+            len(shape) == 2,
+            f"the samples of {tag!r} have the wrong form",
+            traces.samples,
+            "an array or a tensor (channel, tick)",
+        )
+        ids = np.shape(traces.channels) if isinstance(traces.channels, (np.ndarray, list, tuple)) else None
+        require(
+            ids in (shape[:1], (0,)),
+            f"the channels of {tag!r} do not fit its samples",
+            traces.channels,
+            f"{shape[0]} channel ids, one of each row",
+        )
+        for name in ("tick_ns", "start_ns", "first_tick"):
+            value = getattr(traces, name)
+            require(
+                isinstance(value, (int, float, np.integer, np.floating)),
+                f"{name} of {tag!r} has the wrong type",
+                value,
+                "a number",
+            )
+    return frame

@@ -3,22 +3,26 @@
 
 from __future__ import annotations
 
+import asyncio
 import atexit
 import json
+import os
+import threading
 import weakref
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .conversion import argument_text, json_text, ranges_of
-from .errors import input_error
-from .frame import Frame, SparseSamples, Traces
-from .packages import required
+from .arguments import checked, seen
+from .conversion import RESERVED, arguments_of, at_least, integers_of, json_text, ranges_of, require_32_bits
+from .errors import Error, input_error
+from .frame import Frame, SparseSamples, Traces, require_frame
 from .process import native
+from .progress import with_bar
 
 if TYPE_CHECKING:
     import torch
@@ -26,11 +30,15 @@ if TYPE_CHECKING:
     from . import _core
 
     Waveforms = np.ndarray | torch.Tensor | Frame | Traces
+    Channels = Sequence[int] | np.ndarray | None
+else:  # _traces_and_frame() and _channel_ids() check them
+    Waveforms = Channels = Any
 
 SAMPLE_TYPES = ("int16", "uint16", "int32", "int64", "float32", "float64")
 NO_LIMIT = 1e9  # seconds
 
 _open: weakref.WeakSet[Pipeline] = weakref.WeakSet()
+os.register_at_fork(after_in_child=_open.clear)  # the threads of a parent's pipelines are not in its child
 
 
 class Pipeline:
@@ -41,6 +49,7 @@ class Pipeline:
     passes the host. Calls may come from several threads. The GIL is released while the chain works.
     """
 
+    @checked
     def __init__(
         self,
         detector: str = "pdhd",
@@ -71,19 +80,29 @@ class Pipeline:
         """
         core = native()
         options = core.PipelineOptions()
-        options.detector = detector
-        options.anodes = [int(each) for each in ([anode] if isinstance(anode, int) else anode)]
-        options.model = model
-        options.device = device
-        options.tags = tags.split(",") if isinstance(tags, str) else list(tags)
+        options.anodes = [anode] if isinstance(anode, int) else [int(each) for each in anode]
         options.sparse = sparse
         options.results_on_device = results_on_device
-        options.queue_size = queue_size
-        options.configuration = configuration
-        options.changes = [f"{key}={json_text(value)}" for key, value in (set or {}).items()]
-        options.arguments = {name: argument_text(value) for name, value in arguments.items()}
+        options.queue_size = at_least(1, queue_size, "queue_size")
+        options.set_strings(
+            detector,
+            model,
+            device,
+            configuration,
+            tags.split(",") if isinstance(tags, str) else list(tags),
+            [f"{key}={json_text(value)}" for key, value in (set or {}).items()],
+            arguments_of(arguments, {} if configuration else RESERVED),
+        )
         self._core = core.Pipeline(options)
+        self._about = f"detector={detector!r}, anode={anode!r}, model={model!r}"
         _open.add(self)
+
+    def __repr__(self) -> str:
+        if self._core.is_of_other_process():
+            state = "of another process"
+        else:
+            state = "closed" if self.is_closed else f"on {', '.join(self.devices)}"
+        return f"<spng.Pipeline: {self._about}, {state}>"
 
     def __enter__(self) -> Pipeline:
         return self
@@ -91,12 +110,13 @@ class Pipeline:
     def __exit__(
         self, kind: type[BaseException] | None, value: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        self.close()
+        if not self._core.is_of_other_process():  # a child of fork leaves the block of its parent
+            self.close()
 
     def __call__(
         self,
         waveforms: Waveforms,
-        channels: Sequence[int] | np.ndarray | None = None,
+        channels: Channels = None,
         masks: Mapping[str, np.ndarray | Sequence[Sequence[int]]] | None = None,
         *,
         ident: int | None = None,
@@ -125,10 +145,11 @@ class Pipeline:
             first_tick=first_tick,
         ).result()
 
+    @checked
     def submit(
         self,
         waveforms: Waveforms,
-        channels: Sequence[int] | np.ndarray | None = None,
+        channels: Channels = None,
         masks: Mapping[str, np.ndarray | Sequence[Sequence[int]]] | None = None,
         *,
         ident: int | None = None,
@@ -144,24 +165,26 @@ class Pipeline:
         if channels is None:
             channels = traces.channels
         samples, is_torch = _contiguous(traces.samples)
+        event_ident = defaults.ident if ident is None else ident
         pending = self._core.submit(
             samples,
             _channel_ids(channels),
-            defaults.ident if ident is None else ident,
+            event_ident,
             traces.start_ns if start_ns is None else start_ns,
             traces.tick_ns if tick_ns is None else tick_ns,
             traces.first_tick if first_tick is None else first_tick,
             ranges_of(defaults.masks if masks is None else masks),
         )
-        return PendingFrame(pending, samples.device if is_torch else None)
+        return PendingFrame(pending, event_ident, samples.device if is_torch else None)
 
+    @checked
     def map(self, frames: Iterable[Waveforms], progress: bool = False) -> Iterator[Frame]:
         """Process events one after the other, with the next ones queued already, and yield their results in order.
 
-        progress  show a bar (needs tqdm)
+        progress  show a bar: of tqdm if it is installed, else a line on stderr
         """
         waiting: deque[PendingFrame] = deque()
-        for frame in _with_bar(frames) if progress else frames:
+        for frame in with_bar(frames) if progress else frames:
             waiting.append(self.submit(frame))
             if len(waiting) > 1:
                 yield waiting.popleft().result()
@@ -201,45 +224,67 @@ class Pipeline:
         """Return time, operations and memory of each node: the content of the file of wire-cell --timing."""
         return json.loads(self._core.timing_json())
 
+    @checked
     def timing_table(self, width: int = 100) -> str:
         """Return the same as a table."""
-        return self._core.timing_text(width)
+        return self._core.timing_text(at_least(1, width, "width"))
 
 
 class PendingFrame:
-    """The result of Pipeline.submit()."""
+    """The result of Pipeline.submit(). `await pending` waits for it in a coroutine."""
 
-    def __init__(self, pending: _core.Pending, device: torch.device | None) -> None:
-        """Take the result of _core, and the device of the input, which is None for NumPy arrays."""
+    def __init__(self, pending: _core.Pending, ident: int, device: torch.device | None) -> None:
+        """Take the result of _core, the ident of the event, and the device of the input, which is None for NumPy arrays."""
         self._pending: _core.Pending | None = pending
+        self._ident = ident
         self._device = device
-        self._frame: Frame | None = None
+        self._result: Frame | Error | None = None
+        self._lock = threading.Lock()
 
+    def __repr__(self) -> str:
+        try:
+            state = "done" if self.done() else "waiting"
+        except Error:
+            state = "of another process"
+        if isinstance(self._result, Error):
+            state = "failed"
+        return f"<PendingFrame: event {self._ident}, {state}>"
+
+    def __await__(self) -> Generator[Any, None, Frame]:
+        return asyncio.get_running_loop().run_in_executor(None, self.result).__await__()
+
+    def done(self) -> bool:
+        """Tell whether result() returns, or raises, at once."""
+        return self.wait(0)
+
+    @checked
     def wait(self, seconds: float = NO_LIMIT) -> bool:
         """Wait for the result, at most so long. Return whether it is there. Ctrl-C raises KeyboardInterrupt."""
-        return self._pending is None or self._pending.wait(seconds)
+        pending = self._pending
+        return pending is None or pending.wait(seconds)
 
     def result(self) -> Frame:
         """Wait for the result and return it. Raise spng.Error if the event failed."""
-        if self._frame is None:
-            if self._pending is None:
-                raise RuntimeError("the event failed, and its error was raised before")
-            self.wait()
-            pending, self._pending = self._pending, None
-            self._frame = _like_input(pending.result(), self._device)
-        return self._frame
-
-
-def _with_bar(frames: Iterable[Waveforms]) -> Iterable[Waveforms]:
-    """Return the frames with a bar of progress. Raise spng.Error if tqdm is not installed."""
-    return required("tqdm.auto", "a bar of progress needs", "Configuration").tqdm(frames, unit="event")
+        self.wait()
+        with self._lock:
+            if self._pending is not None:
+                try:
+                    self._result = _like_input(self._pending.result(), self._device)
+                except Error as error:
+                    self._result = error
+                self._pending = None
+        if isinstance(self._result, Error):
+            raise self._result
+        assert self._result is not None
+        return self._result
 
 
 def _traces_and_frame(waveforms: Waveforms) -> tuple[Traces, Frame]:
     """Return waveforms of any kind as traces, and the frame that they are from. A tick of 0 means the detector's."""
     if isinstance(waveforms, Frame):
-        return waveforms.only(), waveforms
+        return require_frame(waveforms).only(), waveforms
     if isinstance(waveforms, Traces):
+        require_frame(Frame({waveforms.tag: waveforms}))
         return waveforms, Frame({})
     return Traces("", waveforms, np.empty(0, np.int32), tick_ns=0.0), Frame({})
 
@@ -281,17 +326,14 @@ def _contiguous(samples: Any) -> tuple[Any, bool]:
 
 
 def _channel_ids(channels: Any) -> list[int]:
-    ids = np.asarray(channels)
-    if ids.ndim != 1 or (ids.size and not np.issubdtype(ids.dtype, np.integer)):
+    ids = integers_of(channels)
+    if ids is None or ids.ndim != 1:
         raise input_error(
             "the channel ids are no list of integers",
-            seen=f"{ids.dtype} {ids.shape}",
+            seen=seen(channels) if ids is None else f"{ids.dtype} {ids.shape}",
             expected="integers (channel,)",
         )
-    if ids.size and (ids.min() < -(2**31) or ids.max() >= 2**31):
-        raise input_error(
-            "a channel id is too large", seen=str(max(ids.max(), -ids.min())), expected="integers of 32 bits"
-        )
+    require_32_bits(ids, "channels")
     return ids.tolist()
 
 

@@ -8,6 +8,8 @@ import functools
 import logging
 from types import ModuleType
 
+from .errors import in_python
+
 LEVELS = {
     "trace": logging.DEBUG,
     "debug": logging.DEBUG,
@@ -30,7 +32,7 @@ def native() -> ModuleType:
 
 
 def _log(level: str, logger: str, text: str) -> None:
-    _logger.log(LEVELS[level], "%s: %s", logger, text)
+    _logger.log(LEVELS[level], "%s: %s", logger, in_python(text))
 
 
 def set_strict(strict: bool = True) -> None:

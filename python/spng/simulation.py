@@ -6,21 +6,35 @@ from __future__ import annotations
 import tempfile
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .conversion import argument_text
+from .arguments import checked, seen
+from .conversion import arguments_of
 from .errors import input_error
-from .frame import Frame
+from .frame import Frame, TagError, require_frame
 from .frame_files import write_frames
 from .pipeline import Pipeline
 from .process import native
+
+if TYPE_CHECKING:
+    Depositions = np.ndarray
+else:
+    Depositions = Any  # __call__() checks them
+
+# Arguments that Simulation sets.
+RESERVED = {
+    "depos": "call the simulation with the depositions",
+    "output": "the simulation returns the waveforms",
+    "truth": "the simulation returns the truth",
+}
 
 
 class Simulation:
     """A warm simulation of one anode. Each event has other random numbers; the seed is an argument."""
 
+    @checked
     def __init__(self, detector: str = "pdhd", anode: int = 0, **arguments: Any) -> None:
         """Prepare the simulation.
 
@@ -28,10 +42,14 @@ class Simulation:
 
         Raise spng.Error if a file or an argument is wrong.
         """
-        strings = {name: argument_text(value) for name, value in arguments.items()}
-        self._core = native().Simulation(detector, anode, strings)
+        self._core = native().Simulation(detector, anode, arguments_of(arguments, RESERVED))
+        self._about = f"detector={detector!r}, anode={anode}"
 
-    def __call__(self, depositions: np.ndarray, ident: int = 0) -> Frame:
+    def __repr__(self) -> str:
+        return f"<spng.Simulation: {self._about}>"
+
+    @checked
+    def __call__(self, depositions: Depositions, ident: int = 0) -> Frame:
         """Simulate one event.
 
         depositions  (7, n): t [ns], q [electrons, negative], x, y, z [mm], sigma_L, sigma_T [mm]; or (n, 7)
@@ -39,22 +57,27 @@ class Simulation:
         Return a frame with the tags adc (int16), truth [electrons] and roi (int16). Depositions that cannot be simulated are
         dropped, with a warning in the log.
         """
-        array = np.asarray(depositions)
-        if array.ndim != 2 or 7 not in array.shape or not np.issubdtype(array.dtype, np.number):
+        try:
+            array = np.asarray(depositions)
+        except (ValueError, TypeError):  # lists of different lengths
+            array = np.empty(0)
+        if array.ndim != 2 or 7 not in array.shape or array.dtype.kind not in "iuf":
             raise input_error(
                 "the depositions have the wrong form",
-                seen=f"{array.dtype} of shape {array.shape}",
+                seen=f"{array.dtype} of shape {array.shape}" if array.size else seen(depositions),
                 expected="(7, n): t [ns], q [electrons], x, y, z [mm], sigma_L, sigma_T [mm]",
             )
         rows = array if array.shape[0] == 7 else array.T
         return self._core.process(np.ascontiguousarray(rows, np.float64), ident)
 
 
-def simulate(depositions: np.ndarray, detector: str = "pdhd", anode: int = 0, **arguments: Any) -> Frame:
+@checked
+def simulate(depositions: Depositions, detector: str = "pdhd", anode: int = 0, **arguments: Any) -> Frame:
     """Simulate one event; see Simulation, which saves the preparation for several events."""
     return Simulation(detector, anode, **arguments)(depositions)
 
 
+@checked
 def waveforms_from_charge(
     charge: Frame,
     detector: str = "pdhd",
@@ -75,8 +98,8 @@ def waveforms_from_charge(
     the same seed: give each event another seed. Raise spng.Error if a file, a tag, a channel or an argument is wrong.
     """
     try:
-        traces = charge[tag] if tag else charge.only()
-    except (KeyError, ValueError):
+        traces = require_frame(charge, "charge")[tag] if tag else charge.only()
+    except TagError:
         raise input_error(
             "the frame has no charge of that tag" if tag else "the frame of charge has several tags, or none",
             seen=", ".join(map(repr, charge.traces)) or "no tag",

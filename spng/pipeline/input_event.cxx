@@ -6,6 +6,7 @@
 #include "spng/io/frame.h"
 #include "spng/io/frame_parts.h"
 #include "spng/nodes/frame/frame_file_source.h"
+#include "spng/pipeline/job_owner.h"
 
 #include <ATen/ops/from_blob.h>
 
@@ -136,8 +137,11 @@ QueuedEvent event_of(InputFrame frame, const ExpectedFrame& expected) {
     // ATen does not write into samples of events.
     const at::Tensor samples = at::from_blob(
         const_cast<void*>(frame.samples), {frame.channels, frame.ticks},
-        [owner = std::move(frame.owner)](void*) {}, at::TensorOptions(scalar_type(frame.type)).device(device),
-        device);
+        [owner = std::move(frame.owner)](void*) mutable {
+            const InCallback in_callback; // the caller's code, on a thread of the job
+            owner.reset();
+        },
+        at::TensorOptions(scalar_type(frame.type)).device(device), device);
     traces.samples = samples_of(samples, where);
     content.channel_masks = std::move(frame.masks);
     const TensorSetPtr set = set_from(std::move(content), 0);

@@ -4,6 +4,7 @@
 #include "spng/core/log/log.h"
 #include "spng/core/nearest.h"
 #include "spng/pipeline/frame_job.h"
+#include "spng/pipeline/job_owner.h"
 #include "spng/pipeline/output_frame.h"
 
 #include <algorithm>
@@ -81,10 +82,10 @@ class Pipeline::Impl {
 public:
     explicit Impl(const PipelineOptions& options)
         : form(options.sparse ? OutputForm::sparse : OutputForm::dense),
-          frames(request_of(options), std::max<std::size_t>(1, options.queue_size)) {}
+          frames("the pipeline", request_of(options), std::max<std::size_t>(1, options.queue_size)) {}
 
     OutputForm form;
-    FrameJob frames;
+    JobOwner<FrameJob> frames;
 };
 
 Pipeline::Pipeline(const PipelineOptions& options) {
@@ -95,10 +96,11 @@ Pipeline::Pipeline(const PipelineOptions& options) {
 Pipeline::~Pipeline() = default;
 
 std::future<OutputFrame> Pipeline::submit(InputFrame frame) {
-    return m_impl->frames.job().submit(event_of(std::move(frame), m_impl->frames.expected()),
-                                       [form = m_impl->form](const EventResult& result) {
-                                           return output_frame(*result.sets.begin()->second, form);
-                                       });
+    FrameJob& frames = m_impl->frames.for_waiting();
+    return frames.job().submit(event_of(std::move(frame), frames.expected()),
+                               [form = m_impl->form](const EventResult& result) {
+                                   return output_frame(*result.sets.begin()->second, form);
+                               });
 }
 
 OutputFrame Pipeline::process(InputFrame frame) {
@@ -106,31 +108,31 @@ OutputFrame Pipeline::process(InputFrame frame) {
 }
 
 void Pipeline::close() {
-    m_impl->frames.job().close();
+    m_impl->frames.for_waiting().job().close();
 }
 
 bool Pipeline::is_closed() const {
-    return m_impl->frames.job().is_closed();
+    return m_impl->frames.get().job().is_closed();
 }
 
 const std::vector<PlaneChannels>& Pipeline::planes() const {
-    return m_impl->frames.planes();
+    return m_impl->frames.get().planes();
 }
 
 const std::vector<std::string>& Pipeline::devices() const {
-    return m_impl->frames.devices();
+    return m_impl->frames.get().devices();
 }
 
 double Pipeline::tick_ns() const {
-    return m_impl->frames.expected().tick_ns;
+    return m_impl->frames.get().expected().tick_ns;
 }
 
 std::string Pipeline::timing_json() const {
-    return m_impl->frames.job().report().json().dump();
+    return m_impl->frames.for_waiting().job().report().json().dump();
 }
 
 std::string Pipeline::timing_text(std::size_t width) const {
-    return m_impl->frames.job().report().table(width);
+    return m_impl->frames.for_waiting().job().report().table(width);
 }
 
 void set_log_handler(LogHandler handler, const std::string& level) {
@@ -142,6 +144,7 @@ void set_log_handler(LogHandler handler, const std::string& level) {
     log::set_handler(
         [handler = std::move(handler)](log::Level line_level, std::string_view logger,
                                        std::string_view text) {
+            const InCallback in_callback;
             handler(log::level_names()[static_cast<std::size_t>(line_level)], std::string(logger),
                     std::string(text));
         },

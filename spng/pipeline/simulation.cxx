@@ -3,6 +3,7 @@
 
 #include "spng/core/log/log.h"
 #include "spng/nodes/sim/depos/depo_file_source.h"
+#include "spng/pipeline/job_owner.h"
 #include "spng/pipeline/output_frame.h"
 #include "spng/pipeline/warm_job.h"
 
@@ -68,8 +69,8 @@ OutputFrame joined_frame(const EventResult& result) {
 
 class Simulation::Impl {
 public:
-    explicit Impl(JobRequest request) : job(std::move(request), queue_size) {}
-    WarmJob job;
+    explicit Impl(JobRequest request) : job("the simulation", std::move(request), queue_size) {}
+    JobOwner<WarmJob> job;
 };
 
 Simulation::Simulation(const SimulationOptions& options) {
@@ -80,7 +81,7 @@ Simulation::Simulation(const SimulationOptions& options) {
 Simulation::~Simulation() = default;
 
 OutputFrame Simulation::process(const double* depositions, std::int64_t count, int ident) {
-    return m_impl->job.submit(event_of(depositions, count, ident), joined_frame).get();
+    return m_impl->job.for_waiting().submit(event_of(depositions, count, ident), joined_frame).get();
 }
 
 } // namespace spng

@@ -193,7 +193,7 @@ def test_other_threads_run_meanwhile(pipeline: spng.Pipeline, event: spng.Frame)
         (np.zeros((3, 6000), np.int16), {}, "another count of channels"),
         (np.zeros((2, 6000), np.int16), {"channels": [1, 1]}, "a channel is repeated"),
         (np.zeros((2, 6000), np.int16), {"channels": [0.5, 1.5]}, "no list of integers"),
-        (np.zeros((2, 6000), np.int16), {"channels": [2**40, 1]}, "a channel id is too large"),
+        (np.zeros((2, 6000), np.int16), {"channels": [2**40, 1]}, "a number is too large"),
         (np.zeros((1, 6000), np.int16), {"channels": [99999]}, "channels that do not belong to the anode"),
         (np.zeros((2560, 6000), np.int16), {"masks": {"bad": [[1, 2]]}}, "a channel mask has the wrong form"),
         (

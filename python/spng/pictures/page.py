@@ -17,17 +17,23 @@ from ..errors import Error, pip_install
 from .layers import ADC, CHARGE, TRUTH, Event, Input, events_of, sources_of
 from .payload import make_payload
 from .planes import choose
+from .thumbnail import event_html
 
 TEMPLATES = Path(__file__).parent / "templates"
 IFRAME = '<iframe srcdoc="{page}" style="width: 100%; height: {height}px; border: 0" title="frames"></iframe>'
 NOTEBOOK_HEIGHT = 1060  # pixels: images and waveforms
+NOTEBOOK_BYTES = 20_000_000  # a notebook keeps smaller pages only; pictures stand for larger ones
 
 
 @dataclass(frozen=True)
 class Page:
-    """A page of frames. Notebooks show it; save() writes it."""
+    """A page of frames. Notebooks show it; save() writes it.
+
+    pictures  small pictures of the first event, as HTML, for notebooks if the page is large
+    """
 
     text: str
+    pictures: str = ""
 
     def save(self, path: str | PathLike[str]) -> Path:
         """Write the page. Raise Error(Output) if that fails."""
@@ -40,7 +46,12 @@ class Page:
             raise Error("Output", "cannot write the page", str(path), error.strerror or str(error)) from None
         return Path(path)
 
+    def __repr__(self) -> str:
+        return f"<Page of frames: {len(self.text) / 1e6:.1f} MB>"
+
     def _repr_html_(self) -> str:
+        if self.pictures:
+            return self.pictures
         return IFRAME.format(page=html.escape(self.text), height=NOTEBOOK_HEIGHT)
 
 
@@ -90,4 +101,10 @@ def page_of(events: list[Event], planes: Mapping[str, np.ndarray]) -> Page:
         )
     except ProfileError as error:
         raise Error("Configuration", error.what, hint=pip_install("jinja2")) from None
-    return Page(text)
+    if len(text) <= NOTEBOOK_BYTES:
+        return Page(text)
+    note = (
+        f"The page with every sample has {len(text) / 1e6:.0f} MB, too much for a notebook: "
+        "save('frames.html') writes it; plane= and channels= of spng.show() make it smaller."
+    )
+    return Page(text, event_html(events[0], note))

@@ -120,7 +120,7 @@ struct PlaneChannels {
 
 /// A warm pipeline: files, tables, network and device are kept for as long as it lives. All members may be called from
 /// any thread at the same time, except the destructor. Several pipelines may exist. Writes nothing to stdout and
-/// stderr (see set_log_handler()).
+/// stderr (see set_log_handler()). In a child of fork() all members throw Error(Usage), and the destructor does nothing.
 class Pipeline {
 public:
     /// Read the configuration and prepare the chain.
@@ -162,7 +162,7 @@ private:
     std::unique_ptr<Impl> m_impl;
 };
 
-/// Receives log lines of the process. Called on any thread.
+/// Receives log lines of the process. Called on any thread. It cannot call a Pipeline, which would wait for it: Error(Usage).
 /// @param level  trace, debug, info, warn, error or critical
 using LogHandler =
     std::function<void(const std::string& level, const std::string& logger, const std::string& text)>;
