@@ -72,6 +72,17 @@ function text(context, words, x, y, align = "center", colour = INK, baseline = "
   context.fillText(words, x, y);
 }
 
+// Return a function that tells whether there is space for a word below an axis, centred at x, behind the words before it.
+function spaces(context, area) {
+  let end = area.x - 30;
+  return (words, x) => {
+    const half = context.measureText(words).width / 2;
+    if (x - half < end) return false;
+    end = x + half + 6;
+    return true;
+  };
+}
+
 function uprightText(context, words, x, y) {
   context.save();
   context.translate(x, y);

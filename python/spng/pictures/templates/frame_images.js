@@ -139,13 +139,15 @@ class Images {
     text(context, plane.title, area.x + area.width / 2, area.y - 14);
     context.font = FONT;
     const ids = plane.channels, isRow = ids[ids.length - 1] - ids[0] === ids.length - 1, zero = isRow ? ids[0] : 0;
+    const isFree = spaces(context, area);
     for (const value of roundValues(plane.from + zero, plane.to + zero, Math.max(2, area.width / 75))) {
       const index = value - zero, x = this.x(area, index + 0.5);
       if (index < 0 || index >= ids.length || value !== Math.round(value) || x > area.x + area.width + 1) continue;
       context.fillStyle = LINE;
       context.fillRect(x, bottom + 1, 1, 5);
       const words = String(ids[index]), half = context.measureText(words).width / 2 - 5;
-      text(context, words, Math.min(Math.max(x, area.x + half), area.x + area.width - half), bottom + 15);
+      const middle = Math.min(Math.max(x, area.x + half), area.x + area.width - half);
+      if (isFree(words, middle)) text(context, words, middle, bottom + 15);
     }
     text(context, "channel", area.x + area.width / 2, bottom + 33, "center", SOFT);
     this.marks(context, area);

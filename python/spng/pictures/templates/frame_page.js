@@ -59,18 +59,31 @@ function describeView(view) {
   part("unit").textContent = drawn.unit;
   if (document.activeElement !== part("channel")) part("channel").value = view.channel;
   part("wave-title").textContent = `Waveform of channel ${view.channel}, ${plane.title}`;
-  const key = (words, colour) => {
-    const item = element("span", words);
-    item.prepend(element("i", "", {style: `background: ${colour}`}));
-    return item;
-  };
-  const lines = view.layers.filter((layer) => layer.rows.has(view.channel)).map((layer) => {
+  describeLegend(view);
+}
+
+// Name the colours of the waveforms, and let each curve be switched. Made again only if it changes: it has the focus of the keys.
+function describeLegend(view) {
+  const entries = view.layers.filter((layer) => layer.rows.has(view.channel)).map((layer) => {
     const baseline = layer.baseline(view.channel);
-    return key(baseline ? `${layer.label} − ${numberText(baseline)} (median)` : layer.label, layer.colour);
+    return {layer: layer.label, words: baseline ? `${layer.label} − ${numberText(baseline)} (median)` : layer.label, colour: layer.colour};
   });
-  if (view.waves.shadedLabel) lines.push(key(`ROIs of ${view.waves.shadedLabel}`, view.palette.roi));
-  if (view.areMasksShown) lines.push(...Object.keys(view.event.masks).map((name, i) => key(`mask ${name}`, view.maskColour(i))));
-  part("legend").replaceChildren(...lines);
+  if (view.waves.shadedLabel) entries.push({words: `ROIs of ${view.waves.shadedLabel}`, colour: view.palette.roi});
+  if (view.areMasksShown) entries.push(...Object.keys(view.event.masks).map((name, i) => ({words: `mask ${name}`, colour: view.maskColour(i)})));
+  const content = JSON.stringify(entries);
+  if (part("legend").dataset.content === content) return;
+  part("legend").dataset.content = content;
+  part("legend").replaceChildren(...entries.map(({layer, words, colour}) => {
+    const item = element(layer === undefined ? "span" : "label", words), swatch = element("i", "", {className: "swatch"});
+    swatch.style.backgroundColor = colour;  // a style attribute is against the policy of the page
+    item.prepend(swatch);
+    if (layer !== undefined) {
+      const box = element("input", "", {type: "checkbox", checked: !view.hidden.has(layer), title: "show or hide this curve"});
+      box.addEventListener("change", () => view.showCurve(layer, box.checked));
+      item.prepend(box);
+    }
+    return item;
+  }));
 }
 
 // Keep the view in the address, so that a reload or a bookmark returns to it. Pages inside notebooks have no address.

@@ -18,6 +18,7 @@ class FrameView {
     this.ranges = new Map();
     this.cursor = null;
     this.areMasksShown = true;
+    this.hidden = new Set();  // labels of the layers without curve
     this.differences = new Map();
     this.images = new Images(this);
     this.waves = new Waves(this);
@@ -101,6 +102,12 @@ class FrameView {
     this[which] = layer;
     if (this.obstacle(this.mode)) this.mode = "a";
     if (which === "a" && this.mode === "b") this.mode = "a";
+    this.draw();
+  }
+
+  showCurve(label, isShown) {
+    if (isShown) this.hidden.delete(label);
+    else this.hidden.add(label);
     this.draw();
   }
 
@@ -207,12 +214,14 @@ class FrameView {
     found.set("time", `${this.from.toFixed(2)},${this.to.toFixed(2)}`);
     this.planes.forEach((plane) => found.set(`plane ${plane.name}`, `${plane.from.toFixed(2)},${plane.to.toFixed(2)}`));
     for (const [name, range] of this.ranges) found.set(`range ${name}`, range);
+    for (const label of this.hidden) found.append("hidden", label);
     return found.toString();
   }
 
   // Show the view of an address, as far as the page has it.
   async go(address) {
     const wanted = new URLSearchParams(address), pair = (name) => (wanted.get(name) || "").split(",").map(Number);
+    this.hidden = new Set(wanted.getAll("hidden"));
     const index = this.about.events.findIndex((event) => String(event.ident) === wanted.get("event"));
     await this.load(Math.max(index, 0));
     this.setLayer("a", this.labelled(wanted.get("a")));

@@ -2,7 +2,7 @@
 "use strict";
 // The waveforms of the chosen channel: layers of one unit share a plot, all plots the time axis of the images.
 
-const WAVE_HEIGHT = 150, WAVE_MARGIN = {left: 84, right: 20, top: 8, bottom: 44, gap: 14};
+const WAVE_HEIGHT = 150, VALUE_HEIGHT = 25, WAVE_MARGIN = {left: 84, right: 20, top: 8, bottom: 44, gap: 14};
 
 class Waves {
   constructor(state) {
@@ -29,7 +29,8 @@ class Waves {
       context.beginPath();
       context.rect(area.x, area.y, area.width, area.height);
       context.clip();
-      const lines = layers.filter((layer) => layer.rows.has(channel)).map((layer) => [layer, this.line(layer, Math.round(area.width))]);
+      const shown = layers.filter((layer) => layer.rows.has(channel) && !state.hidden.has(layer.label));
+      const lines = shown.map((layer) => [layer, this.line(layer, Math.round(area.width))]);
       const scale = this.scale(area, lines.map(([, line]) => line));
       this.shade(context, area, shaded);
       this.masks(context, area);
@@ -152,16 +153,17 @@ class Waves {
     context.strokeStyle = LINE;
     context.lineWidth = 1;
     context.strokeRect(area.x - 0.5, area.y - 0.5, area.width + 1, area.height + 1);
-    for (const value of roundValues(scale.low, scale.high, area.height / 38)) {
+    for (const value of roundValues(scale.low, scale.high, area.height / VALUE_HEIGHT)) {
       context.fillStyle = LINE;
       context.fillRect(area.x - 6, scale.y(value), 5, 1);
       text(context, numberText(value), area.x - 9, scale.y(value), "right");
     }
     uprightText(context, unit, 14, area.y + area.height / 2);
+    const isFree = spaces(context, area);
     for (const time of roundValues(this.state.from, this.state.to, area.width / 90)) {
       context.fillStyle = LINE;
       context.fillRect(this.x(time), bottom + 1, 1, 5);
-      if (isLast) text(context, numberText(time), this.x(time), bottom + 15);
+      if (isLast && isFree(numberText(time), this.x(time))) text(context, numberText(time), this.x(time), bottom + 15);
     }
     if (isLast) text(context, "time [µs]", area.x + area.width / 2, bottom + 33, "center", SOFT);
   }
