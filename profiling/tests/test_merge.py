@@ -135,5 +135,8 @@ def test_wrong_use(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
         and "given twice" in capsys.readouterr().err
     )
     assert cli.main(["merge", str(a), str(tmp_path / "none"), "-o", str(tmp_path / "x")]) == 1
-    assert cli.main(["merge", str(a), str(a), "-o", str(a)]) == 2 and "--overwrite" in capsys.readouterr().err
+    assert (
+        cli.main(["merge", str(a), str(a), "-o", str(a)]) == 2
+        and "overwrite an input" in capsys.readouterr().err
+    )
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.sqlite"]

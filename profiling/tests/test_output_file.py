@@ -50,6 +50,16 @@ OPTIONS: dict[str, tuple[str, Callable[[Path], list[str]], Callable[[bytes], boo
 }
 
 
+# Output of an earlier run; files of other kinds are not replaced (test_output_kind.py).
+OLD = {
+    "html": b"<!doctype html>old",
+    "trace": b"{old",
+    "trace.gz": gzip.compress(b"{old"),
+    "summary": b"window W: old",
+    "merge": b"old",
+}
+
+
 @pytest.fixture(name="option", params=OPTIONS)
 def fixture_option(request: pytest.FixtureRequest) -> str:
     return request.param
@@ -87,7 +97,7 @@ def require_right(option: str, content: bytes) -> None:
 
 def test_regular_file_is_replaced(option: str, folder: Path) -> None:
     path = path_of(option, folder)
-    path.write_bytes(b"old")
+    path.write_bytes(OLD[option])
     before = path.stat().st_ino
     assert run(option, path) == 0
     require_right(option, path.read_bytes())
@@ -101,7 +111,7 @@ def test_link_is_followed(option: str, folder: Path, exists: bool) -> None:
     link, target = path_of(option, folder), folder / "there" / "target"
     link.symlink_to("there/target")
     if exists:
-        target.write_bytes(b"old")
+        target.write_bytes(OLD[option])
     assert run(option, link) == 0
     assert link.is_symlink() and not target.is_symlink()
     require_right(option, target.read_bytes())

@@ -7,7 +7,10 @@ import argparse
 from collections.abc import Iterable
 from pathlib import Path
 
+from .. import output_kind
+from ..compare.readers import files_of_sides
 from ..errors import UsageError
+from ..output_kind import Kind
 
 
 def add_profile(parser: argparse.ArgumentParser, nargs: str | None = None) -> None:
@@ -26,6 +29,25 @@ def add_output(
 ) -> None:
     """Add the option for the file to write."""
     parser.add_argument("-o", "--output", type=Path, metavar=metavar, help=about)
+    add_overwrite(parser)
+
+
+def add_overwrite(parser: argparse.ArgumentParser) -> None:
+    """Add the option that confirms check_outputs()."""
+    about = "let outputs replace files of other kinds; inputs are never replaced"
+    parser.add_argument("--overwrite", action="store_true", help=about)
+
+
+def check_outputs(arguments: argparse.Namespace, *outputs: tuple[str, Path | None, Kind | None]) -> None:
+    """Check outputs (option, file, kind) before anything is written, see output_kind. None as file: standard output."""
+    given = vars(arguments)
+    inputs = [given.get(name) for name in ("file", "snapshot", "store", "input")]
+    inputs += [*given.get("files", ()), *files_of_sides([*given.get("sides", ()), *given.get("add", ())])]
+    output_kind.check_outputs(
+        [(option, path, kind) for option, path, kind in outputs if path is not None],
+        [path for path in inputs if path is not None],
+        arguments.overwrite,
+    )
 
 
 def add_value(

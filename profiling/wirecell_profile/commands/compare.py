@@ -26,7 +26,8 @@ from ..compare.time_rows import Criteria
 from ..errors import ProfileError, UsageError
 from ..html.comparison import html_page
 from ..output import json_text, write
-from ._options import add_format, add_output, add_value
+from ..output_kind import HTML, JSON, OF_FORMAT
+from ._options import add_format, add_output, add_value, check_outputs
 
 NAME = "compare"
 HELP = "compare runs of two or more sides: times with statistics, counts exactly"
@@ -86,6 +87,20 @@ def add_outputs(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--all", action="store_true", help="also show nodes that are too short to judge")
 
 
+def check_files(arguments: argparse.Namespace, comparisons: int) -> None:
+    """Check the outputs before anything is written."""
+    kind = OF_FORMAT[arguments.format]
+    json = None if str(arguments.json) == "-" else arguments.json
+    pages = [("--html", _page(arguments, index), HTML) for index in range(comparisons)]
+    check_outputs(arguments, ("--output", arguments.output, kind), ("--json", json, JSON), *pages)
+
+
+def _page(arguments: argparse.Namespace, index: int) -> Path | None:
+    """Return the file of the page of a comparison: page.html, page-2.html."""
+    page = arguments.html
+    return page.with_stem(f"{page.stem}-{index + 1}") if page and index else page
+
+
 def criteria_of(arguments: argparse.Namespace) -> Criteria:
     """Return the requested criteria. Raise UsageError if one is out of range."""
     metrics = tuple(arguments.metric.split(","))
@@ -114,6 +129,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def compare_sides(arguments: argparse.Namespace) -> int:
     """Read the sides and compare each with the first."""
+    check_files(arguments, len(arguments.sides) + bool(arguments.baseline) - 1)
     sides: list[Named] = [(text, read_side(text)) for text in arguments.sides]
     if arguments.save_baseline and sides:
         print(
@@ -155,13 +171,8 @@ def report(
     if arguments.json and str(arguments.json) != "-":
         write(json_text(document), arguments.json)
     for index, result in enumerate(results):
-        if arguments.html:
-            path = (
-                arguments.html
-                if index == 0
-                else arguments.html.with_stem(f"{arguments.html.stem}-{index + 1}")
-            )
-            write(html_page(result), path)
+        if page := _page(arguments, index):
+            write(html_page(result), page)
     return max(result.exit_status for result in results)
 
 

@@ -37,7 +37,7 @@ from ..errors import ProfileError, UsageError, system_error
 from ..output import write
 from ..output_file import output_file
 from ..units import short_time
-from .compare import add_criteria, add_outputs, criteria_of, report
+from .compare import add_criteria, add_outputs, check_files, criteria_of, report
 
 NAME = "compare-branches"
 HELP = "build two commits, run a job alternately on both, and compare"
@@ -122,6 +122,7 @@ def say(text: str) -> None:
 def compare_branches(arguments: argparse.Namespace) -> int:
     """Run the command."""
     criteria = criteria_of(arguments)
+    check_files(arguments, 1)
     if arguments.runs < 2:
         raise UsageError("too few runs", "--runs", str(arguments.runs), "2 or more, better 12")
     repository = Path(git(arguments.repository, "rev-parse", "--show-toplevel"))

@@ -12,11 +12,12 @@ from pathlib import Path
 
 from ..errors import UsageError, system_error
 from ..export.catalogue import all_tables, raw_tables
-from ..export.table_files import WRITERS, write_hdf5
+from ..export.table_files import PACKAGES, WRITERS, optional, write_hdf5
 from ..model import selection
 from ..model.profile import Profile
 from ..output import Result, missing_text
-from ._options import add_format, add_output, add_profile, chosen
+from ..output_kind import OF_FORMAT
+from ._options import add_format, add_output, add_profile, check_outputs, chosen
 
 NAME = "export"
 HELP = "export all tables as CSV, JSON, Parquet, Arrow or HDF5"
@@ -42,6 +43,8 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.list:
         print("\n".join(all_tables()))
         return 0
+    for package in PACKAGES.get(arguments.format, ()):
+        optional(package)  # raises ProfileError before anything is read or made
     if arguments.file is None:
         raise UsageError("no file given", hint="wirecell-profile export FILE.sqlite --format csv")
     with Profile.open(arguments.file) as profile:
@@ -62,15 +65,19 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _write(made: dict[str, Result], arguments: argparse.Namespace) -> Path:
     """Write the tables and return their location."""
+    kind = OF_FORMAT[arguments.format]
     if arguments.format == "hdf5":
         path = arguments.output or arguments.file.with_suffix(".h5")
+        check_outputs(arguments, ("--output", path, kind))
         write_hdf5(made, path)
         return path
     folder = arguments.output or arguments.file.with_name(f"{arguments.file.stem}_tables")
+    paths = {name: folder / f"{name}.{arguments.format}" for name in made}
+    check_outputs(arguments, *(("--output", path, kind) for path in paths.values()))
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise system_error("cannot make the folder", folder, error) from None
     for name, result in made.items():
-        WRITERS[arguments.format](result, folder / f"{name}.{arguments.format}")
+        WRITERS[arguments.format](result, paths[name])
     return folder

@@ -23,8 +23,9 @@ from ..compare.readers import read_side
 from ..errors import UsageError
 from ..html.history import history_page
 from ..output import json_text, write
+from ..output_kind import HTML, JSON
 from ..units import counted, short_time
-from ._options import add_value
+from ._options import add_overwrite, add_value, check_outputs
 
 NAME = "history"
 HELP = "store results over commits and find steps in them"
@@ -55,6 +56,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help=f"write a page with plots of the {MAX_PLOTS} longest nodes and of all with steps",
     )
+    add_overwrite(parser)
     parser.add_argument(
         "--fail", action="store_true", help="exit with status 1 if a node's last step is to slower times"
     )
@@ -62,6 +64,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Add, detect, print, write."""
+    check_outputs(arguments, ("--json", arguments.json, JSON), ("--html", arguments.html, HTML))
+    if arguments.add and arguments.store.is_file():
+        history_store.read(arguments.store)  # raises ProfileError before it adds to a file of another kind
     for text in arguments.add:
         line = history_store.entry(read_side(text), arguments.repository, arguments.warm_up)
         history_store.append(arguments.store, line)

@@ -13,7 +13,8 @@ from ..html.page import html_page
 from ..model import selection
 from ..model.profile import Profile
 from ..output import write
-from ._options import add_output, add_profile
+from ..output_kind import HTML
+from ._options import add_output, add_profile, check_outputs
 
 NAME = "html"
 HELP = "make one self-contained page: timeline, charts, tables, findings"
@@ -29,6 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Write the page and print its path."""
     path = arguments.output or arguments.file.with_suffix(".html")
+    check_outputs(arguments, ("--output", path, HTML))
     with Profile.open(arguments.file) as profile:
         scope = selection.Scope(profile, selection.from_arguments(arguments))
         page = html_page(scope)

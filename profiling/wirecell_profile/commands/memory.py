@@ -18,8 +18,9 @@ from ..model import selection
 from ..model.profile import Profile
 from ..model.window import find_window
 from ..output import Result, as_table, json_text, missing_text, write
+from ..output_kind import OF_FORMAT
 from ..tables import allocator_snapshot, memory_use, node_use
-from ._options import add_format, add_output, add_profile, chosen
+from ._options import add_format, add_output, add_profile, check_outputs, chosen
 
 NAME = "memory"
 HELP = "show memory of host and device over time, leaks and high-water marks per node; table, JSON or SVG"
@@ -68,6 +69,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Run the command."""
     if (arguments.file is None) == (arguments.snapshot is None):
         raise UsageError("memory reads one file", expected="a profile, or --snapshot FILE")
+    check_outputs(arguments, ("--output", arguments.output, OF_FORMAT[arguments.format]))
     if arguments.snapshot is not None:
         return _run_snapshot(arguments)
     names = chosen(arguments.table or list(DEFAULT), TABLES, "--table", "table")

@@ -18,6 +18,7 @@ from ..export.merging import merge
 from ..model.identity import pid_of
 from ..model.profile import Profile
 from ..units import counted
+from ._options import check_outputs
 
 NAME = "merge"
 HELP = "merge the profiles of several processes or GPUs into one"
@@ -36,8 +37,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Merge, and print the content of the result."""
     if len(arguments.files) < 2:
         raise UsageError("nothing to merge", seen="one file", expected="two or more")
-    if arguments.output.exists() and not arguments.overwrite:
-        raise UsageError("the output exists", str(arguments.output), hint="--overwrite replaces it")
+    check_outputs(arguments, ("--output", arguments.output, None))
     for note in merge(arguments.files, arguments.output):
         print(f"note: {note}")
     with Profile.open(arguments.output) as profile:

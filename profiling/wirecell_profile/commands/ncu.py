@@ -20,11 +20,12 @@ from ..model import selection
 from ..model.database import SQLITE_MAGIC, start_of
 from ..model.profile import Profile
 from ..output import Result, as_table, columns, json_text, write
+from ..output_kind import OF_FORMAT
 from ..tables import ncu_verdicts
 from ..tables.ncu_file import Launch, read_ncu
 from ..tables.ncu_verdicts import LEVELS, TENSOR_LEVELS, Kernel, advice, bound, kernels, level, reads
 from ..tables.roofline import METRICS, estimated, measured
-from ._options import add_format, add_output
+from ._options import add_format, add_output, check_outputs
 
 NAME = "ncu"
 ADVICE = "advice"
@@ -57,6 +58,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the command."""
+    check_outputs(arguments, ("--output", arguments.output, OF_FORMAT[arguments.format]))
     try:
         is_recording = start_of(arguments.file, len(SQLITE_MAGIC)) == SQLITE_MAGIC
     except OSError as error:

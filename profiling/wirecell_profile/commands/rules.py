@@ -16,12 +16,13 @@ from ..errors import UsageError
 from ..model import selection
 from ..model.profile import Profile
 from ..output import Result, as_table, columns, json_text, missing_text, write
+from ..output_kind import OF_FORMAT
 from ..path_names import readable
 from ..rules import Limits, Rule, all_rules
 from ..rules.findings import Finding, Findings, find_all
 from ..terminal import visible
 from ..units import counted
-from ._options import add_format, add_output, add_profile, add_value, chosen
+from ._options import add_format, add_output, add_profile, add_value, check_outputs, chosen
 
 NAME = "rules"
 HELP = "find copies, waits, gaps, low utilisation and launch storms, with advice and the next command"
@@ -75,6 +76,7 @@ def run(arguments: argparse.Namespace) -> int:
         )
     wanted = [rules[name] for name in chosen(arguments.rule, rules, "--rule", "rule")]
     allowed = _allowed(arguments.fail_on, rules)
+    check_outputs(arguments, ("--output", arguments.output, OF_FORMAT[arguments.format]))
     limits = Limits(
         selection.parse_time(arguments.gap),
         arguments.chunks,

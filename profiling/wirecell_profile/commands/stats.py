@@ -15,8 +15,9 @@ from ..errors import MissingData, UsageError
 from ..model import selection
 from ..model.profile import Profile
 from ..output import FORMATS, missing_text, render, write
+from ..output_kind import OF_FORMAT
 from ..reports import all_reports, find
-from ._options import add_format, add_profile
+from ._options import add_format, add_overwrite, add_profile, check_outputs
 
 NAME = "stats"
 HELP = "print reports with nsys's names: tables of kernels, API calls, ranges"
@@ -41,6 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-o", "--output", metavar="PREFIX", help="one file PREFIX_REPORT.txt/.csv/.json per report"
     )
+    add_overwrite(parser)
     parser.add_argument(
         "--list", action="store_true", help="list the reports with their old names and options"
     )
@@ -58,6 +60,8 @@ def run(arguments: argparse.Namespace) -> int:
     if wanted == ["all"]:
         wanted = list(all_reports())
     chosen = [(text, *find(text)) for text in wanted]
+    kind = OF_FORMAT[arguments.format]
+    check_outputs(arguments, *(("--output", _file(arguments, text), kind) for text in wanted))
     made, missing = 0, dict[str, str]()
     with Profile.open(arguments.file) as profile:
         scope = selection.Scope(profile, selection.from_arguments(arguments))
@@ -69,15 +73,20 @@ def run(arguments: argparse.Namespace) -> int:
                 continue
             made += 1
             body = render(result, arguments.format)
-            if arguments.output:
-                name = "_".join([arguments.output, *text.split(":")])
-                write(body, Path(f"{name}.{ENDINGS[arguments.format]}"))
-            else:
-                heading = f"\n** {report.about} ({text})\n\n" if arguments.format == "table" else ""
-                write(heading + body, None)
+            path = _file(arguments, text)
+            heading = f"\n** {report.about} ({text})\n\n" if arguments.format == "table" and not path else ""
+            write(heading + body, path)
         told = missing_text(missing, profile.recorded_parts, "SKIPPED ")
     print(told, end="", file=sys.stderr)
     return 0 if made else 1
+
+
+def _file(arguments: argparse.Namespace, report: str) -> Path | None:
+    """Return the file of a report, None for standard output."""
+    if not arguments.output:
+        return None
+    name = "_".join([arguments.output, *report.split(":")])
+    return Path(f"{name}.{ENDINGS[arguments.format]}")
 
 
 def list_reports() -> str:

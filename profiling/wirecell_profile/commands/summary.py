@@ -25,10 +25,11 @@ from ..output import (
     terminal_width,
     write,
 )
+from ..output_kind import OF_FORMAT
 from ..tables import device_use, range_use
 from ..tables.sections import SECTIONS
 from ..tables.timeline import timeline
-from ._options import add_format, add_output, add_profile, add_value, chosen
+from ._options import add_format, add_output, add_profile, add_value, check_outputs, chosen
 
 NAME = "summary"
 MAX_ROWS = 30  # per table in text
@@ -63,6 +64,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Run the command."""
     names = chosen(arguments.section, SECTIONS, "--section", "table")
+    check_outputs(arguments, ("--output", arguments.output, OF_FORMAT[arguments.format]))
     changed = {
         "utilisation": partial(
             device_use.utilisation, kernel_wait=selection.parse_time(arguments.kernel_wait)

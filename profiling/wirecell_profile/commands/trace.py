@@ -17,7 +17,8 @@ from ..export.chrome_trace import trace
 from ..model import selection
 from ..model.profile import Profile
 from ..output import written
-from ._options import add_output, add_profile
+from ..output_kind import JSON, JSON_GZ
+from ._options import add_output, add_profile, check_outputs
 
 NAME = "trace"
 HELP = "write Chrome/Perfetto JSON: threads, ranges, streams, arrows from launch to kernel, counters"
@@ -33,6 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Run the command."""
     path = arguments.output or arguments.file.with_suffix(".trace.json")
+    check_outputs(arguments, ("--output", path, JSON_GZ if path.suffix == ".gz" else JSON))
     with Profile.open(arguments.file) as profile:
         scope = selection.Scope(profile, selection.from_arguments(arguments))
         parts = trace(scope)

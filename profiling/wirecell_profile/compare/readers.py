@@ -21,14 +21,22 @@ def read_side(text: str) -> list[Run]:
     return sorted(runs, key=lambda run: (run.time, run.source))
 
 
-def _paths(text: str) -> list[Path]:
+def files_of_sides(sides: list[str]) -> list[Path]:
+    """Return the existing files that these sides name."""
+    return [path for side in sides for path in _matches(side)]
+
+
+def _matches(text: str) -> list[Path]:
     path = Path(text)
     if path.is_dir():
-        found = sorted(child for child in path.iterdir() if child.suffix in (".json", *PROFILE_ENDINGS))
-    elif path.exists():
-        found = [path]
-    else:
-        found = [Path(match) for match in sorted(glob.glob(text, recursive=True))]
+        return sorted(child for child in path.iterdir() if child.suffix in (".json", *PROFILE_ENDINGS))
+    if path.exists():
+        return [path]
+    return [Path(match) for match in sorted(glob.glob(text, recursive=True))]
+
+
+def _paths(text: str) -> list[Path]:
+    found = _matches(text)
     if not found:
         raise UsageError(
             "nothing to compare",

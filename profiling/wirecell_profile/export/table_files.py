@@ -106,6 +106,11 @@ def _columns(result: Result) -> list[tuple]:
     return list(zip(*result.rows)) if result.rows else [()] * len(result.columns)
 
 
+PACKAGES = {
+    "parquet": ["pyarrow.parquet"],
+    "arrow": ["pyarrow.feather"],
+    "hdf5": ["h5py"],
+}  # that a format needs
 WRITERS: dict[str, Callable[[Result, Path], None]] = {
     "csv": lambda result, path: write(as_csv(result), path),
     "json": lambda result, path: write(as_json(result), path),

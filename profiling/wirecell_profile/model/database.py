@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import TypeVar, overload
+from typing import Any, TypeVar, overload
 from urllib.parse import quote
 
 from ..errors import ProfileError, system_error
@@ -31,7 +31,7 @@ MAX_VALUE = 2**31 - 1  # as SQLite counts the bytes of a value
 UTF8 = partial(str, encoding="utf-8", errors="replace")
 
 
-def as_text(value: object) -> object:
+def as_text(value: Any) -> Any:
     """Return a blob as text, with bytes that are not UTF-8 replaced; any other value as it is."""
     return UTF8(value) if isinstance(value, bytes) else value
 
@@ -55,7 +55,7 @@ class Database:
         self._steps = 0
         self._max_steps = FREE_STEPS + STEPS_PER_BYTE * size
         self._connection = sqlite3.connect(uri, uri=True)
-        self._connection.text_factory = UTF8  # texts of other programs may be in any encoding
+        self._connection.text_factory = UTF8  # other programs write any encoding
         self._connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, min(max(size, MIN_VALUE), MAX_VALUE))
         self._connection.set_progress_handler(self._is_endless, STEPS_AT_ONCE)
         for pragma in ("trusted_schema = OFF", "query_only = ON"):

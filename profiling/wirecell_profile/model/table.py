@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import chain, islice
 from operator import itemgetter
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -246,8 +246,9 @@ class Table:
         found = self._database.read(self.query(column), lambda rows: label(map(itemgetter(0), rows)))
         if all(isinstance(name, str) for name in found.names):
             return found
+        values: list[Any] = list(found.names)
         names = [
-            self._strings.get(name, "") if isinstance(name, int) else as_text(name) for name in found.names
+            self._strings.get(value, "") if isinstance(value, int) else as_text(value) for value in values
         ]
         if not all(isinstance(name, str) for name in names):
             raise self._wrong([column], ("text", "blob", "integer"))
