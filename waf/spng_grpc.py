@@ -50,7 +50,7 @@ def find(cfg, prefix):
     ]
     # Behind the objects, because of --as-needed; Debian's list repeats names.
     libraries = list(dict.fromkeys(pkg_config(["--libs", "protobuf", "grpc++"], search).split()))
-    env.LIB_GRPC = [flag[2:] for flag in libraries if flag.startswith("-l")]
+    env.LIB_GRPC = ["grpc++_reflection"] + [flag[2:] for flag in libraries if flag.startswith("-l")]
     env.LIBPATH_GRPC = [flag[2:] for flag in libraries if flag.startswith("-L")]
     env.RPATH_GRPC = [os.path.join(prefix, "lib")] if prefix else []
     return f"{version} ({protoc}, {plugin})"
@@ -89,7 +89,8 @@ def build(bld):
         source=bld.path.ant_glob("spng/kserve/grpc/*.cxx")
         + [node for node in generated if node.name.endswith(".cc")]
         + bld.path.ant_glob(
-            "spng/kserve/address.cxx spng/kserve/datatypes.cxx spng/core/error.cxx spng/core/printable.cxx"
+            "spng/kserve/address.cxx spng/kserve/datatypes.cxx spng/kserve/known_parameters.cxx "
+            "spng/core/error.cxx spng/core/nearest.cxx spng/core/printable.cxx"
         ),
         includes=[".", folder],
         use="GRPC SYSTEM",

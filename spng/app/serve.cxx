@@ -91,9 +91,13 @@ void wait_for_end(const FrameJob& frames) {
 }
 
 /// Finish the requests and return the exit status.
-int finish(const FrameJob& frames, ModelServer& server, double request_seconds) {
+int finish(const FrameJob& frames, ModelServer& server,
+           const std::vector<std::unique_ptr<kserve::Listener>>& listeners, double request_seconds) {
     alarm(0); // the limit for a run that stops between two calls of nodes; here requests have theirs
     server.begin_draining();
+    for (const auto& listener : listeners) {
+        listener->begin_draining();
+    }
     if (const auto reason = frames.job().queue().end_reason()) {
         server.drain(close_seconds);
         print_message(std::string(reason->what()) + "\n");
@@ -171,7 +175,7 @@ int serve(const CommandLine& line) {
         print_result("serving " + joined(server.model_names()) + " at " + listener->address() + "\n");
     }
     wait_for_end(frames);
-    const int status = finish(frames, server, request.limits.request_seconds);
+    const int status = finish(frames, server, listeners, request.limits.request_seconds);
     for (const auto& listener : listeners) {
         listener->stop(close_seconds);
     }

@@ -52,6 +52,10 @@ std::int64_t process_start_nanoseconds() noexcept {
     return start;
 }
 
+std::int64_t utc_milliseconds() noexcept {
+    return nanoseconds_of(CLOCK_REALTIME) / 1'000'000;
+}
+
 std::string utc_time() {
     const std::time_t now = std::time(nullptr);
     std::tm parts{};

@@ -22,6 +22,9 @@ std::int64_t cpu_nanoseconds(CpuClock clock) noexcept;
 /// not readable.
 std::int64_t process_start_nanoseconds() noexcept;
 
+/// The time of day, since 1970 in UTC.
+std::int64_t utc_milliseconds() noexcept;
+
 /// The time of day in UTC, as 2026-01-31T12:00:00Z.
 std::string utc_time();
 

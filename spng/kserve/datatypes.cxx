@@ -55,17 +55,32 @@ std::string describe(const std::string& datatype, const std::vector<std::int64_t
     return text + ")";
 }
 
+void require_number_type(const std::string& datatype, const std::string& where) {
+    if (element_bytes(datatype)) {
+        return;
+    }
+    std::string names;
+    for (const auto& [name, bytes] : sizes) {
+        names += (names.empty() ? "" : ", ") + std::string(name);
+    }
+    throw Error(ErrorKind::Input, {.what = "tensors of this type are not accepted",
+                                   .where = where,
+                                   .seen = datatype.empty() ? "no type" : datatype,
+                                   .expected = names});
+}
+
 void require_bytes_of_shape(const Tensor& tensor, const std::string& where) {
+    require_number_type(tensor.datatype, where);
     const auto size = element_bytes(tensor.datatype);
     const auto count = element_count(tensor.shape);
-    if (!size || !count || *size * *count != tensor.bytes) {
-        throw Error(ErrorKind::Input, {.what = "a tensor does not have the bytes of its shape",
-                                       .where = where,
-                                       .seen = describe(tensor.datatype, tensor.shape) + " in " +
-                                               std::to_string(tensor.bytes) + " bytes",
-                                       .expected = size && count ? std::to_string(*size * *count) + " bytes"
-                                                                 : "numbers, and lengths of at least 0",
-                                       .hint = "tensors are little-endian, in C order, without padding"});
+    if (!count || *size * *count != tensor.bytes) {
+        throw Error(ErrorKind::Input,
+                    {.what = "a tensor does not have the bytes of its shape",
+                     .where = where,
+                     .seen = describe(tensor.datatype, tensor.shape) + " in " + std::to_string(tensor.bytes) +
+                             " bytes",
+                     .expected = count ? std::to_string(*size * *count) + " bytes" : "lengths of at least 0",
+                     .hint = "tensors are little-endian, in C order, without padding"});
     }
 }
 

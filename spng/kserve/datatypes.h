@@ -21,6 +21,10 @@ std::optional<std::size_t> element_count(const std::vector<std::int64_t>& shape)
 /// Return "FP32 (2560, 6000)".
 std::string describe(const std::string& datatype, const std::vector<std::int64_t>& shape);
 
+/// Check that a type has numbers of one size.
+/// @throws Error(Input)
+void require_number_type(const std::string& datatype, const std::string& where);
+
 /// Check the type and the shape of a tensor against the count of its bytes.
 /// @param where  model and tensor, for the error
 /// @throws Error(Input)

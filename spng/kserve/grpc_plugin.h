@@ -20,14 +20,15 @@ struct GrpcLimits {
 
 /// Functions of the plugin. Its library and ours are of one build: see GrpcPlugin::abi.
 struct GrpcPlugin {
-    /// Size of this struct, of the limits and of a request, which another build may have changed.
+    /// Size of this struct and of others, which another build may have changed.
     std::size_t abi;
     Result<std::unique_ptr<Listener>> (*listen)(const Address& address, Handler& handler,
                                                 const GrpcLimits& limits);
     std::unique_ptr<RemoteServer> (*connect)(const Address& address);
 };
 
-inline constexpr std::size_t grpc_abi = sizeof(GrpcPlugin) + sizeof(GrpcLimits) + sizeof(InferRequest);
+inline constexpr std::size_t grpc_abi =
+    sizeof(GrpcPlugin) + sizeof(GrpcLimits) + sizeof(InferRequest) + sizeof(ModelStatistics);
 inline constexpr const char* grpc_plugin_function = "spng_grpc_plugin"; ///< const GrpcPlugin* (*)()
 
 /// Load the plugin.

@@ -3,9 +3,10 @@
 
 #include "spng/core/error.h"
 #include "spng/core/printable.h"
-#include "spng/io/json_file.h"
 #include "spng/kserve/datatypes.h"
 #include "spng/kserve/json_data.h"
+#include "spng/kserve/json_members.h"
+#include "spng/kserve/known_parameters.h"
 #include "spng/kserve/reject_message.h"
 
 #include <algorithm>
@@ -18,98 +19,6 @@ namespace {
 using nlohmann::json;
 
 constexpr const char* size_key = "binary_data_size";
-constexpr auto lenient = json::error_handler_t::replace; // names and messages of others may not be UTF-8
-constexpr std::size_t max_shown = 200;                   // bytes of a foreign text in an error
-
-std::string shown(const json& value) {
-    return shortened(value.dump(-1, ' ', false, lenient), max_shown);
-}
-
-json parse_object(std::string_view text, const std::string& where) {
-    if (text.size() > max_json_bytes) {
-        reject_message(where, std::to_string(text.size()) + " bytes of JSON",
-                       "at most " + std::to_string(max_json_bytes) + " bytes; larger tensors in binary form");
-    }
-    const std::string owned(text);
-    const json value =
-        find_deep_nesting(owned) == std::string::npos ? json::parse(owned, nullptr, false) : json();
-    if (!value.is_object()) {
-        reject_message(where, owned.empty() ? "an empty body" : shortened(owned, max_shown), "a JSON object");
-    }
-    return value;
-}
-
-std::string text_at(const json& object, const char* key, const std::string& where, bool is_required) {
-    const auto found = object.find(key);
-    if (found == object.end() && !is_required) {
-        return {};
-    }
-    if (found == object.end() || !found->is_string()) {
-        reject_message(where,
-                       found == object.end() ? "no key " + std::string(key) : key + (" = " + shown(*found)),
-                       std::string(key) + " as text");
-    }
-    return found->get<std::string>();
-}
-
-const json& list_at(const json& object, const char* key, const std::string& where, bool is_required) {
-    static const json none = json::array();
-    const auto found = object.find(key);
-    if (found == object.end() && !is_required) {
-        return none;
-    }
-    if (found == object.end() || !found->is_array()) {
-        reject_message(where,
-                       found == object.end() ? "no key " + std::string(key) : key + (" = " + shown(*found)),
-                       "a list " + std::string(key));
-    }
-    for (const json& entry : *found) {
-        if (!entry.is_object()) {
-            reject_message(where + ", " + key, shown(entry), "a JSON object");
-        }
-    }
-    return *found;
-}
-
-Parameters parameters_of(const json& object, const std::string& where) {
-    Parameters parameters;
-    const auto found = object.find("parameters");
-    if (found == object.end()) {
-        return parameters;
-    }
-    if (!found->is_object()) {
-        reject_message(where, "parameters = " + shown(*found), "a JSON object");
-    }
-    for (const auto& [name, value] : found->items()) {
-        switch (value.type()) {
-        case json::value_t::boolean:
-            parameters[name] = value.get<bool>();
-            break;
-        case json::value_t::number_unsigned:
-            if (value.get<std::uint64_t>() > static_cast<std::uint64_t>(INT64_MAX)) {
-                parameters[name] = value.get<double>();
-                break;
-            }
-            [[fallthrough]];
-        case json::value_t::number_integer:
-            parameters[name] = value.get<std::int64_t>();
-            break;
-        case json::value_t::number_float:
-            parameters[name] = value.get<double>();
-            break;
-        case json::value_t::string:
-            parameters[name] = value.get<std::string>();
-            break;
-        case json::value_t::object:
-        case json::value_t::array:
-            parameters[name] = value.dump(-1, ' ', false, lenient); // over gRPC such values are JSON text
-            break;
-        default:
-            reject_message(where, "parameter " + name + " = " + shown(value), "a value");
-        }
-    }
-    return parameters;
-}
 
 json to_json(const Parameters& parameters) {
     json object = json::object();
@@ -117,23 +26,6 @@ json to_json(const Parameters& parameters) {
         std::visit([&, &key = name](const auto& content) { object[key] = content; }, value);
     }
     return object;
-}
-
-std::vector<std::int64_t> shape_of(const json& tensor, const std::string& where) {
-    const auto found = tensor.find("shape");
-    bool is_shape = found != tensor.end() && found->is_array() && found->size() <= 64;
-    std::vector<std::int64_t> shape;
-    if (is_shape) {
-        for (const json& length : *found) {
-            is_shape = is_shape && length.is_number_integer();
-            shape.push_back(is_shape ? length.get<std::int64_t>() : 0);
-        }
-    }
-    if (!is_shape) {
-        reject_message(where, found == tensor.end() ? "no key shape" : "shape = " + shown(*found),
-                       "shape as a list of integers");
-    }
-    return shape;
 }
 
 /// Takes the bytes of binary tensors in their order.
@@ -171,7 +63,9 @@ private:
     std::size_t m_begin = 0;
 };
 
-std::vector<Tensor> tensors_of(const json& list, const BodyView& body, const std::string& where) {
+/// @param is_request  whether unknown parameters are errors, and NaN in lists
+std::vector<Tensor> tensors_of(const json& list, const BodyView& body, bool is_request,
+                               const std::string& where) {
     std::vector<Tensor> tensors;
     BinaryPart binary(body, where);
     for (const json& entry : list) {
@@ -179,13 +73,19 @@ std::vector<Tensor> tensors_of(const json& list, const BodyView& body, const std
                       .datatype = text_at(entry, "datatype", where, true),
                       .shape = shape_of(entry, where)};
         const std::string at = where + ", tensor " + tensor.name;
+        require_number_type(tensor.datatype, at);
         tensor.parameters = parameters_of(entry, at);
+        if (is_request) {
+            require_input_parameters(tensor.parameters, at);
+        }
         const auto data = entry.find("data");
-        if (tensor.parameters.contains(size_key)) {
+        if (data != entry.end() && !data->is_null() && tensor.parameters.contains(size_key)) {
+            reject_message(at, "a list data and the parameter " + std::string(size_key), "one of both");
+        } else if (tensor.parameters.contains(size_key)) {
             binary.take(tensor, entry.at("parameters").at(size_key));
             tensor.parameters.erase(size_key);
         } else if (data != entry.end() && data->is_array()) {
-            read_data(*data, tensor, at);
+            read_data(*data, tensor, is_request ? NotFinite::rejected : NotFinite::accepted, at);
         } else {
             reject_message(at, "no data", "a list data, or the parameter " + std::string(size_key));
         }
@@ -196,13 +96,13 @@ std::vector<Tensor> tensors_of(const json& list, const BodyView& body, const std
     return tensors;
 }
 
-json json_of(const Tensor& tensor, bool is_binary) {
+json json_of(const Tensor& tensor, bool is_binary, const std::string& where) {
     json entry{{"name", tensor.name}, {"datatype", tensor.datatype}, {"shape", tensor.shape}};
     Parameters parameters = tensor.parameters;
     if (is_binary) {
         parameters[size_key] = static_cast<std::int64_t>(tensor.bytes);
     } else {
-        entry["data"] = data_json(tensor);
+        entry["data"] = data_json(tensor, where);
     }
     if (!parameters.empty()) {
         entry["parameters"] = to_json(parameters);
@@ -210,44 +110,24 @@ json json_of(const Tensor& tensor, bool is_binary) {
     return entry;
 }
 
-bool flag(const Parameters& parameters, const char* name, bool otherwise) {
-    const auto found = parameters.find(name);
-    const bool* const value = found == parameters.end() ? nullptr : std::get_if<bool>(&found->second);
-    return value == nullptr ? otherwise : *value;
-}
-
-bool is_binary(const InferRequest& request, const std::string& output) {
-    const bool all = flag(request.parameters, "binary_data_output", false);
+bool is_binary(const InferRequest& request, const std::string& output, const std::string& where) {
+    const bool all = flag(request.parameters, "binary_data_output", false, where);
     const auto found = std::find_if(request.outputs.begin(), request.outputs.end(),
                                     [&](const RequestedOutput& each) { return each.name == output; });
-    return found == request.outputs.end() ? all : flag(found->parameters, "binary_data", all);
+    return found == request.outputs.end() ? all : flag(found->parameters, "binary_data", all, where);
 }
 
 /// @throws Error(Input) for an output that is too large for JSON
-void require_short_list(const Tensor& tensor, bool is_binary, const std::string& model) {
+void require_short_list(const Tensor& tensor, bool is_binary, const std::string& where) {
     constexpr std::size_t max_bytes = max_json_bytes / 2;
     if (!is_binary && tensor.bytes > max_bytes) {
         throw Error(ErrorKind::Input,
                     {.what = "an output is too large for a list of JSON",
-                     .where = "request to model " + model,
+                     .where = where,
                      .seen = tensor.name + ", " + describe(tensor.datatype, tensor.shape),
                      .expected = "at most " + std::to_string(max_bytes) + " bytes as a list",
                      .hint = "ask for it in binary form: parameter binary_data_output = true"});
     }
-}
-
-json description_of(const TensorDescription& tensor) {
-    return {{"name", tensor.name}, {"datatype", tensor.datatype}, {"shape", tensor.shape}};
-}
-
-std::vector<TensorDescription> descriptions_at(const json& object, const char* key,
-                                               const std::string& where) {
-    std::vector<TensorDescription> tensors;
-    for (const json& entry : list_at(object, key, where, false)) {
-        tensors.push_back({text_at(entry, "name", where, true), text_at(entry, "datatype", where, true),
-                           shape_of(entry, where)});
-    }
-    return tensors;
 }
 
 } // namespace
@@ -265,20 +145,23 @@ InferRequest parse_infer_request(const BodyView& body, const std::string& model)
     const json object = parse_object(body.json, where);
     InferRequest request{.model = model, .version = {}, .id = text_at(object, "id", where, false)};
     request.parameters = parameters_of(object, where);
-    request.inputs = tensors_of(list_at(object, "inputs", where, true), body, where);
+    request.inputs = tensors_of(list_at(object, "inputs", where, true), body, /*is_request=*/true, where);
     for (const json& output : list_at(object, "outputs", where, false)) {
-        request.outputs.push_back({text_at(output, "name", where, true), parameters_of(output, where)});
+        const std::string name = text_at(output, "name", where, true), at = where + ", output " + name;
+        request.outputs.push_back({name, parameters_of(output, at)});
+        require_output_parameters(request.outputs.back().parameters, at);
     }
     return request;
 }
 
 Body encode_response(InferResponse response, const InferRequest& request) {
+    const std::string where = "request to model " + response.model;
     Body body;
     json outputs = json::array();
     for (Tensor& tensor : response.outputs) {
-        const bool goes_behind = is_binary(request, tensor.name);
-        require_short_list(tensor, goes_behind, response.model);
-        outputs.push_back(json_of(tensor, goes_behind));
+        const bool goes_behind = is_binary(request, tensor.name, where);
+        require_short_list(tensor, goes_behind, where);
+        outputs.push_back(json_of(tensor, goes_behind, where));
         if (goes_behind) {
             body.binary.push_back(std::move(tensor));
         }
@@ -298,7 +181,7 @@ Body encode_request(const InferRequest& request) {
     Body body;
     json object{{"inputs", json::array()}};
     for (const Tensor& tensor : request.inputs) {
-        object["inputs"].push_back(json_of(tensor, true));
+        object["inputs"].push_back(json_of(tensor, true, {}));
         body.binary.push_back(tensor);
     }
     for (const RequestedOutput& output : request.outputs) {
@@ -322,53 +205,13 @@ Body encode_request(const InferRequest& request) {
 
 InferResponse parse_infer_response(const BodyView& body, const std::string& model) {
     const std::string where = "response of model " + model;
-    const json object = parse_object(body.json, where);
+    const json object = parse_object(body.json, where, NotFinite::accepted);
     InferResponse response{.model = text_at(object, "model_name", where, false),
                            .version = text_at(object, "model_version", where, false),
                            .id = text_at(object, "id", where, false)};
     response.parameters = parameters_of(object, where);
-    response.outputs = tensors_of(list_at(object, "outputs", where, true), body, where);
+    response.outputs = tensors_of(list_at(object, "outputs", where, true), body, /*is_request=*/false, where);
     return response;
-}
-
-json to_json(const ServerDescription& server) {
-    return {{"name", server.name}, {"version", server.version}, {"extensions", server.extensions}};
-}
-
-json to_json(const ModelDescription& model) {
-    json object{{"name", model.name},
-                {"versions", model.versions},
-                {"platform", model.platform},
-                {"inputs", json::array()},
-                {"outputs", json::array()}};
-    for (const TensorDescription& tensor : model.inputs) {
-        object["inputs"].push_back(description_of(tensor));
-    }
-    for (const TensorDescription& tensor : model.outputs) {
-        object["outputs"].push_back(description_of(tensor));
-    }
-    if (!model.properties.empty()) {
-        object["properties"] = model.properties;
-    }
-    return object;
-}
-
-ModelDescription parse_model_description(std::string_view text, const std::string& model) {
-    const std::string where = "description of model " + model;
-    const json object = parse_object(text, where);
-    ModelDescription description{.name = text_at(object, "name", where, true)};
-    description.platform = text_at(object, "platform", where, false);
-    description.inputs = descriptions_at(object, "inputs", where);
-    description.outputs = descriptions_at(object, "outputs", where);
-    const auto properties = object.find("properties");
-    if (properties != object.end() && properties->is_object()) {
-        for (const auto& [name, value] : properties->items()) {
-            if (value.is_string()) {
-                description.properties[name] = value.get<std::string>();
-            }
-        }
-    }
-    return description;
 }
 
 std::string error_json(const std::string& text) {

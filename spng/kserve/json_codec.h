@@ -55,6 +55,9 @@ InferResponse parse_infer_response(const BodyView& body, const std::string& mode
 
 nlohmann::json to_json(const ServerDescription& server);
 nlohmann::json to_json(const ModelDescription& model);
+/// Return the configuration of a model in the form of Triton.
+nlohmann::json config_json(const ModelDescription& model);
+nlohmann::json to_json(const std::vector<ModelStatistics>& models);
 /// @throws Error(Input) for anything but the description of a model
 ModelDescription parse_model_description(std::string_view json, const std::string& model);
 

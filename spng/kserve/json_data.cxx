@@ -5,8 +5,10 @@
 #include "spng/core/printable.h"
 #include "spng/kserve/datatypes.h"
 
+#include <cmath>
 #include <concepts>
 #include <cstring>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -15,12 +17,13 @@ namespace {
 
 using nlohmann::json;
 
-[[noreturn]] void reject(const std::string& where, std::string what, std::string seen, std::string expected) {
+[[noreturn]] void reject(const std::string& where, std::string what, std::string seen, std::string expected,
+                         std::string hint = "send tensors in binary form (binary_data_size)") {
     throw Error(ErrorKind::Input, {.what = std::move(what),
                                    .where = where,
                                    .seen = std::move(seen),
                                    .expected = std::move(expected),
-                                   .hint = "send tensors in binary form (binary_data_size)"});
+                                   .hint = std::move(hint)});
 }
 
 /// Call `use` with a value of the C++ type; return false for types that JSON lists do not have here.
@@ -52,14 +55,35 @@ bool with_type(const std::string& datatype, Use use) {
     return true;
 }
 
+/// Return the value that is no number of JSON; nothing for other text.
+std::optional<double> not_finite_value(const json& item) {
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    if (item.is_null() || item == "NaN") {
+        return std::numeric_limits<double>::quiet_NaN();
+    }
+    return item == "Infinity"    ? std::optional(infinity)
+           : item == "-Infinity" ? std::optional(-infinity)
+                                 : std::nullopt;
+}
+
+/// Return the value of a type; nothing if the type does not have it.
 template <class Value>
-bool has_value(const json& item) {
+std::optional<Value> value_of(const json& item, NotFinite not_finite) {
     if constexpr (std::floating_point<Value>) {
-        return item.is_number();
+        if (item.is_number()) {
+            const auto value = item.get<double>();
+            const bool fits = std::abs(value) <= std::numeric_limits<Value>::max();
+            return fits ? std::optional(static_cast<Value>(value)) : std::nullopt;
+        }
+        const auto value = not_finite == NotFinite::accepted ? not_finite_value(item) : std::nullopt;
+        return value ? std::optional(static_cast<Value>(*value)) : std::nullopt;
     } else if (item.is_number_unsigned()) {
-        return std::in_range<Value>(item.get<std::uint64_t>());
+        const auto value = item.get<std::uint64_t>();
+        return std::in_range<Value>(value) ? std::optional(static_cast<Value>(value)) : std::nullopt;
     } else {
-        return item.is_number_integer() && std::in_range<Value>(item.get<std::int64_t>());
+        const auto value = integer_of(item);
+        return value && std::in_range<Value>(*value) ? std::optional(static_cast<Value>(*value))
+                                                     : std::nullopt;
     }
 }
 
@@ -74,24 +98,58 @@ std::size_t count_values(const json& list) {
 }
 
 template <class Value>
-void copy_values(const json& list, Value*& next, const Tensor& tensor, const std::string& where) {
+void copy_values(const json& list, Value*& next, const Tensor& tensor, NotFinite not_finite,
+                 const std::string& where) {
     for (const json& entry : list) {
         if (entry.is_array()) {
-            copy_values(entry, next, tensor, where);
+            copy_values(entry, next, tensor, not_finite, where);
             continue;
         }
-        if (!has_value<Value>(entry)) {
+        const std::optional<Value> value = value_of<Value>(entry, not_finite);
+        if (!value) {
             reject(where, "a value does not have the type of its tensor",
                    shortened(entry.dump(-1, ' ', false, json::error_handler_t::replace), 80),
                    "a number of type " + tensor.datatype);
         }
-        *next++ = entry.get<Value>();
+        *next++ = *value;
     }
 }
 
 } // namespace
 
-void read_data(const json& list, Tensor& tensor, const std::string& where) {
+std::optional<std::int64_t> integer_of(const json& value) {
+    const bool is_too_large =
+        value.is_number_unsigned() && !std::in_range<std::int64_t>(value.get<std::uint64_t>());
+    return value.is_number_integer() && !is_too_large ? std::optional(value.get<std::int64_t>())
+                                                      : std::nullopt;
+}
+
+std::string with_quoted_values(std::string_view text) {
+    std::string quoted;
+    quoted.reserve(text.size());
+    bool is_in_text = false;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        if (is_in_text && text[i] == '\\' && i + 1 < text.size()) {
+            quoted += text[i++];
+        } else if (text[i] == '"') {
+            is_in_text = !is_in_text;
+        } else if (!is_in_text) {
+            for (const std::string_view word : {"NaN", "Infinity", "-Infinity"}) {
+                if (text.substr(i).starts_with(word)) {
+                    quoted += '"' + std::string(word) + '"';
+                    i += word.size();
+                    break;
+                }
+            }
+        }
+        if (i < text.size()) {
+            quoted += text[i];
+        }
+    }
+    return quoted;
+}
+
+void read_data(const json& list, Tensor& tensor, NotFinite not_finite, const std::string& where) {
     const std::size_t count = count_values(list);
     if (element_count(tensor.shape) != count) {
         reject(where, "the list of a tensor has another length than its shape",
@@ -101,7 +159,7 @@ void read_data(const json& list, Tensor& tensor, const std::string& where) {
         using Value = decltype(type);
         auto values = std::make_shared<std::vector<Value>>(count);
         Value* next = values->data();
-        copy_values(list, next, tensor, where);
+        copy_values(list, next, tensor, not_finite, where);
         tensor.data = values->data();
         tensor.bytes = count * sizeof(Value);
         tensor.owner = std::move(values);
@@ -112,7 +170,7 @@ void read_data(const json& list, Tensor& tensor, const std::string& where) {
     }
 }
 
-json data_json(const Tensor& tensor) {
+json data_json(const Tensor& tensor, const std::string& where) {
     json list = json::array();
     with_type(tensor.datatype, [&](auto type) {
         using Value = decltype(type);
@@ -123,6 +181,14 @@ json data_json(const Tensor& tensor) {
         for (std::size_t i = 0; i < count; ++i) {
             Value value;
             std::memcpy(&value, bytes + i * sizeof(Value), sizeof(Value));
+            if constexpr (std::floating_point<Value>) {
+                if (!std::isfinite(value)) {
+                    reject(where, "a list of JSON cannot have this value",
+                           tensor.name + ", value " + std::to_string(i) + ": " + std::to_string(value),
+                           "finite numbers",
+                           "ask for it in binary form: parameter binary_data_output = true");
+                }
+            }
             values.emplace_back(value);
         }
     });

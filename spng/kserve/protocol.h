@@ -70,6 +70,18 @@ struct ModelDescription {
     std::map<std::string, std::string> properties = {};
 };
 
+/// Counts and times of a model since its start.
+struct ModelStatistics {
+    struct Duration {
+        std::uint64_t count = 0;
+        std::uint64_t ns = 0; ///< of all together
+    };
+    std::string name;
+    std::uint64_t last_ms = 0;        ///< of the last success, since 1970
+    Duration success = {}, fail = {}; ///< from the arrival of a request to its result
+    Duration queue = {}, run = {};    ///< waiting and running, of requests for which they were measured
+};
+
 struct ServerDescription {
     std::string name;
     std::string version;
@@ -109,6 +121,9 @@ public:
     virtual bool is_ready() const = 0;
     /// @param version  empty: any
     virtual Result<ModelDescription> describe(const std::string& model, const std::string& version) const = 0;
+    /// @param model  empty: all models
+    virtual Result<std::vector<ModelStatistics>> statistics(const std::string& model,
+                                                            const std::string& version) const = 0;
     /// Run a request.
     /// @param transport        "http" or "grpc", for metrics
     /// @param seconds_allowed  of the client; 0: no limit but that of the server
@@ -123,6 +138,8 @@ public:
     virtual ~Listener() = default;
     /// The address that clients use, with the port that the system chose.
     virtual std::string address() const = 0;
+    /// Tell clients that watch the health of the server that it ends.
+    virtual void begin_draining() {}
     /// Accept no more connections, and close the present ones as soon as their responses are written.
     /// @param seconds  maximum time for that; then close them at once
     virtual void stop(double seconds) = 0;

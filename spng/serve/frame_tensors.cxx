@@ -4,22 +4,17 @@
 #include "spng/core/error.h"
 #include "spng/core/nearest.h"
 #include "spng/kserve/datatypes.h"
-
-#include <nlohmann/json.hpp>
+#include "spng/serve/frame_parameters.h"
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstring>
-#include <limits>
-#include <optional>
 #include <utility>
 
 namespace spng {
 namespace {
 
 using kserve::Tensor;
-using nlohmann::json;
 
 constexpr std::array<std::pair<const char*, SampleType>, 6> sample_types{{{"INT16", SampleType::int16},
                                                                           {"UINT16", SampleType::uint16},
@@ -28,17 +23,6 @@ constexpr std::array<std::pair<const char*, SampleType>, 6> sample_types{{{"INT1
                                                                           {"FP32", SampleType::float32},
                                                                           {"FP64", SampleType::float64}}};
 const std::vector<std::string> known_inputs{"adc", "channels"};
-const std::vector<std::string> known_parameters{"ident", "start_ns", "tick_ns", "first_tick", "masks"};
-// Parameters of the protocol and of clients, which do not concern the chain.
-const std::vector<std::string> foreign_parameters{"binary_data_output",
-                                                  "sequence_id",
-                                                  "sequence_start",
-                                                  "sequence_end",
-                                                  "priority",
-                                                  "timeout",
-                                                  "headers",
-                                                  "content_type",
-                                                  "triton_enable_empty_final_response"};
 
 std::string where_of(const kserve::InferRequest& request) {
     return "request to model " + request.model + (request.id.empty() ? "" : ", id " + request.id);
@@ -73,12 +57,6 @@ void require_known_inputs(const kserve::InferRequest& request, const std::string
         }
         if (find(request.inputs, name) != &request.inputs[i]) {
             reject(where, "an input is given twice", name, "each input once");
-        }
-    }
-    for (const auto& [name, value] : request.parameters) {
-        if (!contains(known_parameters, name) && !contains(foreign_parameters, name)) {
-            reject(where, "the chain has no such parameter", name, joined(known_parameters),
-                   suggestion(name, known_parameters));
         }
     }
 }
@@ -118,83 +96,6 @@ std::vector<int> channel_ids(const Tensor& channels, std::int64_t rows, const st
         std::memcpy(ids.data(), channels.data, channels.bytes);
     }
     return ids;
-}
-
-double number(const kserve::InferRequest& request, const char* name, double otherwise,
-              const std::string& where) {
-    const auto found = request.parameters.find(name);
-    if (found == request.parameters.end()) {
-        return otherwise;
-    }
-    if (const auto* integer = std::get_if<std::int64_t>(&found->second)) {
-        return static_cast<double>(*integer);
-    }
-    if (const auto* real = std::get_if<double>(&found->second)) {
-        return *real;
-    }
-    if (const auto* text = std::get_if<std::string>(
-            &found->second)) { // gRPC of Triton's clients has no numbers with fraction
-        const json value = json::parse(*text, nullptr, false);
-        if (value.is_number()) {
-            return value.get<double>();
-        }
-    }
-    reject(where, "a parameter is not a number", std::string("parameter ") + name, "a number");
-}
-
-int integer(const kserve::InferRequest& request, const char* name, const std::string& where) {
-    const double value = number(request, name, 0, where);
-    if (!(value >= std::numeric_limits<int>::min() && value <= std::numeric_limits<int>::max()) ||
-        std::floor(value) != value) {
-        reject(where, "a parameter is not an integer of 32 bits", name + (" = " + std::to_string(value)),
-               "an integer");
-    }
-    return static_cast<int>(value);
-}
-
-ChannelMasks channel_masks(const kserve::InferRequest& request, const std::string& where) {
-    const auto found = request.parameters.find("masks");
-    if (found == request.parameters.end()) {
-        return {};
-    }
-    const auto* const text = std::get_if<std::string>(&found->second);
-    const json names = text == nullptr ? json() : json::parse(*text, nullptr, false);
-    const auto fits = [](const json& range) {
-        return range.is_array() && range.size() == 3 && range[0].is_number_integer() &&
-               std::in_range<int>(range[0].get<std::int64_t>()) && range[1].is_number_integer() &&
-               range[2].is_number_integer();
-    };
-    const auto is_list = [&](const json& ranges) {
-        return ranges.is_array() && std::all_of(ranges.begin(), ranges.end(), fits);
-    };
-    ChannelMasks masks;
-    const bool is_read = names.is_object() && std::all_of(names.begin(), names.end(), is_list);
-    if (is_read) {
-        for (const auto& [name, ranges] : names.items()) {
-            std::vector<ChannelRange>& list = masks[name];
-            for (const json& range : ranges) {
-                list.push_back(
-                    {range[0].get<int>(), range[1].get<std::int64_t>(), range[2].get<std::int64_t>()});
-            }
-        }
-    }
-    if (!is_read) {
-        reject(where, "the parameter masks is not understood",
-               text == nullptr ? "no text" : text->substr(0, 80),
-               R"({"bad": [[channel, begin tick, end tick]]})");
-    }
-    return masks;
-}
-
-std::string masks_text(const ChannelMasks& masks) {
-    json names = json::object();
-    for (const auto& [name, ranges] : masks) {
-        json& list = names[name] = json::array();
-        for (const ChannelRange& range : ranges) {
-            list.push_back({range.channel, range.begin, range.end});
-        }
-    }
-    return names.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
 const char* datatype_of(SampleType type) {
@@ -309,10 +210,16 @@ InputFrame input_frame(const kserve::InferRequest& request) {
     const std::string where = where_of(request);
     require_known_inputs(request, where);
     const Tensor* const adc = find(request.inputs, "adc");
-    if (adc == nullptr || adc->shape.size() != 2) {
-        reject(where, "the request has no frame",
-               adc == nullptr ? "no input adc" : "adc " + kserve::describe(adc->datatype, adc->shape),
-               "an input adc of shape (channel, tick)");
+    if (adc == nullptr) {
+        reject(where, "the request has no frame", "no input adc", "an input adc of shape (channel, tick)");
+    }
+    if (adc->shape.size() != 2) {
+        const bool is_batch = adc->shape.size() == 3;
+        reject(where, "the samples do not have two axes",
+               "adc " + kserve::describe(adc->datatype, adc->shape), "(channel, tick)",
+               is_batch
+                   ? "leave out the axis of a batch: a request holds one frame, and several requests can wait"
+                   : "");
     }
     InputFrame frame;
     frame.type = sample_type(*adc, where);
@@ -322,11 +229,7 @@ InputFrame input_frame(const kserve::InferRequest& request) {
     if (const Tensor* const channels = find(request.inputs, "channels")) {
         frame.channel_ids = channel_ids(*channels, frame.channels, where);
     }
-    frame.ident = integer(request, "ident", where);
-    frame.first_tick = integer(request, "first_tick", where);
-    frame.start_ns = number(request, "start_ns", 0, where);
-    frame.tick_ns = number(request, "tick_ns", 0, where);
-    frame.masks = channel_masks(request, where);
+    set_parameters(frame, request.parameters, where);
     return frame;
 }
 
@@ -374,15 +277,7 @@ kserve::InferResponse response_of(const kserve::InferRequest& request, const Wan
             reject(where_of(request), "the result has no such output", name, joined(outputs.names()));
         }
     }
-    response.parameters = {{"ident", static_cast<std::int64_t>(any.ident)},
-                           {"masks", masks_text(any.masks)},
-                           {"notes", json(any.notes).dump(-1, ' ', false, json::error_handler_t::replace)}};
-    if (!any.traces.empty()) {
-        const OutputTraces& traces = any.traces.front();
-        response.parameters["start_ns"] = traces.start_ns;
-        response.parameters["tick_ns"] = traces.tick_ns;
-        response.parameters["first_tick"] = static_cast<std::int64_t>(traces.first_tick);
-    }
+    response.parameters = parameters_of(any);
     return response;
 }
 

@@ -41,7 +41,8 @@ using kserve::Clock;
 inline constexpr std::uint32_t max_header_bytes = 16384;
 // Time without a byte of the client, after an error, until the connection is closed.
 inline constexpr std::chrono::seconds linger{2};
-inline constexpr double forever = 1e8; // seconds
+inline constexpr double forever = 1e8;               // seconds
+inline constexpr std::size_t smallest_packed = 1024; ///< bytes of a body that is worth a compression
 
 inline Clock::duration duration_of(double seconds) {
     return std::chrono::duration_cast<Clock::duration>(
@@ -143,22 +144,15 @@ private:
         if (failure) {
             co_return co_await reject_header(failure);
         }
+        note(parser);
         BodyLength length = length_of(parser, m_shared->limits.max_bytes);
-        RequestMemory memory;
-        if (!length.rejection) {
-            memory = memory_of(length);
-            if (!memory.body) {
-                length.rejection =
-                    overloaded("no memory for a request of " + std::to_string(length.bytes) + " bytes",
-                               "fewer large requests at once");
-            }
-        }
+        RequestMemory memory = memory_of(length);
         if (length.rejection) {
             co_await write(*length.rejection, false);
             co_await end_gently();
             co_return false;
         }
-        if (beast::iequals(parser.get()[http::field::expect], "100-continue")) {
+        if (beast::iequals(parser.get()[http::field::expect], "100-continue") && !m_form.is_old) {
             http::response<http::empty_body> go_on(http::status::continue_, 11);
             co_await http::async_write(m_stream, go_on, asio::use_awaitable);
         }
@@ -167,9 +161,23 @@ private:
             m_stream, m_buffer, *memory.body,
             {duration_of(limits.idle_seconds), Clock::now() + duration_of(limits.request_seconds)});
         const bool goes_on = parser.get().keep_alive() && !m_shared->is_stopping;
-        const HttpReply reply = co_await respond(parser, std::move(memory));
-        co_await write(reply, goes_on);
+        std::optional<HttpReply> reply;
+        if (length.coding != Coding::none) {
+            reply = unpack_body(parser, length.coding, memory);
+        }
+        if (!reply) {
+            reply = co_await respond(parser, std::move(memory));
+        }
+        co_await write(*reply, goes_on);
         co_return goes_on;
+    }
+
+    /// Remember how the reply to a request is written.
+    void note(const Parser& parser) {
+        const auto accepted = parser.get()[http::field::accept_encoding];
+        m_form = {.is_head = parser.get().method() == http::verb::head,
+                  .is_old = parser.get().version() < 11,
+                  .coding = accepted_coding({accepted.data(), accepted.size()})};
     }
 
     struct RequestMemory {
@@ -177,9 +185,13 @@ private:
         std::shared_ptr<const void> reservation{};
     };
 
-    /// Return the memory of a request; without body if there is none.
-    RequestMemory memory_of(const BodyLength& length) const {
+    /// Return the memory of a request. Without any, or for a rejected request, it has no body.
+    /// @param length  gets the rejection for lack of memory
+    RequestMemory memory_of(BodyLength& length) const {
         RequestMemory memory;
+        if (length.rejection) {
+            return memory;
+        }
         try {
             memory.reservation =
                 m_shared->services.memory.reserve(length.bytes, 2 * m_shared->limits.max_bytes);
@@ -188,7 +200,30 @@ private:
             }
         } catch (const std::bad_alloc&) { // as if the budget were used up
         }
+        if (!memory.body) {
+            length.rejection =
+                overloaded("no memory for a request of " + std::to_string(length.bytes) + " bytes",
+                           "fewer large requests at once");
+        }
         return memory;
+    }
+
+    /// Replace a compressed body by its content, whose size is known before it takes memory.
+    std::optional<HttpReply> unpack_body(const Parser& parser, Coding coding, RequestMemory& memory) const {
+        try {
+            const std::size_t max_bytes = m_shared->limits.max_bytes;
+            const std::string_view packed(memory.body->data(), memory.body->bytes());
+            BodyLength length =
+                length_of_unpacked(parser, unpacked_size(coding, packed, max_bytes), max_bytes);
+            RequestMemory content = memory_of(length);
+            if (!length.rejection) {
+                unpack(coding, packed, content.body->data(), length.bytes);
+                memory = std::move(content);
+            }
+            return length.rejection;
+        } catch (...) {
+            return error_reply(failure_of(current_error()));
+        }
     }
 
     asio::awaitable<bool> reject_header(error_code failure) {
@@ -198,8 +233,9 @@ private:
         if (!is_gone) {
             const bool is_long =
                 failure == http::error::header_limit || failure == http::error::buffer_overflow;
-            const HttpReply reply =
-                bad_request(is_long ? 431 : 400, failure.message(), "a request of HTTP/1.1");
+            const unsigned status = is_long ? 431 : failure == http::error::bad_version ? 505 : 400;
+            m_form = {};
+            const HttpReply reply = bad_request(status, failure.message(), "a request of HTTP/1.1");
             co_await write(reply, false);
             co_await end_gently();
         }
@@ -210,15 +246,21 @@ private:
         const auto& request = parser.get();
         const Target target =
             parse_target(std::string_view(request.target().data(), request.target().size()));
-        if (target.kind == Target::Kind::unknown) {
+        const bool is_options = request.method() == http::verb::options;
+        if (target.kind == Target::Kind::unknown || (target.kind == Target::Kind::root && !is_options)) {
             co_return unknown_path(std::string_view(request.target().data(), request.target().size()));
         }
-        if (request.method() != (target.is_post() ? http::verb::post : http::verb::get)) {
-            co_return bad_request(405, std::string(request.method_string()),
-                                  target.is_post() ? "POST" : "GET");
+        if (is_options) {
+            co_return reply_to_options(target, m_shared->services);
+        }
+        const bool is_get = request.method() == http::verb::get || request.method() == http::verb::head;
+        if (target.is_post() ? request.method() != http::verb::post : !is_get) {
+            HttpReply reply = bad_request(405, std::string(request.method_string()), target.allow());
+            reply.allow = target.allow();
+            co_return reply;
         }
         if (target.kind != Target::Kind::infer) {
-            co_return reply_to(target, m_shared->services);
+            co_return reply_to(target, kserve::BodyMemory::view(memory.body).json, m_shared->services);
         }
         co_return co_await infer(target, std::move(memory));
     }
@@ -283,10 +325,23 @@ private:
         response.set(http::field::server, "spng");
         response.set(http::field::content_type, reply.type);
         response.keep_alive(keep_alive);
-        response.content_length(reply.body.bytes());
+        if (keep_alive && m_form.is_old) {
+            response.set(http::field::connection, "keep-alive");
+        }
+        if (reply.allow != nullptr) {
+            response.set(http::field::allow, reply.allow);
+        }
         if (!reply.body.binary.empty()) {
             response.set(kserve::json_length_header, std::to_string(reply.body.json.size()));
         }
+        response.set(http::field::vary, "Accept-Encoding");
+        kserve::Body compressed;
+        if (m_form.coding != Coding::none && reply.body.bytes() >= smallest_packed) {
+            response.set(http::field::content_encoding, to_string(m_form.coding));
+            compressed.json = packed(m_form.coding, reply.body);
+        }
+        const kserve::Body& body = compressed.json.empty() ? reply.body : compressed;
+        response.content_length(body.bytes());
         if (reply.status == 503) {
             response.set(http::field::retry_after, "1");
         }
@@ -294,7 +349,9 @@ private:
         const kserve::TransferLimits transfer{duration_of(limits.idle_seconds),
                                               Clock::now() + duration_of(limits.request_seconds)};
         co_await kserve::write_header(m_stream, response, transfer);
-        co_await kserve::write_body(m_stream, reply.body, transfer);
+        if (!m_form.is_head) {
+            co_await kserve::write_body(m_stream, body, transfer);
+        }
     }
 
     /// Discard bytes that the client still sends: a connection that is closed earlier would lose the reply.
@@ -319,6 +376,14 @@ private:
     std::shared_ptr<Connections> m_shared;
     beast::flat_buffer m_buffer{max_header_bytes + max_ignored_bytes};
     bool m_is_idle = false; ///< used on the strand alone
+
+    /// How the reply to the present request is written.
+    struct ReplyForm {
+        bool is_head = false;
+        bool is_old = false; ///< the client speaks HTTP/1.0
+        Coding coding = Coding::none;
+    };
+    ReplyForm m_form{};
 };
 
 } // namespace spng::http_server

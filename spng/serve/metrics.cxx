@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spng/serve/metrics.h"
 
+#include "spng/instrument/clock.h"
+
 #include <algorithm>
 #include <cstdio>
 #include <fstream>
@@ -17,6 +19,11 @@ std::string number(double value) {
 
 void heading(std::string& text, const std::string& name, const std::string& type, const std::string& help) {
     text += "# HELP " + name + " " + help + "\n# TYPE " + name + " " + type + "\n";
+}
+
+void add_to(kserve::ModelStatistics::Duration& sum, double seconds) {
+    ++sum.count;
+    sum.ns += static_cast<std::uint64_t>(seconds * 1e9);
 }
 
 } // namespace
@@ -66,10 +73,24 @@ void RequestMetrics::add(const std::string& model, const std::string& transport,
     ++m_counts[{model, transport, status == nullptr ? "ok" : to_string(*status)}];
     Times& times = m_times[model];
     times.total.add(seconds);
+    add_to(status == nullptr ? times.sums.success : times.sums.fail, seconds);
+    if (status == nullptr) {
+        times.sums.last_ms = static_cast<std::uint64_t>(instrument::utc_milliseconds());
+    }
     if (waited >= 0 && run >= 0 && status == nullptr) {
         times.waited.add(waited);
         times.run.add(run);
+        add_to(times.sums.queue, waited);
+        add_to(times.sums.run, run);
     }
+}
+
+kserve::ModelStatistics RequestMetrics::statistics(const std::string& model) const {
+    const std::lock_guard lock(m_mutex);
+    const auto found = m_times.find(model);
+    kserve::ModelStatistics sums = found == m_times.end() ? kserve::ModelStatistics{} : found->second.sums;
+    sums.name = model;
+    return sums;
 }
 
 std::string RequestMetrics::text(const std::vector<Gauge>& gauges) const {

@@ -50,10 +50,12 @@ public:
              double seconds, double waited, double run);
 
     std::string text(const std::vector<Gauge>& gauges) const;
+    kserve::ModelStatistics statistics(const std::string& model) const;
 
 private:
     struct Times {
         Histogram total, waited, run;
+        kserve::ModelStatistics sums{};
     };
     mutable std::mutex m_mutex;
     std::map<std::tuple<std::string, std::string, std::string>, std::uint64_t>

@@ -20,6 +20,23 @@ namespace spng {
 using kserve::Failure;
 using kserve::Status;
 
+namespace {
+
+/// Return the shorter one of two limits, of which 0 is none.
+double shorter(double left, double right) {
+    return left <= 0 ? right : right <= 0 ? left : std::min(left, right);
+}
+
+/// Return the parameter timeout of Triton's clients, which count in microseconds [s]; 0 without it.
+double timeout_of(const kserve::InferRequest& request) {
+    const auto found = request.parameters.find("timeout");
+    const auto* const microseconds =
+        found == request.parameters.end() ? nullptr : std::get_if<std::int64_t>(&found->second);
+    return microseconds == nullptr ? 0 : static_cast<double>(*microseconds) / 1e6;
+}
+
+} // namespace
+
 /// A request that has no response yet.
 struct ModelServer::Call {
     std::string model;
@@ -65,7 +82,7 @@ Failure ModelServer::unknown(const std::string& model, const std::string& versio
 }
 
 kserve::ServerDescription ModelServer::describe_server() const {
-    return {"spng", build_info().version, {"binary_tensor_data"}};
+    return {"spng", build_info().version, {"binary_tensor_data", "model_configuration", "statistics"}};
 }
 
 kserve::Result<kserve::ModelDescription> ModelServer::describe(const std::string& model,
@@ -75,6 +92,21 @@ kserve::Result<kserve::ModelDescription> ModelServer::describe(const std::string
         return unknown(model, version);
     }
     return found->description();
+}
+
+kserve::Result<std::vector<kserve::ModelStatistics>>
+ModelServer::statistics(const std::string& model, const std::string& version) const {
+    if (!model.empty()) {
+        const auto found = describe(model, version);
+        if (const auto* failure = std::get_if<Failure>(&found)) {
+            return *failure;
+        }
+    }
+    std::vector<kserve::ModelStatistics> list;
+    for (const std::string& name : model.empty() ? model_names() : std::vector{model}) {
+        list.push_back(m_metrics.statistics(name));
+    }
+    return list;
 }
 
 void ModelServer::infer(kserve::InferRequest request, const char* transport, double seconds_allowed,
@@ -100,10 +132,8 @@ void ModelServer::infer(kserve::InferRequest request, const char* transport, dou
         finish(call, {Failure{Status::unavailable, ending.what()}});
         return;
     }
-    const bool client_is_shorter =
-        seconds_allowed > 0 && (m_request_seconds <= 0 || seconds_allowed < m_request_seconds);
     try {
-        set_timeout(call, client_is_shorter ? seconds_allowed : m_request_seconds);
+        set_timeout(call, shorter(m_request_seconds, shorter(seconds_allowed, timeout_of(request))));
         model->infer(std::make_shared<const kserve::InferRequest>(std::move(request)),
                      std::shared_ptr<const std::atomic<bool>>(call, &call->is_done),
                      [this, call](ModelResult result) { finish(call, std::move(result)); });

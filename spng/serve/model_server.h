@@ -36,6 +36,8 @@ public:
     bool is_ready() const override { return !m_draining; }
     kserve::Result<kserve::ModelDescription> describe(const std::string& model,
                                                       const std::string& version) const override;
+    kserve::Result<std::vector<kserve::ModelStatistics>>
+    statistics(const std::string& model, const std::string& version) const override;
     void infer(kserve::InferRequest request, const char* transport, double seconds_allowed,
                kserve::Done done) override;
 

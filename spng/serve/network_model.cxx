@@ -5,6 +5,7 @@
 #include "spng/core/tensor_checks.h"
 #include "spng/device/memory/out_of_memory.h"
 #include "spng/kserve/datatypes.h"
+#include "spng/kserve/known_parameters.h"
 
 #include <ATen/ops/from_blob.h>
 #include <boost/asio/post.hpp>
@@ -23,7 +24,10 @@ std::size_t thread_count(const TorchService& service) {
     return static_cast<std::size_t>(std::clamp<std::int64_t>(service.config().concurrency, 1, 64));
 }
 
-const kserve::Tensor& features_of(const kserve::InferRequest& request) {
+/// Return the input of a request.
+/// @param count  of the features
+/// @throws Error(Input) for another one, and for outputs and parameters that the network does not have
+const kserve::Tensor& features_of(const kserve::InferRequest& request, std::int64_t count) {
     const std::string where = "request to model " + request.model;
     const bool is_one = request.inputs.size() == 1 && request.inputs.front().name == input_name;
     const auto seen = [&] {
@@ -35,12 +39,13 @@ const kserve::Tensor& features_of(const kserve::InferRequest& request) {
         return text;
     };
     if (!is_one || request.inputs.front().datatype != "FP32" || request.inputs.front().shape.size() != 4 ||
-        request.inputs.front().bytes == 0) {
+        request.inputs.front().shape[1] != count || request.inputs.front().bytes == 0) {
         throw Error(ErrorKind::Input,
                     {.what = "the input of the network is not understood",
                      .where = where,
                      .seen = seen(),
-                     .expected = "one input features, FP32 (view, feature, channel, tick)"});
+                     .expected = "one input features, FP32 (view, feature, channel, tick), with " +
+                                 std::to_string(count) + " features"});
     }
     for (const kserve::RequestedOutput& output : request.outputs) {
         if (output.name != output_name) {
@@ -50,11 +55,12 @@ const kserve::Tensor& features_of(const kserve::InferRequest& request) {
                                            .expected = output_name});
         }
     }
+    kserve::require_request_parameters(request.parameters, {}, "network", where);
     return request.inputs.front();
 }
 
 kserve::InferResponse respond(const kserve::InferRequest& request, const TorchService& service) {
-    const kserve::Tensor& features = features_of(request);
+    const kserve::Tensor& features = request.inputs.front();
     const c10::InferenceMode no_gradients;
     const at::Tensor input = at::from_blob(const_cast<void*>(features.data), features.shape, at::kFloat);
     auto output = std::make_shared<const at::Tensor>(
@@ -106,6 +112,12 @@ kserve::Result<kserve::InferResponse> NetworkModel::run(const kserve::InferReque
                                       .expected = "a smaller input",
                                       .hint = "set chunk_ticks of the SPNGTorchService that asks"})
                 .what()};
+    } catch (const Error& error) {
+        kserve::Failure failure = failure_of(error);
+        if (error.kind() == ErrorKind::Model) { // it works for the probe of the job: the shape is the reason
+            failure.status = kserve::Status::invalid;
+        }
+        return failure;
     } catch (...) {
         return failure_of(current_error());
     }
@@ -113,7 +125,7 @@ kserve::Result<kserve::InferResponse> NetworkModel::run(const kserve::InferReque
 
 void NetworkModel::infer(std::shared_ptr<const kserve::InferRequest> request,
                          std::shared_ptr<const std::atomic<bool>> is_answered, Done done) {
-    features_of(*request);
+    features_of(*request, static_cast<std::int64_t>(m_service.features().size()));
     const bool is_full = m_requests++ >= m_max_requests;
     std::shared_ptr<void> slot(this, [this](void*) { --m_requests; });
     if (is_full) {

@@ -3,8 +3,14 @@
 
 #include "spng/core/error.h"
 
+#include <cmath>
+#include <cstdint>
 #include <cstring>
 #include <gtest/gtest.h>
+#include <limits>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace spng::kserve {
 namespace {
@@ -90,6 +96,70 @@ TEST(KserveJson, RejectsListsThatDoNotFit) {
             data + "}]}";
         EXPECT_THROW(parse_infer_request({text}, "m"), Error) << data;
     }
+}
+
+TEST(KserveJson, RejectsNumbersBeyondTheirType) {
+    const auto parse = [](const std::string& type, const std::string& data) {
+        return parse_infer_request({R"({"inputs": [{"name": "a", "datatype": ")" + type +
+                                    R"(", "shape": [1], "data": [)" + data + "]}]}"},
+                                   "m");
+    };
+    for (const auto& [type, data] : {std::pair{"INT64", "9223372036854775808"},
+                                     {"INT32", "18446744073709551615"},
+                                     {"INT16", "1.0"},
+                                     {"UINT64", "-1"},
+                                     {"FP32", "3.5e38"},
+                                     {"FP64", "1e309"},
+                                     {"FP32", "NaN"},
+                                     {"FP32", "null"},
+                                     {"FP32", "\"NaN\""},
+                                     {"FP32", "true"},
+                                     {"BYTES", "\"1\""},
+                                     {"", "1"}}) {
+        EXPECT_THROW(parse(type, data), Error) << type << " " << data;
+    }
+    EXPECT_EQ(values_of<std::uint64_t>(parse("UINT64", "18446744073709551615").inputs[0]).front(),
+              UINT64_MAX);
+    EXPECT_EQ(values_of<float>(parse("FP32", "3.4e38").inputs[0]).front(), 3.4e38F);
+}
+
+/// Python writes NaN, Infinity and -Infinity, and KServe's server null.
+TEST(KserveJson, ReadsNanOfOtherServers) {
+    const std::string text =
+        R"({"model_name": "NaN\" NaN", "model_version": null, "id": null, "parameters": null,
+        "outputs": [{"name": "x", "datatype": "FP32", "shape": [5], "data": [NaN, Infinity, -Infinity, 1, null]}]})";
+    const InferResponse response = parse_infer_response({text}, "m");
+    EXPECT_EQ(response.model, "NaN\" NaN");
+    const auto values = values_of<float>(response.outputs[0]);
+    EXPECT_TRUE(std::isnan(values[0]) && std::isnan(values[4]));
+    EXPECT_EQ(values[1], std::numeric_limits<float>::infinity());
+    EXPECT_EQ(values[2], -values[1]);
+    EXPECT_EQ(values[3], 1);
+}
+
+TEST(KserveJson, ListsHaveNoNan) {
+    const std::vector<float> values{1, std::numeric_limits<float>::quiet_NaN()};
+    InferResponse response{.model = "m"};
+    response.outputs = {tensor_of("x", "FP32", values)};
+    EXPECT_THROW(encode_response(response, {.model = "m"}), Error);
+    EXPECT_EQ(
+        encode_response(response, {.model = "m", .parameters = {{"binary_data_output", true}}}).binary.size(),
+        1U);
+}
+
+TEST(KserveJson, UnknownParametersOfTensorsAreErrors) {
+    const auto parse = [](const std::string& of_input, const std::string& of_output) {
+        return parse_infer_request(
+            {R"({"inputs": [{"name": "a", "datatype": "FP32", "shape": [1], "data": [1], "parameters": {)" +
+             of_input + R"(}}], "outputs": [{"name": "x", "parameters": {)" + of_output + "}}]}"},
+            "m");
+    };
+    parse(R"("content_type": "np")", R"("binary_data": true)");
+    EXPECT_THROW(parse(R"("shared_memory_region": "r")", ""), Error);
+    EXPECT_THROW(parse(R"("binary_data_size": 0)", ""), Error); // and a list
+    EXPECT_THROW(parse("", R"("shared_memory_region": "r")"), Error);
+    EXPECT_THROW(parse("", R"("classification": 1)"), Error);
+    EXPECT_THROW(parse("", R"("binary_data": 1)"), Error);
 }
 
 TEST(KserveJson, LargeOutputsMustBeBinary) {

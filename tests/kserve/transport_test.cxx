@@ -46,6 +46,9 @@ public:
         description.properties = {{"sha256", "0"}};
         return description;
     }
+    Result<std::vector<ModelStatistics>> statistics(const std::string&, const std::string&) const override {
+        return std::vector<ModelStatistics>{{.name = "echo", .success = {.count = 3, .ns = 5}}};
+    }
     void infer(InferRequest request, const char*, double seconds, Done done) override {
         last_seconds = seconds;
         if (request.parameters.contains("throw")) {

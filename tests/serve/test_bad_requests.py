@@ -50,7 +50,8 @@ def wrong_inputs(frame: Frame) -> dict[str, tuple[dict[str, np.ndarray], dict[st
     return {
         "dtype": ({"adc": adc.astype("i1")}, {}, "samples of this type are not accepted"),
         "no frame": ({"channels": channels}, {}, "the request has no frame"),
-        "one axis": ({"adc": adc[0]}, {}, "the request has no frame"),
+        "one axis": ({"adc": adc[0]}, {}, "the samples do not have two axes"),
+        "batch": ({"adc": adc[None]}, {}, "the samples do not have two axes"),
         "no ticks": ({"adc": adc[:, :0]}, {}, "the shape of the samples is impossible"),
         "other input": ({"adc": adc, "acd": adc}, {}, "the chain has no such input"),
         "too few channels": ({"adc": adc[:10]}, {}, "another count of channels"),
@@ -72,6 +73,11 @@ def wrong_inputs(frame: Frame) -> dict[str, tuple[dict[str, np.ndarray], dict[st
         "large ident": (good, {"ident": 2**40}, "a parameter is not an integer"),
         "tick": (good, {"tick_ns": "fast"}, "a parameter is not a number"),
         "negative tick": (good, {"tick_ns": -1}, "the times of the frame are impossible"),
+        "no tick": (good, {"tick_ns": 0}, "the times of the frame are impossible"),
+        "boolean": (good, {"ident": True}, "a parameter is not a number"),
+        "huge start": (good, {"start_ns": "1e999"}, "a parameter is not a number"),
+        "first tick": (good, {"first_tick": 2**63}, "a parameter is not an integer"),
+        "binary": (good, {"binary_data_output": 1}, "a parameter is not true or false"),
         "masks": (good, {"masks": "{"}, "the parameter masks is not understood"),
         "ranges": (good, {"masks": {"bad": [[1, 2]]}}, "the parameter masks is not understood"),
         "backward": (good, {"masks": {"bad": [[int(channels[0]), 9, 3]]}}, "a channel mask ends before"),
@@ -79,8 +85,9 @@ def wrong_inputs(frame: Frame) -> dict[str, tuple[dict[str, np.ndarray], dict[st
 
 
 NAMES = (
-    "dtype;no frame;one axis;no ticks;other input;too few channels;ids do not fit;type of ids;repeated;"
-    "foreign;beyond float;parameter;ident;large ident;tick;negative tick;masks;ranges;backward"
+    "dtype;no frame;one axis;batch;no ticks;other input;too few channels;ids do not fit;type of ids;repeated;"
+    "foreign;beyond float;parameter;ident;large ident;tick;negative tick;no tick;boolean;huge start;first tick;"
+    "binary;masks;ranges;backward"
 ).split(";")
 
 
@@ -90,6 +97,51 @@ def test_wrong_tensors_are_rejected(server: Server, frame: Frame, name: str) -> 
     reply = protocol.infer(server.address, "chain", inputs, **parameters)
     assert reply.status == 400, reply.json
     assert_block(reply.error, what)
+
+
+@pytest.mark.parametrize(
+    "value", [2**31, 2**32, 2**62, 2**63, 2**64 - 1, 2**64, -(2**63), 1.0, 1.5, True, "1"]
+)
+@pytest.mark.parametrize("as_text", [False, True], ids=["json", "text"])
+def test_masks_hold_integers_of_32_bits(server: Server, frame: Frame, value: Any, as_text: bool) -> None:
+    """As an object, and as the text that gRPC has; 2^64 - 1 would be -1 in 64 bits."""
+    channel = int(frame.channels[0])
+    for row in ([value, 0, 9], [channel, value, 2**31 - 1], [channel, 0, value]):
+        masks = {"bad": [row]}
+        given = json.dumps(masks) if as_text else masks
+        reply = protocol.infer(server.address, "chain", frame.inputs(), masks=given)
+        assert reply.status == 400, (row, reply.json)
+        assert_block(reply.error, "mask")
+
+
+@pytest.mark.parametrize(
+    "where, given, seen",
+    [
+        ("input", {"shared_memory_region": "r", "shared_memory_byte_size": 9}, "shared_memory"),
+        ("input", {"binary_data_sizes": 3}, "binary_data_sizes"),
+        ("output", {"shared_memory_region": "r", "shared_memory_byte_size": 9}, "shared_memory"),
+        ("output", {"classification": 3}, "classification"),
+        ("output", {"binary_data": "yes"}, "binary_data"),
+        ("request", {"idnet": 3}, "idnet"),
+    ],
+)
+@pytest.mark.parametrize("model", ["chain", "dnnroi-standin"])
+def test_unknown_parameters_are_rejected(
+    server: Server, model: str, where: str, given: dict[str, Any], seen: str
+) -> None:
+    """Clients would take the response for what they asked."""
+    name, shape = ("adc", [1, 1]) if model == "chain" else ("features", [1, 3, 1, 1])
+    out = "signal" if model == "chain" else "probability"
+    request: dict[str, Any] = {
+        "inputs": [{"name": name, "datatype": "FP32", "shape": shape, "data": [0] * int(np.prod(shape))}],
+        "outputs": [{"name": out}],
+    }
+    {"input": request["inputs"][0], "output": request["outputs"][0], "request": request}[where][
+        "parameters"
+    ] = given
+    reply = protocol.ask(server.address, "POST", f"/v2/models/{model}/infer", json.dumps(request).encode())
+    assert reply.status == 400, reply.json
+    assert_block(reply.error, f"parameter {seen}")
 
 
 def test_the_error_is_that_of_a_file(server: Server, site: Site, frame: Frame) -> None:
@@ -137,10 +189,12 @@ def test_unknown_outputs_models_versions_and_paths(server: Server, frame: Frame)
 def test_wrong_methods_and_headers(server: Server, frame: Frame) -> None:
     target = "/v2/models/chain/infer"
     body, headers = protocol.encode(frame.inputs())
-    assert protocol.ask(server.address, "GET", target).status == 405
-    assert protocol.ask(server.address, "DELETE", "/v2").status == 405
-    reply = protocol.ask(server.address, "POST", target, body, headers | {"Content-Encoding": "gzip"})
-    assert reply.status == 415
+    for method, path, allow in (("GET", target, "POST, OPTIONS"), ("DELETE", "/v2", "GET, HEAD, OPTIONS")):
+        reply = protocol.ask(server.address, method, path)
+        assert reply.status == 405 and reply.headers["Allow"] == allow
+    for encoding in ("br", "gzip, gzip"):
+        reply = protocol.ask(server.address, "POST", target, body, headers | {"Content-Encoding": encoding})
+        assert reply.status == 415
     for length in ("-1", "x", str(len(body) + 1), "99999999999999999999"):
         reply = protocol.ask(server.address, "POST", target, body, {protocol.LENGTH: length})
         assert reply.status == 400, length
@@ -167,7 +221,16 @@ def test_wrong_methods_and_headers(server: Server, frame: Frame) -> None:
         b'{"inputs": [{"name": "adc", "datatype": "INT16", "shape": [1, 1], "data": [1, 2]}]}',
         b'{"inputs": [{"name": "adc", "datatype": "INT16", "shape": [1, 1], "data": [70000]}]}',
         b'{"inputs": [{"name": "adc", "datatype": "INT16", "shape": [1, 1], "data": ["1"]}]}',
+        b'{"inputs": [{"name": "adc", "datatype": "INT16", "shape": [1, 1], "data": [1.0]}]}',
+        b'{"inputs": [{"name": "adc", "datatype": "INT64", "shape": [1, 1], "data": [9223372036854775808]}]}',
+        b'{"inputs": [{"name": "adc", "datatype": "FP32", "shape": [1, 1], "data": [1e39]}]}',
+        b'{"inputs": [{"name": "adc", "datatype": "FP32", "shape": [1, 1], "data": [NaN]}]}',
+        b'{"inputs": [{"name": "adc", "datatype": "FP32", "shape": [1, 1], "data": [null]}]}',
+        b'{"inputs": [{"name": "adc", "datatype": "FP32", "shape": [1, 1], "data": ["NaN"]}]}',
+        b'{"inputs": [{"name": "adc", "datatype": "FP64", "shape": [1, 1], "data": [1e999]}]}',
+        b'{"inputs": [{"name": "adc", "datatype": "INT16", "shape": [18446744073709551615, 1], "data": []}]}',
         b'{"inputs": [{"name": "adc", "datatype": "BYTES", "shape": [1, 1], "data": ["1"]}]}',
+        b'{"inputs": [{"name": "adc", "datatype": "INT8", "shape": [], "data": [1], "parameters": {"binary_data_size": 0}}]}',
         b'{"inputs": [{"name": "adc", "datatype": "INT16", "shape": [-1, -1], "data": [1]}]}',
         b'{"inputs": [{"name": "adc", "datatype": "INT16", "shape": [4611686018427387904, 4], "data": []}]}',
         b'{"inputs": [{"name": "adc", "datatype": "INT16", "shape": [9, 9]}]}',
@@ -261,10 +324,13 @@ def raw(server: Server, text: bytes) -> bytes:
     "text, status",
     [
         (b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", b"400"),  # a TLS handshake
-        (b"GET /v2 HTTP/9.9\r\n\r\n", b"400"),
+        (b"GET /v2 HTTP/9.9\r\n\r\n", b"505"),
+        (b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", b"505"),
+        (b"GET /v2 HTTP/1.1\r\n\r\n", b"400"),  # no Host
+        (b"GET /v2 HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n", b"400"),
         (b"GET /v2 HTTP/1.1\r\nContent-Length: x\r\n\r\n", b"400"),
         (b"GET /v2 HTTP/1.1\r\nX: " + b"y" * 100_000 + b"\r\n\r\n", b"431"),
-        (b"POST /v2/models/chain/infer HTTP/1.1\r\nContent-Length: 100\r\n\r\n{", b""),
+        (b"POST /v2/models/chain/infer HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{", b""),
         (b"GET", b""),
         (b"", b""),
     ],
@@ -281,7 +347,8 @@ def test_the_network_rejects_wrong_tensors(server: Server) -> None:
         ({"features": features[0]}, 400),
         ({"images": features}, 400),
         ({}, 400),
-        ({"features": features[:, :1]}, 500),  # the network has three features
+        ({"features": features[:, :1]}, 400),  # the network has three features
+        ({"features": np.zeros((1, 3, 16, 0), "<f4")}, 400),
     ):
         reply = protocol.infer(server.address, "dnnroi-standin", inputs)
         assert reply.status == status, reply.json

@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import re
 import stat
+import subprocess
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -100,6 +101,38 @@ def test_masks_are_taken_and_returned(server: Server, frame: Frame) -> None:
     assert reply.status == 200, reply.json
     assert json.loads(reply.parameters["masks"])["bad"] == bad and reply.parameters["first_tick"] == 1000
     assert not reply.arrays()["signal"][3].any()
+
+
+def test_warnings_about_the_input_are_in_the_response(server: Server, frame: Frame) -> None:
+    """In every event: a request gets its own warnings, also after others got them."""
+    dead = frame.adc.copy()
+    dead[::2] = 900
+    for adc, is_doubtful in ((frame.adc, False), (dead, True), (dead, True), (frame.adc, False)):
+        reply = protocol.infer(server.address, "chain", {"adc": adc}, ["signal_channels"])
+        assert reply.status == 200, reply.json
+        assert ("warnings" in reply.parameters) == is_doubtful, reply.parameters
+        notes = json.loads(reply.parameters["notes"])
+        assert reply.parameters.get("warnings") == notes.get("warnings")
+
+
+def test_the_documented_commands_of_curl_send_a_frame(server: Server, frame: Frame, tmp_path: Path) -> None:
+    text = (wire_cell.ROOT / "docs" / "server.md").read_text(encoding="utf-8")
+    (block,) = re.findall(r"^```sh\n([^`]*--data-binary[^`]*)^```", text, re.MULTILINE)
+    adc = np.ascontiguousarray(frame.adc, "<i2")
+    adc.tofile(tmp_path / "adc.raw")
+    for old, new in (
+        ("/run/spng.sock", server.address.removeprefix("unix:")),
+        ("models/pipeline", "models/chain"),
+        ("[2560, 6000]", str(list(adc.shape))),
+        ("30720000", str(adc.nbytes)),
+    ):
+        assert old in block
+        block = block.replace(old, new)
+    subprocess.run(["bash", "-ec", block], cwd=tmp_path, check=True, capture_output=True)
+    (size,) = re.findall(rf"{protocol.LENGTH}: (\d+)", (tmp_path / "header.txt").read_text())
+    body = (tmp_path / "response.bin").read_bytes()
+    assert body[int(size) :] == frame.result["frame_signal_0"].tobytes()
+    assert json.loads(body[: int(size)])["parameters"]["ident"] == 1
 
 
 def test_nan_is_a_mask_as_in_files(server: Server, frame: Frame) -> None:

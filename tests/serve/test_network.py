@@ -117,6 +117,16 @@ def test_models_that_do_not_fit(site: Site, server: Server) -> None:
 
 
 @pytest.mark.usefixtures("frame")
+@pytest.mark.parametrize("kind", ["inputs", "outputs"])
+def test_a_model_without_declared_tensors(site: Site, kind: str) -> None:
+    """As MLServer has it for a model whose settings name none."""
+    with reference_server.reference_server(zeros, **{kind: []}) as other:
+        block = rejected(site, model_server=other.address, remote_model="net")
+    assert "does not tell what its model takes and returns" in block and f"no {kind}" in block
+    assert "model-settings.json" in block
+
+
+@pytest.mark.usefixtures("frame")
 def test_another_network_than_the_local_file(site: Site) -> None:
     with reference_server.reference_server(zeros, properties={"sha256": "0" * 64}) as other:
         block = rejected(site, model_server=other.address, remote_model="net")

@@ -3,8 +3,11 @@
 
 #include "spng/core/error.h"
 #include "spng/kserve/datatypes.h"
+#include "spng/kserve/known_parameters.h"
 #include "spng/kserve/reject_message.h"
 
+#include <bit>
+#include <charconv>
 #include <cstdint>
 #include <limits>
 #include <type_traits>
@@ -42,6 +45,16 @@ Parameters parameters_of(const Map& map) {
     return parameters;
 }
 
+/// Set a number as text for KServe's clients, whose messages have no numbers with fraction, and as a number behind it: of
+/// several members of a oneof readers take the last one that they know.
+void set_number(inference::InferParameter& entry, double value) {
+    char text[32];
+    entry.set_string_param(
+        text, static_cast<std::size_t>(std::to_chars(text, text + sizeof text, value).ptr - text));
+    entry.GetReflection()->MutableUnknownFields(&entry)->AddFixed64(
+        inference::InferParameter::kDoubleParamFieldNumber, std::bit_cast<std::uint64_t>(value));
+}
+
 template <class Map>
 void fill_parameters(Map& map, const Parameters& parameters) {
     for (const auto& [name, value] : parameters) {
@@ -51,16 +64,26 @@ void fill_parameters(Map& map, const Parameters& parameters) {
         } else if (const auto* integer = std::get_if<std::int64_t>(&value)) {
             entry.set_int64_param(*integer);
         } else if (const auto* real = std::get_if<double>(&value)) {
-            entry.set_double_param(*real);
+            set_number(entry, *real);
         } else {
             entry.set_string_param(std::get<std::string>(value));
         }
     }
 }
 
+/// Count the values of all fields.
+int count_values(const Contents& contents) {
+    return contents.bool_contents_size() + contents.int_contents_size() + contents.int64_contents_size() +
+           contents.uint_contents_size() + contents.uint64_contents_size() + contents.fp32_contents_size() +
+           contents.fp64_contents_size() + contents.bytes_contents_size();
+}
+
 /// Give the tensor the values of a field, which may be wider than its type.
 template <class Value, class Field>
-void take_values(const Field& field, Tensor& tensor, const std::string& where) {
+void take_values(const Contents& contents, const Field& field, Tensor& tensor, const std::string& where) {
+    if (count_values(contents) != field.size()) {
+        reject_message(where, "contents of several types", "those of " + tensor.datatype + " alone");
+    }
     auto values = std::make_shared<std::vector<Value>>();
     values->reserve(static_cast<std::size_t>(field.size()));
     for (const auto value : field) {
@@ -79,33 +102,34 @@ void take_values(const Field& field, Tensor& tensor, const std::string& where) {
 void take_contents(const Contents& contents, Tensor& tensor, const std::string& where) {
     const std::string& type = tensor.datatype;
     if (type == "INT8") {
-        take_values<std::int8_t>(contents.int_contents(), tensor, where);
+        take_values<std::int8_t>(contents, contents.int_contents(), tensor, where);
     } else if (type == "INT16") {
-        take_values<std::int16_t>(contents.int_contents(), tensor, where);
+        take_values<std::int16_t>(contents, contents.int_contents(), tensor, where);
     } else if (type == "INT32") {
-        take_values<std::int32_t>(contents.int_contents(), tensor, where);
+        take_values<std::int32_t>(contents, contents.int_contents(), tensor, where);
     } else if (type == "INT64") {
-        take_values<std::int64_t>(contents.int64_contents(), tensor, where);
+        take_values<std::int64_t>(contents, contents.int64_contents(), tensor, where);
     } else if (type == "UINT8") {
-        take_values<std::uint8_t>(contents.uint_contents(), tensor, where);
+        take_values<std::uint8_t>(contents, contents.uint_contents(), tensor, where);
     } else if (type == "UINT16") {
-        take_values<std::uint16_t>(contents.uint_contents(), tensor, where);
+        take_values<std::uint16_t>(contents, contents.uint_contents(), tensor, where);
     } else if (type == "UINT32") {
-        take_values<std::uint32_t>(contents.uint_contents(), tensor, where);
+        take_values<std::uint32_t>(contents, contents.uint_contents(), tensor, where);
     } else if (type == "UINT64") {
-        take_values<std::uint64_t>(contents.uint64_contents(), tensor, where);
+        take_values<std::uint64_t>(contents, contents.uint64_contents(), tensor, where);
     } else if (type == "FP32") {
-        take_values<float>(contents.fp32_contents(), tensor, where);
+        take_values<float>(contents, contents.fp32_contents(), tensor, where);
     } else if (type == "FP64") {
-        take_values<double>(contents.fp64_contents(), tensor, where);
+        take_values<double>(contents, contents.fp64_contents(), tensor, where);
     } else {
         reject_message(where, type, "INT8 to INT64, UINT8 to UINT64, FP32, FP64");
     }
 }
 
-/// @param raw  the raw contents of the message, moved out; empty: the tensors have contents of their own
+/// @param raw         the raw contents of the message, moved out; empty: the tensors have contents of their own
+/// @param is_request  whether unknown parameters are errors
 template <class Tensors, class Raw>
-std::vector<Tensor> take_tensors(Tensors& list, Raw& raw, const std::string& where) {
+std::vector<Tensor> take_tensors(Tensors& list, Raw& raw, bool is_request, const std::string& where) {
     if (!raw.empty() && raw.size() != list.size()) {
         reject_message(where,
                        std::to_string(raw.size()) + " raw contents for " + std::to_string(list.size()) +
@@ -120,6 +144,13 @@ std::vector<Tensor> take_tensors(Tensors& list, Raw& raw, const std::string& whe
                       .shape = {entry.shape().begin(), entry.shape().end()},
                       .parameters = parameters_of(entry.parameters())};
         const std::string at = where + ", tensor " + tensor.name;
+        require_number_type(tensor.datatype, at);
+        if (is_request) {
+            require_input_parameters(tensor.parameters, at);
+        }
+        if (!raw.empty() && count_values(entry.contents()) > 0) {
+            reject_message(at, "contents and raw contents", "one of both");
+        }
         if (raw.empty()) {
             take_contents(entry.contents(), tensor, at);
         } else {
@@ -167,11 +198,13 @@ void fill_descriptions(List& list, const std::vector<TensorDescription>& tensors
 InferRequest take_request(inference::ModelInferRequest& message) {
     InferRequest request{
         .model = message.model_name(), .version = message.model_version(), .id = message.id()};
+    const std::string where = "request to model " + request.model;
     request.parameters = parameters_of(message.parameters());
     request.inputs = take_tensors(*message.mutable_inputs(), *message.mutable_raw_input_contents(),
-                                  "request to model " + request.model);
+                                  /*is_request=*/true, where);
     for (const auto& output : message.outputs()) {
         request.outputs.push_back({output.name(), parameters_of(output.parameters())});
+        require_output_parameters(request.outputs.back().parameters, where + ", output " + output.name());
     }
     return request;
 }
@@ -196,7 +229,7 @@ InferResponse take_response(inference::ModelInferResponse& message) {
         .model = message.model_name(), .version = message.model_version(), .id = message.id()};
     response.parameters = parameters_of(message.parameters());
     response.outputs = take_tensors(*message.mutable_outputs(), *message.mutable_raw_output_contents(),
-                                    "response of model " + response.model);
+                                    /*is_request=*/false, "response of model " + response.model);
     return response;
 }
 
@@ -220,6 +253,44 @@ void fill(inference::ModelMetadataResponse& message, const ModelDescription& mod
     fill_descriptions(*message.mutable_outputs(), model.outputs);
     for (const auto& [name, value] : model.properties) {
         (*message.mutable_properties())[name] = value;
+    }
+}
+
+void fill(inference::ModelConfig& message, const ModelDescription& model) {
+    message.set_name(model.name);
+    message.set_platform(model.platform);
+    message.set_backend("spng");
+    const auto add = [](auto& list, const std::vector<TensorDescription>& tensors) {
+        for (const TensorDescription& tensor : tensors) {
+            auto& entry = *list.Add();
+            inference::DataType type{};
+            inference::DataType_Parse("TYPE_" + tensor.datatype, &type);
+            entry.set_name(tensor.name);
+            entry.set_data_type(type);
+            entry.mutable_dims()->Add(tensor.shape.begin(), tensor.shape.end());
+        }
+    };
+    add(*message.mutable_input(), model.inputs);
+    add(*message.mutable_output(), model.outputs);
+}
+
+void fill(inference::ModelStatisticsResponse& message, const std::vector<ModelStatistics>& models) {
+    const auto set = [](inference::StatisticDuration& entry, const ModelStatistics::Duration& duration) {
+        entry.set_count(duration.count);
+        entry.set_ns(duration.ns);
+    };
+    for (const ModelStatistics& model : models) {
+        auto& entry = *message.add_model_stats();
+        entry.set_name(model.name);
+        entry.set_version("1");
+        entry.set_last_inference(model.last_ms);
+        entry.set_inference_count(model.success.count);
+        entry.set_execution_count(model.success.count);
+        auto& times = *entry.mutable_inference_stats();
+        set(*times.mutable_success(), model.success);
+        set(*times.mutable_fail(), model.fail);
+        set(*times.mutable_queue(), model.queue);
+        set(*times.mutable_compute_infer(), model.run);
     }
 }
 

@@ -20,6 +20,8 @@ InferResponse take_response(inference::ModelInferResponse& message);
 void fill(inference::ModelInferResponse& message, const InferResponse& response);
 
 void fill(inference::ModelMetadataResponse& message, const ModelDescription& model);
+void fill(inference::ModelConfig& message, const ModelDescription& model);
+void fill(inference::ModelStatisticsResponse& message, const std::vector<ModelStatistics>& models);
 ModelDescription description_of(const inference::ModelMetadataResponse& message);
 
 } // namespace spng::kserve

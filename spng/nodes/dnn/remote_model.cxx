@@ -196,12 +196,17 @@ void require_same_network(const Remote& remote, const kserve::ModelDescription& 
 /// Return the name of the one FP32 tensor.
 const std::string& single(const Remote& remote, const std::vector<kserve::TensorDescription>& tensors,
                           const char* kind) {
+    if (tensors.empty()) {
+        remote.reject(
+            "the model server does not tell what its model takes and returns",
+            std::string("no ") + kind + " in its description", "one, of type FP32",
+            "declare inputs and outputs in the configuration of the model (MLServer: model-settings.json, "
+            "Triton: config.pbtxt)");
+    }
     if (tensors.size() != 1 || tensors.front().datatype != "FP32") {
         remote.reject("the model of the server is no network for DNNROI",
-                      std::to_string(tensors.size()) + " " + kind +
-                          (tensors.empty()
-                               ? ""
-                               : ", the first one " + tensors.front().name + " " + tensors.front().datatype),
+                      std::to_string(tensors.size()) + " " + kind + ", the first one " +
+                          tensors.front().name + " " + tensors.front().datatype,
                       "one of type FP32", "set the key remote_model");
     }
     return tensors.front().name;
