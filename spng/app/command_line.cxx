@@ -47,7 +47,9 @@ po::options_description job_options() {
         ("files", text("LIST"),
          "run the job once for each file of the list (- for stdin), without loading it again; in file names "
          "of the "
-         "job, {input} is the file and {name} its name without folder and ending")                    //
+         "job, {input} is the file and {name} its name without folder and ending") //
+        ("overwrite",
+         "let outputs replace files of another kind, such as texts or other people's archives")       //
         ("on-error", text("stop|skip"), "if an event fails, stop (default), or skip it and continue") //
         ("strict", "fail if the input does not fit the detector, instead of warning")                 //
         ("only-shipped-models", "load no network but those that come with the program")               //
@@ -320,6 +322,7 @@ CommandLine parse_command_line(int argc, const char* const* argv) {
     line.skip_failed = has_second_value(values, "on-error", "stop", "skip");
     line.wide_table = has_second_value(values, "table", "fit", "wide");
     line.strict = values.count("strict") > 0;
+    line.overwrite = line.recording.overwrite = values.count("overwrite") > 0;
     line.only_models = only_models(values);
     line.checks_machine = values.count("check-configuration") == 0;
     if (values.count("progress") + values.count("no-progress") > 0) {

@@ -38,6 +38,7 @@ struct CommandLine {
     std::string part_file;                ///< --recover-record
     bool skip_failed = false;             ///< --on-error skip
     bool strict = false;                  ///< --strict
+    bool overwrite = false;               ///< --overwrite
     std::string only_models;              ///< --only-models, or "shipped"; empty: not given
     bool checks_machine = true;           ///< --check; false: --check-configuration
     std::optional<bool> progress;         ///< --progress, --no-progress; empty: if stderr is a terminal

@@ -16,9 +16,11 @@
 #include <nlohmann/json.hpp>
 
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
+#include <sys/stat.h>
 #include <vector>
 
 namespace spng::app {
@@ -64,8 +66,11 @@ Answer only_one_recorded() {
 
 class FileRuns {
 public:
-    FileRuns(const CommandLine& line, instrument::Recording& recording, Progress& progress)
-        : m_line(line), m_timing_file(line.timing_file), m_recording(recording), m_progress(progress) {}
+    /// @param all  the values of all runs, as far as they are known
+    FileRuns(const CommandLine& line, std::vector<PlaceholderValues> all, instrument::Recording& recording,
+             Progress& progress)
+        : m_line(line), m_all(std::move(all)), m_timing_file(line.timing_file), m_recording(recording),
+          m_progress(progress) {}
 
     Answer run(const PlaceholderValues& values) {
         try {
@@ -73,7 +78,9 @@ public:
             run(values, answer);
             return answer;
         } catch (...) {
-            return failed_run(current_error());
+            Answer answer = failed_run(current_error());
+            answer.ends_program = m_rejects_list;
+            return answer;
         }
     }
 
@@ -113,6 +120,10 @@ private:
         m_session.emplace(
             JobRequest{m_line.configuration, arguments_of_list(m_line), m_line.app, values, m_line.changes});
         require_own_files();
+        if (!m_looked_at_all) {
+            m_looked_at_all = true;
+            require_separate_runs(values);
+        }
         log::open_held_files();
         RunOptions options = run_options(m_line);
         options.counts = &m_progress.counts();
@@ -127,6 +138,58 @@ private:
         m_session->describe(m_recording);
         m_recording.run_begins();
         return true;
+    }
+
+    /// Compare the files of all runs before any is written.
+    /// @param values  of this run
+    /// @throws Error(Configuration) if a run writes a file that another one reads or writes; the list then ends
+    void require_separate_runs(const PlaceholderValues& values) {
+        struct Use {
+            std::filesystem::path file;
+            std::string input; ///< of the run
+        };
+        std::map<std::string, Use> read, written; // by identity
+        const auto add = [](std::map<std::string, Use>& to, const std::filesystem::path& file,
+                            const std::string& input) { to.emplace(identity_of(file), Use{file, input}); };
+        for (const PlaceholderValues& each : m_all) {
+            const std::string& input = each.at("input");
+            add(read, input, input);
+            try {
+                m_session->change_files(each);
+                for (const UsedFile& file : m_session->job().used_files(Job::MissingInputs::left_out)) {
+                    add(file.is_written ? written : read, file.path, input);
+                }
+                if (!m_timing_file.empty() && m_timing_file != "-") {
+                    add(written, with_values(m_timing_file, each), input);
+                }
+            } catch (const Error&) { // reported when it is the run's turn
+            }
+        }
+        m_session->change_files(values);
+        for (const auto& [identity, writer] : written) {
+            const auto reader = read.find(identity);
+            if (reader == read.end()) {
+                continue;
+            }
+            m_rejects_list = true;
+            throw Error(ErrorKind::Configuration,
+                        {.what = "a run of the list would overwrite the input of another one",
+                         .where = "--files " + m_line.file_list,
+                         .seen = writer.file.string() + ", written for " + writer.input + " and read for " +
+                                 reader->second.input,
+                         .expected = "outputs that no run reads",
+                         .hint = "write them into a folder of their own: -A output=signals/{name}.npz"});
+        }
+    }
+
+    /// Return a text that is equal for all names and links of a file.
+    static std::string identity_of(const std::filesystem::path& file) {
+        struct stat found {};
+        if (::stat(file.c_str(), &found) == 0) {
+            return std::to_string(found.st_dev) + ":" + std::to_string(found.st_ino);
+        }
+        std::error_code problem;
+        return std::filesystem::weakly_canonical(std::filesystem::absolute(file), problem).string();
     }
 
     /// @throws Error(Configuration) if a run writes a file of an earlier one; as require_separate_files()
@@ -155,14 +218,37 @@ private:
     }
 
     CommandLine m_line;
+    const std::vector<PlaceholderValues> m_all;
     const std::string m_timing_file; ///< with its placeholders
     instrument::Recording& m_recording;
     Progress& m_progress;
     std::optional<JobSession> m_session;
     std::optional<nlohmann::json> m_reserved; ///< the memory reservations of the process
     bool m_is_prepared = false;
+    bool m_looked_at_all = false;
+    bool m_rejects_list = false;
     std::set<std::filesystem::path> m_written; ///< by all runs
 };
+
+/// Return the values of all lines; none for standard input and pipes, whose lines come one after the other.
+std::vector<PlaceholderValues> all_values(const std::string& list) {
+    std::vector<PlaceholderValues> all;
+    if (list == "-" || !std::filesystem::is_regular_file(list)) {
+        return all;
+    }
+    FileList lines(list);
+    for (bool is_read = true; is_read;) {
+        try {
+            const auto values = lines.next(stop_signal());
+            is_read = values.has_value();
+            if (values) {
+                all.push_back(*values);
+            }
+        } catch (const Error&) { // reported when it is the line's turn
+        }
+    }
+    return all;
+}
 
 } // namespace
 
@@ -173,7 +259,7 @@ int run_files(const CommandLine& line, instrument::Recording& recording) {
     std::optional<FileRuns> runs; // ends after the display of progress
     Progress progress(Progress::style_for(line.progress));
     progress.files_begin(list.size());
-    runs.emplace(line, recording, progress);
+    runs.emplace(line, all_values(line.file_list), recording, progress);
     std::uint64_t done = 0, failed = 0;
     int status = 0;
     while (stop_signal() == 0 && (status == 0 || line.skip_failed)) {

@@ -22,13 +22,16 @@ void require_separate_files(const CommandLine& line, const Configuration& config
     std::vector<UsedFile> files =
         job.used_files(runs ? Job::MissingInputs::rejected : Job::MissingInputs::left_out);
     files.push_back({"-c", configuration.file, false});
-    const auto add_output = [&files](const char* flag, const std::string& file) {
+    if (!line.file_list.empty() && line.file_list != "-") {
+        files.push_back({"--files", line.file_list, false});
+    }
+    const auto add_output = [&files](const char* flag, const std::string& file, OutputKind kind) {
         if (!file.empty() && file != "-") {
-            files.push_back({flag, file, true});
+            files.push_back({flag, file, true, kind});
         }
     };
-    const auto add_report = [&](const char* flag, const std::string& file) {
-        add_output(flag, file);
+    const auto add_report = [&](const char* flag, const std::string& file, OutputKind kind) {
+        add_output(flag, file, kind);
         if (!file.empty() && file != "-") {
             try {
                 require_writable(file);
@@ -39,21 +42,27 @@ void require_separate_files(const CommandLine& line, const Configuration& config
         }
     };
     if (runs) {
-        add_report("--timing", line.timing_file);
-        add_report("--trace-states", line.states_file);
-        add_report("--memory-snapshot", line.memory_snapshot_file);
-        add_output("--record", recording.active() ? instrument::recording::recorder()->final_file() : "");
+        add_report("--timing", line.timing_file, OutputKind::json);
+        add_report("--trace-states", line.states_file, OutputKind::json);
+        add_report("--memory-snapshot", line.memory_snapshot_file, OutputKind::pickle);
+        add_output("--record", recording.active() ? instrument::recording::recorder()->final_file() : "",
+                   OutputKind::recording);
     }
     if (line.action == Action::draw) {
-        add_output("--dot", line.dot_file);
+        add_output("--dot", line.dot_file, OutputKind::graph);
     }
     require_separate(files);
     const auto logs = log::held_files();
     for (const auto& file : std::set<std::string>(logs.begin(), logs.end())) { // levels may share a file
-        add_output("-l", file);
+        add_output("-l", file, OutputKind::log);
     }
     try {
         require_separate(files);
+        for (const UsedFile& file : files) {
+            if (file.is_written && line.action != Action::check && !line.overwrite) {
+                require_own_kind(file.path, file.kind, file.user);
+            }
+        }
     } catch (const Error&) {
         log::drop_held_files();
         throw;

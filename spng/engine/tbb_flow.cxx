@@ -2,7 +2,7 @@
 #include "spng/engine/engine.h"
 
 #include "WireCellSpng/TorchnvTools.h"
-#include "spng/core/process_owner.h"
+#include "spng/engine/process_owner.h"
 #include "spng/device/operation_threads.h"
 #include "spng/engine/second_try.h"
 

@@ -258,7 +258,8 @@ Recording::Recording(const RecordingRequest& request) {
     setenv(injection_variable, recorder_path().c_str(), 1);
     const std::int64_t age = wall_nanoseconds() - process_start_nanoseconds();
     const SpngRecorderOptions options{
-        request.file.c_str(), request.what.c_str(), request.without.c_str(), 0, 0, 0, 0, 0};
+        request.file.c_str(),     request.what.c_str(), request.without.c_str(), 0, 0, 0, 0,
+        request.overwrite ? 1 : 0};
     std::array<char, 4096> problem{};
     if (functions.start(&options, problem.data(), problem.size()) != 0) {
         throw Error(ErrorKind::Usage, {.what = "the recording cannot be made",

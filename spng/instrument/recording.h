@@ -26,6 +26,7 @@ struct RecordingRequest {
     std::optional<int> rank; ///< only in this process of a parallel job
     EventWindow window;
     bool is_closed = false;         ///< record nothing before switch_window(true)
+    bool overwrite = false;         ///< replace a file that is no recording
     std::string where = "--record"; ///< the option, for errors
 };
 

@@ -3,6 +3,8 @@
 // Mix-in for components that read or write files named by the user. A job compares these files before it
 // starts, so that no output overwrites an input or another output.
 
+#include "spng/io/output_kind.h"
+
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -28,6 +30,7 @@ struct UsedFile {
     std::string user; ///< node and key, or command-line flag
     std::filesystem::path path;
     bool is_written = false;
+    OutputKind kind = OutputKind::arrays; ///< of a file that is written
 };
 
 /// Reject an output whose folder does not exist or is not writable, or that is a folder itself. Creates no file.

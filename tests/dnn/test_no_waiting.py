@@ -16,7 +16,7 @@ pytestmark = wire_cell.needs_program
 # Nine operations on one value per channel for the input noise: quotient, NaN for bad channels (two), median, two
 # limits, product, comparison, selection. Five for views with few channels: number of good channels, comparison, two
 # selections, NaN. One for the features and one for the ROIs.
-NODE_OPERATIONS = {"SPNGDNNROI:induction": 18, "SPNGChannelRMS:loose-induction": 1}
+NODE_OPERATIONS = {"SPNGDNNROI:induction": 20, "SPNGChannelRMS:loose-induction": 1}
 
 
 @pytest.mark.parametrize("precision", ["exact", "fast"])

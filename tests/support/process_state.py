@@ -19,7 +19,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-LARGE = 64 << 20  # bytes; glibc maps such a block on its own, unless somebody changed malloc
+LARGE = 1 << 30  # bytes; glibc maps such a block on its own, unless somebody changed malloc
 
 
 class Mallinfo(ctypes.Structure):

@@ -9,8 +9,8 @@
 #include "spng/instrument/report/input_report.h"
 #include "spng/nodes/dnn/input/input_noise.h"
 #include "spng/nodes/dnn/input/network_input.h"
-#include "spng/nodes/dnn/noise_watch.h"
-#include "spng/nodes/dnn/output_watch.h"
+#include "spng/nodes/dnn/watch/noise_watch.h"
+#include "spng/nodes/dnn/watch/output_watch.h"
 #include "spng/nodes/dnn/torch_service.h"
 
 #include <memory>

@@ -13,7 +13,7 @@
 #include "spng/nodes/dnn/model_archive.h"
 #include "spng/nodes/dnn/model_probe.h"
 #include "spng/nodes/dnn/network_choice.h"
-#include "spng/nodes/dnn/output_watch.h"
+#include "spng/nodes/dnn/watch/output_watch.h"
 #include "spng/nodes/dnn/remote_model.h"
 
 #include <c10/core/InferenceMode.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "spng/nodes/dnn/noise_watch.h"
+#include "spng/nodes/dnn/watch/noise_watch.h"
 
 #include "spng/core/log/log.h"
 #include "spng/core/unit_text.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "spng/nodes/dnn/output_watch.h"
+#include "spng/nodes/dnn/watch/output_watch.h"
 
 #include "spng/core/error.h"
 #include "spng/core/log/log.h"
