@@ -119,7 +119,7 @@ ChannelMasks channel_masks(const Parameters& parameters, const std::string& wher
     auto masks = text == nullptr ? std::nullopt : masks_of(*text);
     if (!masks) {
         reject(where, "the parameter masks is not understood",
-               text == nullptr ? shown(found->second) : shortened(*text, 80),
+               text == nullptr || text->empty() ? shown(found->second) : shortened(*text, 80),
                R"({"bad": [[channel, begin tick, end tick]]}, integers of 32 bits)");
     }
     return std::move(*masks);

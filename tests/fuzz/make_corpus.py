@@ -275,6 +275,14 @@ INFERENCE = {
     "path.txt": b"/v2/models/chain/versions/1/infer?x=1",
 }
 
+MASKS = {
+    "two.json": b'{"bad":[[0,0,2],[1,1,2]],"nan":[]}',
+    "limits.json": b'{"bad":[[2147483647,-2147483647,2147483647]]}',
+    "failed-beyond-64-bits.json": b'{"bad":[[0,18446744073709551615,2],[0,0,9223372036854775808]]}',
+    "failed-backward.json": b'{"bad":[[0,2,1]]}',
+    "failed-types.json": b'{"bad":[[true,1.0,"1"],[null],3]}',
+}
+
 LIMITS = {
     "both.txt": b"# of this machine\nbytes 40GB\nslots 2\n",
     "other.txt": b"bytes\t1.5 MiB \r\nslots 0\nunknown 1\nbytes -1\nslots 3000000000",
@@ -303,6 +311,7 @@ def corpus() -> dict[str, dict[str, bytes]]:
         "control": CONTROL,
         "inference": INFERENCE,
         "limits": LIMITS,
+        "masks": MASKS,
         "command_line": {name: text.encode() for name, text in COMMAND_LINES.items()},
     }
 

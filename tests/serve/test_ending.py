@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.serve import protocol, reference_server, serving
+from tests.serve import grpc_calls, protocol, reference_server, serving
 from tests.serve.conftest import GRPC, Frame, needs_grpc, words_of
 from tests.serve.protocol import Reply
 from tests.serve.serving import Server
@@ -83,11 +83,13 @@ def fixture_held(site: Site, frame: Frame, tmp_path: Path) -> Iterator[Make]:
         network = stack.enter_context(reference_server.reference_server(zeros, fault))
         threads = stack.enter_context(ThreadPoolExecutor(8))
 
-        def make(*flags: str) -> Held:
+        def make(*flags: str, more: tuple[str, ...] = ()) -> Held:
             words = words_of(site, model_server=network.address, remote_model="net")
             unix = f"unix:{tmp_path}/s.sock"
             server = stack.enter_context(
-                serving.serving(*words, "--serve-name", "chain", *flags, addresses=[unix], folder=site.folder)
+                serving.serving(
+                    *words, "--serve-name", "chain", *flags, addresses=[unix, *more], folder=site.folder
+                )
             )
             holds.set()
             return Held(server, frame, threads, is_held, may_go)
@@ -112,6 +114,26 @@ def test_sigterm_finishes_the_requests(held: Make) -> None:
     assert each.server.process.returncode == 0, messages
     assert "SIGTERM, finishing 1 requests" in messages
     assert not os.path.lexists(each.server.address.removeprefix("unix:"))
+
+
+@needs_grpc
+@grpc_calls.needs_curl
+def test_health_over_grpc_tells_the_end(held: Make, tmp_path: Path) -> None:
+    """While requests are finished: SERVING is 1, NOT_SERVING is 2."""
+    each = held(more=("grpc://127.0.0.1:0",))
+
+    def state() -> bytes:
+        address = each.server.addresses[1]
+        return grpc_calls.call(address, "grpc.health.v1.Health/Check", b"", tmp_path).content
+
+    first = each.send_and_hold()
+    assert state() == grpc_calls.message((1, 1))
+    each.server.process.send_signal(signal.SIGTERM)
+    until(lambda: state() == grpc_calls.message((1, 2)))
+    each.release()
+    assert first.result().status == 200
+    each.server.process.communicate(timeout=serving.SECONDS)
+    assert each.server.process.returncode == 0
 
 
 def test_a_second_signal_ends_it_at_once(held: Make) -> None:
