@@ -146,7 +146,7 @@ def _range_rows(projection: Projection) -> Rows:
 def _run(profile: Profile, projection: Projection, rows: Rows, of_nodes: bool) -> Run:
     known = np.flatnonzero(rows.events != NULL)
     table = EventTable(sorted(set(rows.events[known].tolist())))
-    has_devices = len(projection.operations) > 0
+    has_devices = min(len(projection.operations), len(projection.calls)) > 0
     for row in known.tolist():
         name, event = rows.names[row], int(rows.events[row])
         table.add_time("wall", name, event, int(rows.own[row]))

@@ -54,7 +54,7 @@ def html_page(scope: Scope) -> str:
         missing_rules=by_reason(findings.missing),
         tables=[(SECTIONS[name], page_table(result, name)) for name, result in tables.items()],
         manifest=overview.manifest(scope.profile),
-        missing=by_reason(missing),
+        missing=by_reason(missing) | dict.fromkeys(scope.profile.doubts, ["the file"]),
         recorded=scope.profile.recorded_parts,
         data=encode(timeline, counters, window),
     )

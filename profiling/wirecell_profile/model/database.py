@@ -16,6 +16,7 @@ from typing import Any, TypeVar, overload
 from urllib.parse import quote
 
 from ..errors import ProfileError, system_error
+from ..path_names import shell_word
 
 Taken = TypeVar("Taken")
 
@@ -26,6 +27,28 @@ WAL = (
 # A row takes about 5 steps and, for each column, 3 more and at least one byte of the file.
 STEPS_PER_BYTE, FREE_STEPS = 20, 10_000_000
 STEPS_AT_ONCE = 100_000
+# Endings of nsys's reports and of its other formats of export.
+OTHER_FORMATS = {
+    **dict.fromkeys((".nsys-rep", ".qdrep"), "a report of Nsight Systems"),
+    ".qdstrm": "data that Nsight Systems has not made a report of",
+    **dict.fromkeys(
+        (
+            ".json",
+            ".jsonl",
+            ".jsonlines",
+            ".hdf",
+            ".hdf5",
+            ".h5",
+            ".arrow",
+            ".arrows",
+            ".parquet",
+            ".text",
+            ".txt",
+            ".info",
+        ),
+        "another format, such as nsys export --type json, hdf or text",
+    ),
+}
 MIN_VALUE = 1 << 20  # bytes that a value may always have; larger values must fit the file
 MAX_VALUE = 2**31 - 1  # as SQLite counts the bytes of a value
 UTF8 = partial(str, encoding="utf-8", errors="replace")
@@ -121,6 +144,17 @@ def start_of(path: Path, count: int) -> bytes:
         return file.read(count)
 
 
+def _how_to_export(path: Path) -> str:
+    """Return the commands that make a profile of a file in another format of nsys."""
+    report = path if path.suffix in (".nsys-rep", ".qdrep") else path.with_suffix(".nsys-rep")
+    convert = (
+        f"{shell_word(path)} with nsys's QdstrmImporter gives {report.name}; then "
+        if path.suffix == ".qdstrm"
+        else ""
+    )
+    return f"{convert}nsys export --type sqlite {shell_word(report)}"
+
+
 def _size_and_header(path: Path) -> tuple[int, bytes]:
     """Return the size and the first bytes of a file. Raise ProfileError unless it is in SQLite format."""
     try:
@@ -130,12 +164,12 @@ def _size_and_header(path: Path) -> tuple[int, bytes]:
         hint = "give the path of a recorded file"
         raise system_error("cannot read the profile", path, error, hint) from None
     if not header.startswith(SQLITE_MAGIC):
-        report = path.suffix in (".nsys-rep", ".qdrep")
+        seen = "an empty file" if not header else OTHER_FORMATS.get(path.suffix, "another format")
         raise ProfileError(
             "not a profile in SQLite format",
             str(path),
-            "a report of Nsight Systems" if report else "an empty file" if not header else "another format",
+            seen,
             "a file of wire-cell --record, or nsys's export",
-            f"nsys export --type sqlite {path}" if report else "",
+            _how_to_export(path) if header and path.suffix in OTHER_FORMATS else "",
         )
     return size, header

@@ -32,6 +32,7 @@ ACTIVITIES = {
 # Parts of the names of API calls that wait for the device.
 BLOCKING = ("DeviceSynchronize", "StreamSynchronize", "EventSynchronize", "CtxSynchronize")
 TORCH_NUMBERS = re.compile(r", (?:(?:seq|op_id) = -?\d+|input_op_ids = \[[^\]]*\])")
+NO_NAME = "(no name)"  # its string is not in the file
 PAYLOADS = ("uint64Value", "int64Value", "uint32Value", "int32Value")
 
 
@@ -308,13 +309,15 @@ def read_host_calls(profile: TableSource, name: str) -> Calls:
         correlation=table.integers("correlationId"),
         result=table.integers("returnValue"),
         event_class=table.integers("eventClass"),
-        name=table.strings("nameId").map(strip_version),
+        name=named(table.strings("nameId")).map(strip_version),
     )
 
 
 def read_operations(profile: TableSource) -> Operations:
-    """Read all device operations of the file."""
+    """Read all device operations of the file. Without one of their tables that it has, all sums would be too small."""
     profile.require(*ACTIVITIES.values())
+    if unread := [name for name in ACTIVITIES.values() if name in profile.unread]:
+        raise profile.missing(*unread)
     parts = [_read_activity(profile, kind) for kind, name in ACTIVITIES.items() if profile.has(name)]
 
     def joined(field: Field) -> np.ndarray | Labels:
@@ -337,7 +340,8 @@ def join_labels(sets: list[Labels]) -> Labels:
 def _read_activity(profile: TableSource, kind: int) -> Operations:
     table = profile.table(ACTIVITIES[kind])
     if kind == KERNEL:
-        name, short_name = table.strings("demangledName"), table.strings("shortName")
+        columns = [table.strings(column) for column in ("demangledName", "shortName", "mangledName")]
+        name, short_name = named(*columns), named(columns[1], columns[0], columns[2])
     else:
         name = short_name = _operation_names(profile, table, kind)
     start, end = table.intervals()
@@ -359,6 +363,15 @@ def _read_activity(profile: TableSource, kind: int) -> Operations:
         name=name,
         short_name=short_name,
     )
+
+
+def named(*columns: Labels) -> Labels:
+    """Return for each row the first name that a column has."""
+    codes, names = np.full(len(columns[0]), -1, dtype=np.int64), list[str]()
+    for column in columns:
+        codes = np.where((codes < 0) & (column.codes >= 0), column.codes + len(names), codes)
+        names += column.names
+    return Labels(np.where(codes < 0, len(names), codes), [*names, NO_NAME]).map(str)
 
 
 def _operation_names(profile: TableSource, table: Table, kind: int) -> Labels:

@@ -18,7 +18,7 @@ from .events import PUSH_POP, HostEvents, Operations, Ranges, join_keys
 from .identity import lookup, process_of
 from .nesting import nest
 from .projection import Projection
-from .table import NULL, Labels, TableSource
+from .table import NULL, Labels, TableSource, label
 
 NODE_DOMAIN, ENGINE_DOMAIN = "spng", "spng.sched"
 RUN = "run"  # range around all events
@@ -151,13 +151,15 @@ def _recorded(profile: TableSource) -> NodeCalls:
 
 
 def names_of_nodes(profile: TableSource, ids: np.ndarray) -> Labels:
-    """Return Type:instance of each node."""
-    if not profile.has("SPNG_NODE"):
-        return Labels(np.full(len(ids), -1, dtype=np.int64), [])
-    nodes = profile.table("SPNG_NODE")
-    types, instances = nodes.text_column("type").to_list(), nodes.text_column("name").to_list()
-    names = [f"{type_}:{instance}" if instance else type_ for type_, instance in zip(types, instances)]
-    return Labels(lookup(nodes.integers("id"), ids), names).map(str)
+    """Return Type:instance of each node, "node N" for ids without a row in SPNG_NODE."""
+    known: dict[int, str] = {}
+    if profile.has("SPNG_NODE"):
+        nodes = profile.table("SPNG_NODE")
+        types, instances = nodes.text_column("type").to_list(), nodes.text_column("name").to_list()
+        names = [f"{type_}:{instance}" if instance else type_ for type_, instance in zip(types, instances)]
+        known = dict(zip(nodes.integers("id").tolist(), names))
+    distinct, rows = np.unique(ids, return_inverse=True)
+    return label(known.get(i, f"node {i}") if i != NULL else None for i in distinct.tolist()).take(rows)
 
 
 def _measured(values: np.ndarray) -> np.ndarray:

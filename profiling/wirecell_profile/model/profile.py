@@ -8,6 +8,7 @@ nsys writes only tables that have rows, and renames tables and moves columns bet
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
@@ -17,51 +18,15 @@ import numpy as np
 
 from ..errors import MissingData, ProfileError
 from ..path_names import readable
-from . import events, identity, job_events, nodes
-from .database import Database, as_text
+from . import events, identity, job_events, nodes, schema
+from .database import Database, as_text, quoted
+from .enumerations import COPY_KINDS, EVENT_TYPES, MEMORY_KINDS
+from .schema import CONTENTS
 from .table import NULL, Table
 
 Value = TypeVar("Value")
 Key = TypeVar("Key", int, str)
 Item = TypeVar("Item", int, str)
-
-# Values of the enumerations for files without tables of them (nsys until 2022).
-EVENT_TYPES = {
-    "NvtxCategory": 33,
-    "NvtxMark": 34,
-    "NvtxThread": 39,
-    "NvtxPushPopRange": 59,
-    "NvtxStartEndRange": 60,
-    "NvtxtPushPopRange": 70,
-    "NvtxtStartEndRange": 71,
-    "NvtxDomainCreate": 75,
-}
-COPY_KINDS = {
-    0: "Unknown",
-    1: "Host-to-Device",
-    2: "Device-to-Host",
-    3: "Host-to-Array",
-    4: "Array-to-Host",
-    5: "Array-to-Array",
-    6: "Array-to-Device",
-    7: "Device-to-Array",
-    8: "Device-to-Device",
-    9: "Host-to-Host",
-    10: "Peer-to-Peer",
-    11: "Unified Host-to-Device",
-    12: "Unified Device-to-Host",
-    13: "Unified Device-to-Device",
-}
-MEMORY_KINDS = {
-    0: "Pageable",
-    1: "Pinned",
-    2: "Device",
-    3: "Array",
-    4: "Managed",
-    5: "Device Static",
-    6: "Managed Static",
-    7: "Unknown",
-}
 
 MAX_TABLES = 2000  # nsys defines 200; commands for all tables have a cost for each
 TABLE = "table"
@@ -71,45 +36,6 @@ FROM sqlite_schema WHERE type IN ('table', 'view') AND typeof(name) = 'text'"""
 
 # These also identify a profile.
 OTHER_TABLES = {"StringIds", "META_DATA_EXPORT", "EXPORT_META_DATA", "SPNG_RUN"}
-
-# table -> its content, for messages about missing data
-CONTENTS = {
-    "NVTX_EVENTS": "NVTX ranges",
-    "CUPTI_ACTIVITY_KIND_RUNTIME": "CUDA API calls",
-    "CUPTI_ACTIVITY_KIND_KERNEL": "CUDA kernels",
-    "CUPTI_ACTIVITY_KIND_MEMCPY": "CUDA memory copies",
-    "CUPTI_ACTIVITY_KIND_MEMSET": "CUDA memory sets",
-    "CUPTI_ACTIVITY_KIND_GRAPH_TRACE": "CUDA graphs",
-    "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION": "CUDA synchronisation",
-    "CUDA_GPU_MEMORY_USAGE_EVENTS": "device memory allocations",
-    "GPU_METRICS": "GPU metrics",
-    "OSRT_API": "calls of the operating system's runtime",
-    "CUDA_UM_CPU_PAGE_FAULT_EVENTS": "page faults of unified memory on the CPU",
-    "CUDA_UM_GPU_PAGE_FAULT_EVENTS": "page faults of unified memory on the GPU",
-    "OPENMP_EVENT_KIND_*": "OpenMP events",
-    "CUPTI_ACTIVITY_KIND_OPENACC_*": "OpenACC events",
-    "MPI_P2P_EVENTS": "MPI calls",
-    "MPI_COLLECTIVES_EVENTS": "MPI calls",
-    "MPI_START_WAIT_EVENTS": "MPI calls",
-    "MPI_OTHER_EVENTS": "MPI calls",
-    "NET_NIC_METRIC": "metrics of network cards",
-    "NET_IB_SWITCH_METRIC": "metrics of InfiniBand switches",
-    "NVVIDEO_ENCODER_API": "calls of NVIDIA's video libraries",
-    "NVVIDEO_DECODER_API": "calls of NVIDIA's video libraries",
-    "NVVIDEO_JPEG_API": "calls of NVIDIA's video libraries",
-    "VULKAN_API": "Vulkan calls",
-    "VULKAN_DEBUG_API": "Vulkan debug labels",
-    "VULKAN_WORKLOAD": "Vulkan work on the GPU",
-    "KHR_DEBUG_EVENTS": "OpenGL KHR_debug groups",
-    "D3D11_PIX_DEBUG_API": "DX11 PIX ranges",
-    "D3D12_PIX_DEBUG_API": "DX12 PIX ranges",
-    "DX12_WORKLOAD": "DX12 work on the GPU",
-    "WDDM_QUEUE_PACKET_START_EVENTS": "packets of WDDM queues",
-    "WDDM_DMA_PACKET_START_EVENTS": "packets of WDDM queues",
-    "SPNG_CALL": "node calls of wire-cell's recorder",
-    "SPNG_EDGE": "edges of the graph",
-    "SPNG_SAMPLE": "samples of wire-cell's recorder",
-}
 
 
 class Profile:
@@ -126,6 +52,7 @@ class Profile:
         self._others = {name: kind for name, kind in kinds.items() if kind != TABLE}
         self._read: dict[str, Table] = {}
         self._absent: set[str] = set()  # sets of events that the file lacks
+        self.unread = self._unread_tables()
 
     @classmethod
     def open(cls, path: str | Path) -> Profile:
@@ -134,14 +61,33 @@ class Profile:
         known = [
             name for name in (*CONTENTS, *OTHER_TABLES) if profile.lists(name)
         ]  # rejects each that is a view
-        if not known:
+        if not (known or profile.unread):
             raise ProfileError(
                 "this SQLite file is not a profile",
                 str(path),
                 "tables " + (", ".join(sorted(profile.tables)[:5]) or "none"),
                 "tables of an nsys export or of wire-cell's recorder",
             )
+        for doubt in profile.doubts:
+            print(f"note: {profile.name}: {doubt}", file=sys.stderr)
         return profile
+
+    def _unread_tables(self) -> dict[str, str]:
+        """Return table -> the reason why it is not read, for tables of another version and without a needed column."""
+        found = schema.unknown_variants(
+            self.tables, (name for name in CONTENTS if not name.startswith("SPNG_"))
+        )
+        for name in self.tables & schema.REQUIRED.keys():
+            described = self.database.read(f"PRAGMA table_xinfo({quoted(name)})")
+            if reason := schema.lacking(name, (column for _, column, *_ in described)):
+                found[name] = reason
+        return found
+
+    @cached_property
+    def doubts(self) -> list[str]:
+        """Reasons why data of the file may be missing in reports."""
+        reasons = [schema.doubt_of_version(self.schema_version), *self.unread.values()]
+        return sorted(filter(None, reasons))
 
     def close(self) -> None:
         """Close the file. Only tables read before remain usable."""
@@ -159,7 +105,7 @@ class Profile:
         """Return whether the file has the table, even an empty one. Raise ProfileError for a view of this name."""
         if kind := self._others.get(name):
             raise self.database.damaged(f"{name} is a {kind}", "a table")
-        return name in self.tables
+        return name in self.tables and name not in self.unread
 
     def has(self, name: str) -> bool:
         """Return whether the file has the table with at least one row."""
@@ -167,7 +113,7 @@ class Profile:
 
     def table(self, name: str) -> Table:
         """Return a table. Raise MissingData if the file lacks it."""
-        if not self.lists(name):
+        if name not in self.tables:
             raise self.missing(name)
         if name not in self._read:
             self._read[name] = Table(self.database, name, self.strings)
@@ -204,8 +150,9 @@ class Profile:
     def missing(self, *names: str) -> MissingData:
         """Make the error for data that the file lacks."""
         what = " or ".join(dict.fromkeys(CONTENTS.get(name, name) for name in names))
+        reasons = "; ".join(self.unread[name] for name in names if name in self.unread)
         return MissingData(
-            f"{self.name} does not contain {what}",
+            f"{self.name} does not contain {what}" + (f" ({reasons})" if reasons else ""),
             seen=f"no rows in {', '.join(names)}",
             recorded=self.recorded_parts,
         )
@@ -310,7 +257,7 @@ class Profile:
     @property
     def schema_version(self) -> str:
         """Version of the nsys schema, empty if the file lacks it."""
-        return self.export.get("EXPORT_SCHEMA_VERSION", "")
+        return schema.version_of(self.export)
 
     def memory_kind(self, code: int) -> str | None:
         """Return the label of a kind of memory; None if the code is NULL."""

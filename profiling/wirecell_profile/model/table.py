@@ -274,6 +274,7 @@ class TableSource(Protocol):
 
     path: Path
     name: str  # of the file, as text
+    unread: dict[str, str]  # table that is not read -> the reason
 
     @property
     def event_types(self) -> dict[str, int]:

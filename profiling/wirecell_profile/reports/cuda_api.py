@@ -9,6 +9,7 @@ from ..model.events import Calls
 from ..model.grouping import group
 from ..model.identity import pid_of, tid_of
 from ..model.selection import Scope
+from ..model.table import NULL
 from ..output import Result, columns
 from . import Report, sum_of_times
 
@@ -41,8 +42,7 @@ def cuda_api_trace(scope: Scope, _: frozenset[str]) -> Result:
                 int(calls.start[i]),
                 int(calls.duration[i]),
                 calls.name.text(i),
-                int(calls.result[i]),
-                int(calls.correlation[i]),
+                *(None if value == NULL else int(value) for value in (calls.result[i], calls.correlation[i])),
                 pid_of(thread),
                 tid_of(thread),
                 profile.thread_priorities.get(thread),

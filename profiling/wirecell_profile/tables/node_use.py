@@ -63,8 +63,9 @@ class NodeUse:
 
     @cached_property
     def has_device(self) -> bool:
-        """Whether the file has device operations. If not, their values are missing, not zero."""
-        return len(self.scope.projection.operations) > 0
+        """Whether the file has device operations and the API calls that launched them. If not, their values are
+        missing, not zero."""
+        return min(len(self.scope.projection.operations), len(self.scope.projection.calls)) > 0
 
     @cached_property
     def pairs(self) -> tuple[np.ndarray, np.ndarray]:
@@ -180,8 +181,8 @@ def _first_and_steady(use: NodeUse, rows: np.ndarray) -> tuple[float | None, ...
 
 
 def devices(scope: Scope) -> Result:
-    """Return the device work that each node itself launched. Raise MissingData without device operations."""
-    scope.profile.operations  # noqa: B018  raises MissingData
+    """Return the device work that each node itself launched. Raise MissingData without device operations or API calls."""
+    scope.profile.operations, scope.profile.calls  # noqa: B018  raise MissingData
     use = NodeUse.of(scope)
     work, api, copies = use.device, use.api, scope.profile.records_copies
     copy_busy = work.copy_busy if copies else None
