@@ -84,14 +84,14 @@ void bind_frame_files(nb::module_& module) {
         .def(nb::init<std::filesystem::path, std::optional<int>, bool>(), "path"_a, "level"_a.none(),
              "is_sparse"_a,
              Released()) // blocks until a pipe has a reader
-        .def("write", &Writer::write, "frame"_a)
+        .def("write", &Writer::write, "frame"_a.none())
         .def(
             "close", [](Writer& self) { self.writer.value().close(); }, Released())
         .def("discard", [](Writer& self) { self.writer.reset(); }, Released());
     module.def(
         "checked",
         [](nb::handle frame, const std::string& where) { return to_python(to_frame(frame, where)); },
-        "frame"_a, "where"_a);
+        "frame"_a.none(), "where"_a);
 }
 
 } // namespace spng::python

@@ -33,9 +33,9 @@ class PipelineOptions:
     def set_strings(
         self,
         detector: str,
-        model: str,
+        model: str | PathLike[str],
         device: str,
-        configuration: str,
+        configuration: str | PathLike[str],
         tags: list[str],
         changes: list[str],
         arguments: dict[str, str],

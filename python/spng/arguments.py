@@ -65,18 +65,20 @@ def checked(function: Callable[Parameters, Result]) -> Callable[Parameters, Resu
 
 
 def _require(name: str, value: Any, hint: Any) -> None:
-    if not _fits(value, hint):
+    if not fits(value, hint):
         raise Error(
             "Usage",
             "an argument has the wrong type or value",
             f"argument {name}",
             seen(value),
             words(hint),
-            _hint(value),
+            _hint(name, value),
         )
 
 
-def _hint(value: Any) -> str:
+def _hint(name: str, value: Any) -> str:
+    if value is None and name == "model":
+        return "model='none' runs without a network"
     if value is None:
         return "leave the argument out to get its default"
     return "list(...) makes a list of it" if isinstance(value, Iterator) else ""
@@ -92,10 +94,13 @@ def seen(value: Any) -> str:
     return f"{text} of type {type(value).__name__}"
 
 
-def _fits(value: Any, hint: Any) -> bool:
+def fits(value: Any, hint: Any) -> bool:
+    """Tell whether a value fits an annotation."""
     origin, inner = get_origin(hint) or hint, get_args(hint)
     if origin in (Union, types.UnionType):
-        return any(_fits(value, each) for each in inner)
+        if isinstance(value, str) and any(get_origin(each) is os.PathLike for each in inner):
+            return is_path(value)
+        return any(fits(value, each) for each in inner)
     if origin is Literal:
         return isinstance(value, str) and value in inner
     if origin is Any:
@@ -109,22 +114,30 @@ def _fits(value: Any, hint: Any) -> bool:
         is_number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
         return is_number and bool(value == value)
     if origin is str:
-        return isinstance(value, str) and _is_text(value)
+        return isinstance(value, str) and is_text(value)
     if origin is tuple:
-        return isinstance(value, (tuple, list)) and len(value) == len(inner) and all(map(_fits, value, inner))
+        return isinstance(value, (tuple, list)) and len(value) == len(inner) and all(map(fits, value, inner))
     if origin is Mapping:
-        return isinstance(value, Mapping) and all(_fits(key, inner[0]) for key in value)
+        return isinstance(value, Mapping) and all(fits(key, inner[0]) for key in value)
     if origin is Iterable:
         return isinstance(value, Iterable) and not isinstance(value, (str, bytes))
     if origin in (Sequence, Collection):
         is_list = isinstance(value, (Sequence, Set)) and not isinstance(value, (str, bytes))
         is_array = isinstance(value, np.ndarray) and value.ndim == 1
-        return (is_list or is_array) and all(_fits(each, inner[0]) for each in value)
+        return (is_list or is_array) and all(fits(each, inner[0]) for each in value)
     return isinstance(value, origin)
 
 
-def _is_text(value: str) -> bool:
-    """Tell whether a text can be given to the system, as the name of a file."""
+def is_text(value: str) -> bool:
+    """Tell whether a text can be written as UTF-8, and has no NUL."""
+    try:
+        return b"\0" not in value.encode()
+    except UnicodeEncodeError:
+        return False
+
+
+def is_path(value: str) -> bool:
+    """Tell whether a text can name a file: in contrast to other text it may have bytes that are not UTF-8."""
     try:
         return b"\0" not in os.fsencode(value)
     except UnicodeEncodeError:

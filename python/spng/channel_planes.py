@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from .arguments import checked, seen
+from .conversion import integers_of
 from .errors import Error
 
 PDHD = "U:800,V:800,W:960"  # an anode of ProtoDUNE-HD or -SP
@@ -31,6 +33,10 @@ def planes_of(channels: np.ndarray, planes: Planes = None) -> dict[str, np.ndarr
         return _counted(channels, PDHD) if _fill_anodes(channels, total) else {ALL: channels}
     if isinstance(planes, str):
         return _counted(channels, planes)
+    if any(integers_of(wanted) is None for wanted in planes.values()):
+        raise Error(
+            "Usage", "the planes cannot be read", seen=seen(planes), expected="lists of channel ids by name"
+        )
     parts = {name: np.intersect1d(channels, wanted) for name, wanted in planes.items()}
     rest = np.setdiff1d(channels, np.concatenate(list(parts.values()) or [channels[:0]]))
     if len(channels) and len(rest) == len(channels):
@@ -73,6 +79,7 @@ def _parsed(text: str) -> dict[str, int]:
     return counts
 
 
+@checked
 def planes_of_detector(detector: str, anode: int | Sequence[int] = 0) -> dict[str, np.ndarray]:
     """Return the channel ids of each wire plane of a detector's anodes, ascending, as Pipeline.planes.
 

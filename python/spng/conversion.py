@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from .arguments import seen
+from .arguments import is_path, seen
 from .errors import Error, input_error
 
 # Arguments of the jobs that are parameters in Python, under other names.
@@ -97,8 +97,9 @@ def _argument_text(name: str, value: Any) -> str:
         return "true" if value else "false"
     if isinstance(value, (list, tuple)):
         return ",".join(_argument_text(name, each) for each in value)
-    if isinstance(value, (int, float, str, os.PathLike)):
-        return os.fspath(value) if isinstance(value, os.PathLike) else str(value)
+    text = os.fspath(value) if isinstance(value, os.PathLike) else value
+    if isinstance(text, (int, float)) or isinstance(text, str) and is_path(text):
+        return str(text)
     raise Error(
         "Usage",
         "an argument has the wrong type or value",

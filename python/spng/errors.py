@@ -58,7 +58,7 @@ def in_python(text: str) -> str:
         end = "" if value.endswith("...") else value[len(value.rstrip(".")) :]
         value = value.removesuffix(end)
         if not equals:
-            return f"the argument {name}{value}{end}"
+            return f"argument {name}{value}{end}"
         if value in ("true", "false"):
             value = value.capitalize()
         elif not re.fullmatch(r"\.\.\.|[A-Z_]+|-?[\d.]+", value):
@@ -66,7 +66,7 @@ def in_python(text: str) -> str:
         return f"{name}={value}{end}"
 
     for option, words in _OPTIONS.items():
-        text = re.sub(rf"(?<!\S){re.escape(option)}(?!\S)", words, text)
+        text = re.sub(rf"(?<!\S){re.escape(option)}(?![\w-])", words, text)
     text = _ARGUMENT.sub(argument, text)
     return re.sub(r"(?<![\w/.-])(detname|tpcid)(?![\w/.-])", lambda found: _NAMES[found[0]], text)
 

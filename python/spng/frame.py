@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .arguments import seen
+from .arguments import fits, seen, words
+from .conversion import integers_of
 from .errors import Error, in_python, input_error
 
 if TYPE_CHECKING:
@@ -128,7 +129,12 @@ class Traces:
 
     def rows(self, channels: np.ndarray) -> np.ndarray:
         """Return the samples (channel, tick) of these channels in their order; zeros for channels that are absent."""
-        samples = np.asarray(self.dense())
+        wanted = integers_of(channels)
+        if wanted is None or wanted.ndim != 1:
+            raise input_error(
+                "the channels are no list of integers", seen=seen(channels), expected="channel ids"
+            )
+        channels, samples = wanted, np.asarray(self.dense())
         order = np.argsort(self.channels, kind="stable")
         found = order[np.searchsorted(self.channels, channels, sorter=order).clip(max=len(order) - 1)]
         is_present = self.channels[found] == channels
@@ -186,13 +192,13 @@ class Frame:
         return in_python(self.notes.get("warnings", "")).splitlines()
 
     def __contains__(self, tag: object) -> bool:
-        return tag in self.traces
+        return isinstance(tag, str) and tag in self.traces
 
     def __getitem__(self, tag: str) -> Traces:
         """Return the traces of a tag. Raise spng.Error, which is a KeyError too, if there is none."""
-        if tag not in self.traces:
+        if tag not in self:
             raise TagError(
-                "Input", "the frame has no such tag", "", repr(tag), _tags(self) or "a frame with tags"
+                "Input", "the frame has no such tag", "", seen(tag), _tags(self) or "a frame with tags"
             )
         return self.traces[tag]
 
@@ -227,6 +233,16 @@ def require_frame(frame: Any, where: str = "") -> Frame:
         require(
             isinstance(value, dict), f"the {name} of the event have the wrong type", value, "a dictionary"
         )
+    require(fits(frame.ident, int), "the ident of the event is wrong", frame.ident, words(int))
+    for name, mask in frame.masks.items():
+        require(fits(name, str), "the name of a mask is wrong", name, "text")
+        shape = getattr(mask, "shape", (0, 3) if isinstance(mask, (list, tuple)) else ())
+        require(
+            shape[1:] == (3,) or shape == (0,),
+            f"the mask {name!r} has the wrong form",
+            mask,
+            "integers (n, 3)",
+        )
     for tag, traces in frame.traces.items():
         require(isinstance(traces, Traces), f"the traces {tag!r} have the wrong type", traces, "spng.Traces")
         shape = tuple(getattr(traces.samples, "shape", ()))
@@ -243,12 +259,7 @@ def require_frame(frame: Any, where: str = "") -> Frame:
             traces.channels,
             f"{shape[0]} channel ids, one of each row",
         )
-        for name in ("tick_ns", "start_ns", "first_tick"):
+        for name, kind in (("tick_ns", float), ("start_ns", float), ("first_tick", int)):
             value = getattr(traces, name)
-            require(
-                isinstance(value, (int, float, np.integer, np.floating)),
-                f"{name} of {tag!r} has the wrong type",
-                value,
-                "a number",
-            )
+            require(fits(value, kind), f"{name} of {tag!r} is wrong", value, words(kind))
     return frame

@@ -8,6 +8,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from .arguments import checked
 from .errors import Error
 from .frame import Frame
 
@@ -19,6 +20,7 @@ OTHER_FORMATS = (".h5", ".hdf5", ".zarr")
 FORMS = ("dense", "sparse")
 
 
+@checked
 def read_frames(
     path: str | PathLike[str],
     tags: str | Sequence[str] = ("*",),
@@ -69,6 +71,7 @@ def _wanted(frames: Iterator[Frame], wanted: set[int] | None, path: Path) -> Ite
             yield frame
 
 
+@checked
 def write_frames(
     path: str | PathLike[str],
     frames: Frame | Iterable[Frame],

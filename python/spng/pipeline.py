@@ -54,14 +54,14 @@ class Pipeline:
         self,
         detector: str = "pdhd",
         anode: int | Sequence[int] = 0,
-        model: str = "default",
+        model: str | os.PathLike[str] = "default",
         device: str = "auto",
         *,
         tags: str | Sequence[str] = "signal",
         sparse: bool = False,
         results_on_device: bool = False,
         queue_size: int = 4,
-        configuration: str = "",
+        configuration: str | os.PathLike[str] = "",
         set: Mapping[str, Any] | None = None,
         **arguments: Any,
     ) -> None:
@@ -165,14 +165,14 @@ class Pipeline:
         if channels is None:
             channels = traces.channels
         samples, is_torch = _contiguous(traces.samples)
-        event_ident = defaults.ident if ident is None else ident
+        event_ident = int(defaults.ident) if ident is None else ident
         pending = self._core.submit(
             samples,
             _channel_ids(channels),
             event_ident,
-            traces.start_ns if start_ns is None else start_ns,
-            traces.tick_ns if tick_ns is None else tick_ns,
-            traces.first_tick if first_tick is None else first_tick,
+            float(traces.start_ns if start_ns is None else start_ns),
+            float(traces.tick_ns if tick_ns is None else tick_ns),
+            int(traces.first_tick) if first_tick is None else first_tick,
             ranges_of(defaults.masks if masks is None else masks),
         )
         return PendingFrame(pending, event_ident, samples.device if is_torch else None)

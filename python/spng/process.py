@@ -8,6 +8,7 @@ import functools
 import logging
 from types import ModuleType
 
+from .arguments import checked
 from .errors import in_python
 
 LEVELS = {
@@ -35,6 +36,7 @@ def _log(level: str, logger: str, text: str) -> None:
     _logger.log(LEVELS[level], "%s: %s", logger, in_python(text))
 
 
+@checked
 def set_strict(strict: bool = True) -> None:
     """Make input that does not fit the detector an error (True), or a warning in the log (False, the default)."""
     native().set_strict(strict)

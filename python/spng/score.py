@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from . import metrics
+from .arguments import checked
 from .channel_planes import Planes, planes_of
 from .charge_tags import OUTPUT_TAGS, TRUTH_TAGS, first_of
 from .compare.comparison import Source, frames_of, name_of
@@ -81,6 +82,7 @@ def known(value: float) -> float | None:
     return None if np.isnan(value) else value
 
 
+@checked
 def score(output: Source, truth: Source, tag: str | None = None, planes: Planes = None) -> Score:
     """Compare charge with the truth: files, frames, or sequences of frames, of any program.
 
@@ -121,7 +123,7 @@ def _chosen(frame: Frame, wanted: str, usual: tuple[str, ...], name: str) -> Tra
             f"{name}, event {frame.ident}",
             seen,
             f"one of {', '.join(usual[:-1])}, or one tag",
-            "--tag OUTPUT_TAG:TRUTH_TAG",
+            "give both: OUTPUT_TAG:TRUTH_TAG, the value of tag",
         ) from None
 
 

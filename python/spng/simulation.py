@@ -97,8 +97,9 @@ def waveforms_from_charge(
     Return a frame with the tag "*" (int16), the ident of the charge and the masks of both inputs. Each call adds the same noise for
     the same seed: give each event another seed. Raise spng.Error if a file, a tag, a channel or an argument is wrong.
     """
+    require_frame(charge, "charge")
     try:
-        traces = require_frame(charge, "charge")[tag] if tag else charge.only()
+        traces = charge[tag] if tag else charge.only()
     except TagError:
         raise input_error(
             "the frame has no charge of that tag" if tag else "the frame of charge has several tags, or none",

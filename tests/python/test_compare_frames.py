@@ -366,7 +366,7 @@ class TestPage:
 
     @needs_chromium
     def test_names_do_not_run(self, tmp_path: Path) -> None:
-        frames = [frame(signal() * size, HOSTILE_NAME) for size in (1, 2)]
+        frames = [frame(signal() * size, tag=HOSTILE_NAME) for size in (1, 2)]
         path = tmp_path / "page.html"
         path.write_text(html_page(compare(*frames, planes=PLANES)), encoding="utf-8")
         assert_policy(path.read_text(encoding="utf-8"))

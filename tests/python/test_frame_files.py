@@ -188,7 +188,7 @@ class TestErrors:
             (replace(changed(), masks={"bad": np.ones((2, 2), int)}), "the channel mask has the wrong shape"),
             (replace(changed(), masks={"bad": np.array([[1, 5, 2]])}), "ends before it begins"),
             (replace(changed(), masks={"bad": np.array([[1, 0, 2**31]])}), "a number is too large"),
-            ("text", "this is no event"),
+            (["text"], "this is no event"),
             ([], "there is no event to write"),
             ([changed(), changed()], "two events have the same ident"),
         ],

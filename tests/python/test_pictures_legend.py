@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import html
 import json
-from pathlib import Path
 from typing import Any
 
 import numpy as np

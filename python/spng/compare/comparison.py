@@ -10,9 +10,10 @@ from pathlib import Path
 
 import numpy as np
 
+from ..arguments import checked
 from ..channel_planes import Planes, planes_of
 from ..formats.members import as_numpy
-from ..frame import Frame, Traces
+from ..frame import Frame, Traces, require_frame
 from ..frame_files import read_frames
 from . import matching, pictures
 from .planes import group_rows
@@ -24,6 +25,7 @@ TIMES = ("first_tick", "start_ns", "tick_ns")
 Source = str | os.PathLike[str] | Frame | Sequence[Frame]
 
 
+@checked
 def compare(
     a: Source,
     b: Source,
@@ -56,10 +58,10 @@ def compare(
 
 def frames_of(source: Source, tags: list[str]) -> matching.Frames:
     if isinstance(source, Frame):
-        return lambda: [source]
+        return lambda: [require_frame(source)]
     if isinstance(source, (str, os.PathLike)):
         return partial(read_frames, Path(source), tags)
-    return lambda: source
+    return lambda: map(require_frame, source)
 
 
 def name_of(source: Source, default: str) -> str:

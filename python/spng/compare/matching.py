@@ -83,7 +83,7 @@ def match_tags(a: Frame, b: Frame, wanted: list[TagPair] | None) -> list[TagPair
         "the frames have no tag in common",
         f"events {a.ident} and {b.ident}",
         f"A: {', '.join(a.traces) or 'none'}; B: {', '.join(b.traces) or 'none'}",
-        hint="give the tags: --tag A_TAG:B_TAG",
+        hint="give a pair of tags: A_TAG:B_TAG",
     )
 
 

@@ -12,8 +12,9 @@ from typing import cast
 
 import numpy as np
 
+from ..arguments import seen
 from ..errors import Error
-from ..frame import Frame, SparseSamples, Traces
+from ..frame import Frame, SparseSamples, Traces, require_frame
 from ..frame_files import read_frames
 from .compact import compact
 
@@ -109,9 +110,17 @@ def guess_role(traces: Traces, name: str = "") -> str:
 def source_of(given: Input, label: str = "", role: str = "") -> Source:
     """Return the source of a frame, of frames, or of a file, which may be written FILE:TAG."""
     if isinstance(given, Frame):
-        return Source([given], "", label, role)
+        return Source([require_frame(given)], "", label, role)
     if not isinstance(given, (str, PathLike)):
-        return Source(given, "", label, role)
+        if not isinstance(given, Iterable):
+            raise Error(
+                "Usage",
+                "a layer has the wrong type",
+                label,
+                seen(given),
+                "a frame, several frames, or a file",
+            )
+        return Source(map(require_frame, given), "", label, role)
     path, tag = str(given), "*"
     if not Path(path).exists() and ":" in path:
         path, _, tag = path.rpartition(":")

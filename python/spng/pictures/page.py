@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
+from ..arguments import checked
 from ..channel_planes import Planes, planes_of
 from ..errors import Error, pip_install
 from .layers import ADC, CHARGE, TRUTH, Event, Input, events_of, sources_of
@@ -35,6 +36,7 @@ class Page:
     text: str
     pictures: str = ""
 
+    @checked
     def save(self, path: str | PathLike[str]) -> Path:
         """Write the page. Raise Error(Output) if that fails."""
         from wirecell_profile.output_file import output_file
@@ -55,6 +57,7 @@ class Page:
         return IFRAME.format(page=html.escape(self.text), height=NOTEBOOK_HEIGHT)
 
 
+@checked
 def show(
     *frames: Input,
     adc: Input | None = None,

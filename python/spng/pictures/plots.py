@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from ..arguments import checked
 from ..channel_planes import Planes, planes_of
+from ..errors import Error
 from ..frame import runs_of
 from ..packages import required
 from . import colours, statistics
@@ -65,6 +67,7 @@ class Drawn:
         return slice(max(0, int(first)), min(count, int(last) + 1))
 
 
+@checked
 def plot(
     *frames: Input,
     adc: Input | None = None,
@@ -107,6 +110,10 @@ def figure_of(
         pairs = [_two_channels(event, drawn, part) for part in planes.values()]
         chosen = [pair[i] for i in range(2) for pair in pairs if i < len(pair)]
         return _waveforms(drawn, planes, chosen, len(planes), time_us)
+    if not len(waveforms):
+        raise Error(
+            "Usage", "there is no channel to draw", "argument waveforms", "an empty list", "channel ids"
+        )
     for channel in waveforms:
         choose(planes, channels=(int(channel), int(channel)))
     return _waveforms(drawn, planes, list(waveforms), min(COLUMNS, len(waveforms)), time_us)
