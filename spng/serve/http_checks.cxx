@@ -31,13 +31,13 @@ bool has_tensors(const RequestHeader& parser) {
 }
 
 template <class Field>
-std::string text_of(const RequestHeader& parser, Field field) {
+std::string header_field(const RequestHeader& parser, Field field) {
     return std::string(parser.get()[field]);
 }
 
 /// Return the parts of a body.
 BodyLength parts_of(const RequestHeader& parser, std::size_t bytes) {
-    const std::string given = text_of(parser, kserve::json_length_header);
+    const std::string given = header_field(parser, kserve::json_length_header);
     const auto json_bytes = given.empty() ? bytes : parse_value<std::uint64_t>(given);
     if (!json_bytes || *json_bytes > bytes) {
         return {.rejection = bad_request(400,
@@ -59,7 +59,7 @@ BodyLength length_of(const RequestHeader& parser, std::size_t max_bytes) {
     if (hosts > 1 || (hosts == 0 && parser.get().version() >= 11)) {
         return {.rejection = bad_request(400, std::to_string(hosts) + " headers Host", "one")};
     }
-    const std::string encoding = text_of(parser, http::field::content_encoding);
+    const std::string encoding = header_field(parser, http::field::content_encoding);
     const auto coding = coding_named(encoding);
     if (!coding) {
         return {.rejection = bad_request(415, "Content-Encoding: " + encoding, "gzip, deflate, or none")};

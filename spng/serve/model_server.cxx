@@ -28,11 +28,20 @@ double shorter(double left, double right) {
 }
 
 /// Return the parameter timeout of Triton's clients, which count in microseconds [s]; 0 without it.
+/// @throws Error(Input) for anything but an integer of at least 0
 double timeout_of(const kserve::InferRequest& request) {
     const auto found = request.parameters.find("timeout");
-    const auto* const microseconds =
-        found == request.parameters.end() ? nullptr : std::get_if<std::int64_t>(&found->second);
-    return microseconds == nullptr ? 0 : static_cast<double>(*microseconds) / 1e6;
+    if (found == request.parameters.end()) {
+        return 0;
+    }
+    const auto* const microseconds = std::get_if<std::int64_t>(&found->second);
+    if (microseconds == nullptr || *microseconds < 0) {
+        throw Error(ErrorKind::Input, {.what = "the time limit of a request is not understood",
+                                       .where = "request to model " + request.model,
+                                       .seen = "parameter timeout",
+                                       .expected = "an integer of at least 0 [microseconds]"});
+    }
+    return static_cast<double>(*microseconds) / 1e6;
 }
 
 } // namespace

@@ -41,23 +41,23 @@ def varint(value: int) -> bytes:
 
 
 def message(*fields: tuple[int, Value]) -> bytes:
-    """Encode a message: number and value of each field."""
+    """Encode a message: id and value of each field."""
     encoded = b""
-    for number, value in fields:
+    for field, value in fields:
         if isinstance(value, list):
             value = b"".join(varint(each) for each in value if isinstance(each, int))  # packed
         if isinstance(value, float):
-            encoded += varint(number << 3 | 1) + struct.pack("<d", value)
+            encoded += varint(field << 3 | 1) + struct.pack("<d", value)
         elif isinstance(value, int):
-            encoded += varint(number << 3) + varint(value)
+            encoded += varint(field << 3) + varint(value)
         else:
             content = value.encode() if isinstance(value, str) else value
-            encoded += varint(number << 3 | 2) + varint(len(content)) + content
+            encoded += varint(field << 3 | 2) + varint(len(content)) + content
     return encoded
 
 
 def fields_of(encoded: bytes) -> Iterator[tuple[int, int | float | bytes]]:
-    """Yield number and value of each field, in the order of the bytes."""
+    """Yield id and value of each field, in the order of the bytes."""
 
     def take_varint() -> int:
         nonlocal encoded
@@ -100,7 +100,7 @@ def call(address: str, method: str, content: bytes, folder: Path) -> Reply:
     sent.write_bytes(b"\0" + struct.pack(">I", len(content)) + content)
     target = method if "/" in method else f"{SERVICE}/{method}"
     command = ["curl", "-sS", "--http2-prior-knowledge", "--max-time", str(protocol.TIMEOUT)]
-    command += ["-H", "Content-Type: application/grpc", "-H", "TE: trailers", "--data-binary", f"@{sent}"]
+    command += ["-H", "Content-Type: application/grpc", "--data-binary", f"@{sent}"]
     command += ["-D", str(header), "-o", str(body), f"http://{address.removeprefix('grpc://')}/{target}"]
     body.write_bytes(b"")
     subprocess.run(command, check=True)

@@ -77,6 +77,7 @@ def wrong_inputs(frame: Frame) -> dict[str, tuple[dict[str, np.ndarray], dict[st
         "boolean": (good, {"ident": True}, "a parameter is not a number"),
         "huge start": (good, {"start_ns": "1e999"}, "a parameter is not a number"),
         "first tick": (good, {"first_tick": 2**63}, "a parameter is not an integer"),
+        "timeout": (good, {"timeout": "soon"}, "the time limit of a request"),
         "binary": (good, {"binary_data_output": 1}, "a parameter is not true or false"),
         "masks": (good, {"masks": "{"}, "the parameter masks is not understood"),
         "ranges": (good, {"masks": {"bad": [[1, 2]]}}, "the parameter masks is not understood"),
@@ -87,7 +88,7 @@ def wrong_inputs(frame: Frame) -> dict[str, tuple[dict[str, np.ndarray], dict[st
 NAMES = (
     "dtype;no frame;one axis;batch;no ticks;other input;too few channels;ids do not fit;type of ids;repeated;"
     "foreign;beyond float;parameter;ident;large ident;tick;negative tick;no tick;boolean;huge start;first tick;"
-    "binary;masks;ranges;backward"
+    "timeout;binary;masks;ranges;backward"
 ).split(";")
 
 

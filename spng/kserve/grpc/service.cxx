@@ -175,7 +175,7 @@ public:
             if (!grpc::SerializationTraits<inference::ModelInferRequest>::Deserialize(&unread, &message)
                      .ok()) {
                 reject_message("request", std::to_string(bytes) + " bytes that cannot be parsed",
-                               "a ModelInferRequest, whose texts are UTF-8");
+                               "a ModelInferRequest with strings of UTF-8");
             }
             InferRequest request = take_request(message);
             request.owner = std::move(memory); // after a timeout the tensors outlive the call

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Masks of a request to a server: the text of the parameter. What is accepted has the integers of the text.
+// Masks of a request to a server: the text of the parameter. Accepted masks have the integers of the text.
 
 #include "WireCellSpng/Pipeline.h"
 #include "spng/pipeline/input_event.h"
