@@ -100,6 +100,7 @@ def call(address: str, method: str, content: bytes, folder: Path) -> Reply:
     sent.write_bytes(b"\0" + struct.pack(">I", len(content)) + content)
     target = method if "/" in method else f"{SERVICE}/{method}"
     command = ["curl", "-sS", "--http2-prior-knowledge", "--max-time", str(protocol.TIMEOUT)]
+    command += ["-H", "TE: trailers"]  # codespell:ignore te
     command += ["-H", "Content-Type: application/grpc", "--data-binary", f"@{sent}"]
     command += ["-D", str(header), "-o", str(body), f"http://{address.removeprefix('grpc://')}/{target}"]
     body.write_bytes(b"")
