@@ -266,8 +266,9 @@ def test_log_lines_go_to_logging(
     pipeline: spng.Pipeline, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture
 ) -> None:
     with caplog.at_level(logging.WARNING, logger="spng"):
-        pipeline(np.full((2560, 6000), 900, np.int16))  # all channels are dead
+        dead = pipeline(np.full((2560, 6000), 900, np.int16))
     assert any("2560 of 2560" in record.message for record in caplog.records), caplog.text
+    assert any("2560 of 2560" in line for line in dead.warnings)
     captured = capfd.readouterr()
     assert captured.out == "" and captured.err == ""
 

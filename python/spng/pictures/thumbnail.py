@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ..frame import Frame
 
 CHANNELS, TICKS = 320, 120  # pixels
-SHADES = 256
+SHADES = 255  # odd, so that 0 is white
 
 
 def frame_html(frame: Frame) -> str:
@@ -67,7 +67,7 @@ def _facts(frame: Frame) -> list[str]:
 
 def png(values: np.ndarray, is_signed: bool) -> bytes:
     """Return values (row, column) from -1 to 1 as a picture."""
-    index = ((np.clip(values, -1, 1) + 1) / 2 * (SHADES - 1)).astype(np.uint8)
+    index = np.rint((np.clip(values, -1, 1) + 1) / 2 * (SHADES - 1)).astype(np.uint8)
     stops = colours.ADC if is_signed else (*colours.NEGATIVE_CHARGE[:-1], *colours.CHARGE)
     points = np.linspace(-1, 1, len(stops))
     if not is_signed:
