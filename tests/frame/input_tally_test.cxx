@@ -20,9 +20,9 @@ protected:
 
     /// One view of 4 channels, of which one is absent.
     std::vector<InputTally::Selected> selected(std::function<void()> during_selection) const {
-        const auto waveforms = [during_selection](const at::Tensor& columns) {
+        const auto waveforms = [during_selection](EveryChannel) {
             during_selection();
-            const std::int64_t rows = columns.defined() ? columns.numel() : 4;
+            const std::int64_t rows = 4;
             return InputTally::Waveforms{at::zeros({1, rows, 100}, at::kShort),
                                          at::ones({1, rows}, at::kBool),
                                          at::arange(rows, at::kInt).view({1, rows})};

@@ -50,9 +50,9 @@ InputFindings::Found LateFindings::find() const {
         ChannelFindings findings =
             findings_of(part(m_flags), m_input.samples, rows, ids, part(m_input.is_masked), m_input.rails);
         add_findings(masks, findings);
-        const auto waveforms = [this, &ids, rows](const at::Tensor& columns) {
+        const auto waveforms = [this, &ids, rows](EveryChannel channels) {
             const auto part_of = [&](const at::Tensor& all) {
-                return columns.defined() ? all.index_select(1, columns) : all;
+                return all.slice(1, channels.first, std::nullopt, channels.stride).contiguous();
             };
             at::Tensor own = part_of(ids);
             SelectedChannels selected = select_channels(m_input.samples, part_of(rows), own, m_input.bad,

@@ -403,11 +403,8 @@ Ports FrameToTorchSetFanout::process(const Ports& inputs) {
                                         selected.good.to(device, /*non_blocking=*/true), ticks));
         }
         const auto waveforms = [samples = selected.waveforms, good = selected.good,
-                                &ids = m_groups[group]->ids](const at::Tensor& columns) {
-            const auto part_of = [&](const at::Tensor& all) {
-                return columns.defined() ? all.index_select(1, columns) : all;
-            };
-            return InputTally::Waveforms{part_of(samples), part_of(good), part_of(ids)};
+                                &ids = m_groups[group]->ids](EveryChannel channels) {
+            return InputTally::Waveforms{samples, good, ids, channels};
         };
         found.push_back({m_groups[group], waveforms, std::move(selected.findings.counts)});
     }

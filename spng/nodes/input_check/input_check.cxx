@@ -24,10 +24,10 @@ constexpr std::int64_t noise_ticks = 2000; // the RMS hardly depends on this len
 
 } // namespace
 
-std::vector<std::int64_t> measured_rows(const bool* good, std::int64_t rows) {
+std::vector<std::int64_t> measured_rows(const bool* good, std::int64_t rows, EveryChannel channels) {
     constexpr std::size_t max_rows = 256;
     std::vector<std::int64_t> present, measured;
-    for (std::int64_t row = 0; row < rows; ++row) {
+    for (std::int64_t row = channels.first; row < rows; row += channels.stride) {
         if (good[row]) {
             present.push_back(row);
         }

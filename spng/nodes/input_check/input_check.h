@@ -101,8 +101,13 @@ private:
     std::map<Plane, Expectation> m_expectations;
 };
 
-/// Return the rows of a view to measure: every n-th good row, so that at most 256 are measured.
-std::vector<std::int64_t> measured_rows(const bool* good, std::int64_t rows);
+/// Every n-th channel of a view.
+struct EveryChannel {
+    std::int64_t first = 0, stride = 1;
+};
+
+/// Return the rows of a view to measure: every n-th good row among the channels, so that at most 256 are measured.
+std::vector<std::int64_t> measured_rows(const bool* good, std::int64_t rows, EveryChannel channels = {});
 
 /// Return anode and plane of a view.
 InputCheck::Plane plane_of(const ViewGroup& group, std::size_t view);
@@ -134,9 +139,10 @@ public:
     };
     /// Channels of a group, cleaned, on the host.
     struct Waveforms {
-        at::Tensor waveforms; ///< (view, channel, tick) int16, float32 or float64
-        at::Tensor good;      ///< (view, channel) bool: rows to measure
-        at::Tensor ids;       ///< (view, channel) int32
+        at::Tensor waveforms;    ///< (view, channel, tick) int16, float32 or float64
+        at::Tensor good;         ///< (view, channel) bool: rows to measure
+        at::Tensor ids;          ///< (view, channel) int32
+        EveryChannel channels{}; ///< to measure, of those
     };
     /// Measure channels of one group of an event. Thread-safe, also during the other calls.
     /// @return by view; empty if the readout is too short

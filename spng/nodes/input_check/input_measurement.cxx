@@ -55,7 +55,7 @@ InputMeasurement::InputMeasurement(const InputCheck& check, Depth depth, bool ex
 
 std::vector<InputMeasurement::View> InputMeasurement::measure(const ViewGroup& group,
                                                               const Waveforms& samples_of_group) const {
-    const auto& [waveforms, good, ids] = samples_of_group;
+    const auto& [waveforms, good, ids, channels] = samples_of_group;
     const bool is_whole = m_depth == Depth::whole;
     const std::int64_t level_samples = is_whole ? 2048 : 500;
     const std::int64_t rows = waveforms.size(1), ticks = waveforms.size(2);
@@ -64,7 +64,7 @@ std::vector<InputMeasurement::View> InputMeasurement::measure(const ViewGroup& g
     std::vector<View> views;
     for (std::size_t view = 0; ticks >= min_ticks && view < group.views.size(); ++view) {
         const std::int64_t first = static_cast<std::int64_t>(view) * rows;
-        const auto measured_ones = measured_rows(is_good + first, rows);
+        const auto measured_ones = measured_rows(is_good + first, rows, channels);
         View& seen =
             views.emplace_back(View{plane_of(group, view), std::vector<Channel>(measured_ones.size())});
         const auto& expected = m_check.expectation(seen.plane);

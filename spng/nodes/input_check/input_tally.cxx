@@ -5,8 +5,6 @@
 #include "spng/core/log/input_warning.h"
 #include "spng/detector/view_statistics.h"
 
-#include <ATen/ops/arange.h>
-
 #include <algorithm>
 #include <cstdio>
 #include <utility>
@@ -93,8 +91,7 @@ InputTally::Views InputTally::glanced_at(const InputMeasurement& measurement, st
         const std::int64_t channels = selected.group->ids.size(1);
         const std::int64_t stride = std::max<std::int64_t>(1, channels / wanted);
         const auto first = static_cast<std::int64_t>(event % static_cast<std::uint64_t>(stride));
-        const at::Tensor columns = at::arange(first, channels, stride, at::kLong);
-        views.push_back(measurement.measure(*selected.group, selected.waveforms(columns)));
+        views.push_back(measurement.measure(*selected.group, selected.waveforms({first, stride})));
     }
     return views;
 }

@@ -34,9 +34,8 @@ public:
     /// One group of an event after the selection of its channels.
     struct Selected {
         const ViewGroup* group;
-        /// Returns channels of the group: those of the columns, int64 indices along its axis "channel"; all if these are
-        /// undefined.
-        std::function<Waveforms(const at::Tensor& columns)> waveforms;
+        /// Returns these channels of the group, or all and which of them to measure.
+        std::function<Waveforms(EveryChannel channels)> waveforms;
         std::vector<instrument::ChannelCounts> counts; ///< by view
     };
 
