@@ -147,9 +147,11 @@ InferRequest parse_infer_request(const BodyView& body, const std::string& model)
     request.parameters = parameters_of(object, where);
     request.inputs = tensors_of(list_at(object, "inputs", where, true), body, /*is_request=*/true, where);
     for (const json& output : list_at(object, "outputs", where, false)) {
-        const std::string name = text_at(output, "name", where, true), at = where + ", output " + name;
-        request.outputs.push_back({name, parameters_of(output, at)});
-        require_output_parameters(request.outputs.back().parameters, at);
+        RequestedOutput& wanted = request.outputs.emplace_back();
+        wanted.name = text_at(output, "name", where, true);
+        const std::string at = std::string(where).append(", output ").append(wanted.name);
+        wanted.parameters = parameters_of(output, at);
+        require_output_parameters(wanted.parameters, at);
     }
     return request;
 }
