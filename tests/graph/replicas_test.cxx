@@ -2,6 +2,7 @@
 // Several devices in one job, and events that begin again when memory runs out. Two replicas on the CPU replace
 // two devices.
 
+#include "spng/engine/process_owner.h"
 #include "spng/engine/replicas.h"
 
 #include "spng/device/device_list.h"
@@ -325,6 +326,7 @@ TEST_P(Replicas, everyEventMayRunOutOfMemory) {
 
 /// Memory that suffices for one event only, and four that want some at the same time.
 TEST(Memory, eventsComeOneByOneWhereItSufficesForOne) {
+    own_process(); // as wire-cell: threads for all events, also with few cores
     const Ran ran = run(job_of("TbbFlow", "cpu", {{"fits", 1}, {"takes", 3}}, 4), 20);
     EXPECT_EQ(ran.summary.events_done, 20U);
     EXPECT_TRUE(ran.summary.skipped.empty());
