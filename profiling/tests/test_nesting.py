@@ -111,6 +111,32 @@ def test_agrees_with_the_direct_search(seed: int) -> None:
     assert pairs_of(found) == in_order(pairs, ranges, calls)
 
 
+class Counted(np.ndarray):
+    """Indices that count how many of them are read or replaced."""
+
+    looks: list[int] = []
+
+    def __getitem__(self, rows: np.ndarray) -> np.ndarray:
+        self.looks.append(np.size(rows) if isinstance(rows, np.ndarray) else 0)
+        return super().__getitem__(rows)
+
+    def __setitem__(self, rows: np.ndarray, values: np.ndarray) -> None:
+        self.looks.append(len(rows))
+        super().__setitem__(rows, values)
+
+
+def counter(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Count the indices that searches replace."""
+    climb = nesting._climb
+
+    def counted(found: np.ndarray, above: np.ndarray, *ends: np.ndarray) -> None:
+        view = found.view(Counted)
+        climb(view, view if above is found else above, *ends)
+
+    monkeypatch.setattr(nesting, "_climb", counted)
+    return Counted.looks
+
+
 def shapes(count: int) -> dict[str, list[tuple[int, int, int]]]:
     """Return ranges for which a careless search needs quadratic work."""
     return {
@@ -129,28 +155,38 @@ def shapes(count: int) -> dict[str, list[tuple[int, int, int]]]:
 @pytest.mark.parametrize("shape", shapes(1))
 def test_work_grows_with_the_number_of_ranges(shape: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The steps per range grow no faster than those of sorting, however many ranges there are."""
-    looks = 0
-    climb = nesting._climb
-
-    class Counted(np.ndarray):
-        """Indices that count how many of them are replaced."""
-
-        def __setitem__(self, rows: np.ndarray, values: np.ndarray) -> None:
-            nonlocal looks
-            looks += len(rows)
-            super().__setitem__(rows, values)
-
-    def counted(found: np.ndarray, above: np.ndarray, *ends: np.ndarray) -> None:
-        view = found.view(Counted)
-        climb(view, view if above is found else above, *ends)
-
-    monkeypatch.setattr(nesting, "_climb", counted)
+    looks = counter(monkeypatch)
     for count in (1_000, 10_000):
         ranges = columns(*shapes(count)[shape])
         calls = (ranges[0] + 1, ranges[0] + 2, ranges[2])
-        looks = 0
+        looks.clear()
         assert len(nest(ranges, calls).pairs()[0]) >= count
-        assert looks < 2 * count * np.log2(count)
+        assert sum(looks) < 4 * count * np.log2(count)
+
+
+@pytest.mark.parametrize("after", ("nothing", "a nest", "a row"))
+def test_work_grows_with_the_number_of_ranges_in_each_other(
+    after: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Parents and levels of all ranges of a deep nest and of those that follow it, and calls across their ends."""
+    looks, totals = counter(monkeypatch), []
+    for count in (1_000, 10_000):
+        deep, late = np.arange(count), 4 * count
+        start, end, level = [deep], [late - 5 - deep], [deep]
+        if after == "a nest":
+            start, end, level = start + [late + deep], end + [2 * late - 5 - deep], level * 2
+        elif after == "a row":
+            start, end, level = start + [late + 9 * deep], end + [late + 9 * deep + 4], level + [0 * deep]
+        ranges = np.concatenate(start), np.concatenate(end), np.ones(len(start) * count, dtype=np.int64)
+        calls = (ranges[1] - 1, ranges[1] + 1, ranges[2])  # each is in the range around the one that ends
+        looks.clear()
+        found = nest(ranges, calls)
+        found._ranges.shortest = found._ranges.shortest.view(Counted)
+        around = np.concatenate(level)
+        assert (found.level == around).all()
+        assert (found.innermost == np.where(around > 0, np.arange(len(around)) - 1, -1)).all()
+        totals.append(sum(looks))
+    assert totals[1] < 15 * totals[0]
 
 
 def test_exclusive_time_within_two_times() -> None:

@@ -108,8 +108,9 @@ def _ranges(scope: Scope) -> Iterator[str]:
     ranges = scope.profile.or_empty("ranges")
     if not len(ranges):
         return
+    lengths = ranges.duration
     for row in scope.range_rows.tolist():
-        name, start, length = ranges.name.text(row), int(ranges.start[row]), int(ranges.duration[row])
+        name, start, length = ranges.name.text(row), int(ranges.start[row]), int(lengths[row])
         thread = int(ranges.thread[row])
         pid, tid = trace_pid(scope.profile, thread), int(tid_of(thread))
         about: dict[str, object] = (
@@ -148,6 +149,7 @@ def _calls(scope: Scope) -> Iterator[str]:
     ):
         if not len(calls):
             continue
+        lengths = calls.duration
         for row in getattr(scope, rows).tolist():
             thread = int(calls.thread[row])
             about = {} if calls.correlation[row] == NULL else {"correlation": int(calls.correlation[row])}
@@ -157,7 +159,7 @@ def _calls(scope: Scope) -> Iterator[str]:
                 int(calls.start[row]),
                 trace_pid(scope.profile, thread),
                 int(tid_of(thread)) + offset,
-                int(calls.duration[row]),
+                int(lengths[row]),
                 cat=CLASSES[offset],
                 args=about,
             )
@@ -170,6 +172,7 @@ def _operations(scope: Scope) -> Iterator[str]:
         return
     projection = scope.projection
     shown = set(scope.call_rows.tolist()) if len(projection.calls) else set()
+    lengths = operations.duration
     for row in scope.operation_rows.tolist():
         pid, stream = DEVICES + int(operations.device[row]), int(operations.stream[row])
         about = (
@@ -184,7 +187,7 @@ def _operations(scope: Scope) -> Iterator[str]:
             int(operations.start[row]),
             pid,
             stream,
-            int(operations.duration[row]),
+            int(lengths[row]),
             cat="device",
             args={"name": name} | about,
         )

@@ -18,6 +18,7 @@ import numpy as np
 from .intervals import clip, union_by_owner
 
 NEVER = np.iinfo(np.int64).max
+SINGLE_STEPS = 32  # few ranges are nested deeper
 RANK = np.int32  # of a range among all; half the memory of the index that numpy takes by default
 
 
@@ -148,14 +149,14 @@ class _Sorted:
         return shortest
 
     def level(self) -> np.ndarray:
-        """Count of the ranges around each range."""
-        level = np.zeros(len(self.order), dtype=np.int64)
-        rows = np.flatnonzero(self.shortest >= 0)
-        above = self.shortest[rows]
+        """Count of the ranges around each range. `above` is the one that many levels up; each step doubles it."""
+        above, level = self.shortest.copy(), (self.shortest >= 0).astype(np.int64)
+        rows = np.flatnonzero(above >= 0)
         while len(rows):
-            level[rows] += 1
-            above = self.shortest[above]
-            rows, above = rows[above >= 0], above[above >= 0]
+            next_above = above[rows]
+            level[rows] += level[next_above]
+            above[rows] = above[next_above]
+            rows = rows[above[rows] >= 0]
         return level
 
     def innermost(self, start: np.ndarray, end: np.ndarray, thread: np.ndarray) -> np.ndarray:
@@ -173,12 +174,45 @@ class _Sorted:
 def _climb(found: np.ndarray, above: np.ndarray, end: np.ndarray, wanted: np.ndarray) -> None:
     """Replace each index in `found` by the one above it until its end is at least the wanted one.
 
-    `above` can be `found` itself: then each step doubles the length of the next.
+    `above` can be `found` itself: then a step goes to where the one above is by now. Otherwise ends never shrink upwards.
+    After some steps all at once, the rows that are left would look at each of a deep nest again and again.
     """
+    before = found.copy()
     rows = np.flatnonzero(end[found] < wanted)
-    while len(rows):
+    for _ in range(SINGLE_STEPS):
         found[rows] = above[found[rows]]
         rows = rows[end[found[rows]] < wanted[rows]]
+    if len(rows) and found is above:
+        _climb_in_order(found, rows, before, end, wanted[rows])
+    elif len(rows):
+        _leap(found, rows, above, end, wanted[rows])
+
+
+def _climb_in_order(
+    found: np.ndarray, rows: np.ndarray, before: np.ndarray, end: np.ndarray, wanted: np.ndarray
+) -> None:
+    """Do as _climb for some rows from where they began, one after the other, so that none looks at a row that an earlier
+    one has passed."""
+    found[rows] = before[rows]
+    up, ends = found.tolist(), end.tolist()
+    for row, least in zip(rows.tolist(), wanted.tolist()):
+        while ends[up[row]] < least:
+            up[row] = up[up[row]]
+    found[rows] = np.array(up, dtype=RANK)[rows]
+
+
+def _leap(
+    found: np.ndarray, rows: np.ndarray, above: np.ndarray, end: np.ndarray, wanted: np.ndarray
+) -> None:
+    """Do as _climb for some rows in leaps of 2^k steps, the longest first, that stay below the wanted ends."""
+    leaps = [np.append(above, -1)]  # index -1 stays
+    while (leaps[-1] >= 0).any():
+        leaps.append(leaps[-1][leaps[-1]])
+    for leap in reversed(leaps):
+        ahead = leap[found[rows]]
+        lower = end[ahead] < wanted
+        found[rows[lower]] = ahead[lower]
+    found[rows] = above[found[rows]]
 
 
 def exclusive_within(
