@@ -265,6 +265,24 @@ def test_no_whole_event(profile_file) -> None:
         read_runs(profile_file.path)
 
 
+def test_a_program_that_reports_no_events(profile_file) -> None:
+    """The recorder in a Python program: its tables of events and calls are empty, and the ranges tell."""
+    with profile_file.writing() as file:
+        file.manifest()
+        file.table("SPNG_EVENT")
+        file.table("SPNG_CALL")
+        file.domain("spng", 1)
+        file.range("A:a", 0, 10, domainId=1, event=0)
+        file.range("A:a", 20, 35, domainId=1, event=1)
+    assert latencies(profile_file.profile()) == [
+        ("0", "100", "first", 10),
+        ("1", "100", "steady", 15),
+        ("median", None, "steady", 15.0),
+    ]
+    (run,) = read_runs(profile_file.path)
+    assert run.times["wall"]["A:a"].tolist() == [10, 15]
+
+
 def test_samples_of_merged_processes_stay_apart(tmp_path: Path) -> None:
     """Processor time is a sum per process; mixed sums would be jumps of thousands of cores."""
     files = []

@@ -3,7 +3,7 @@
 
 An event is cut if only a part of it is in the file: the capture window opened or closed during the event, the
 recording ended before it, or it failed. In reports it is also cut if --time selects only a part of it. Cut events
-have no latency. wire-cell's recorder writes which events are whole (SPNG_EVENT). In other files an event is whole if
+have no latency. wire-cell reports to the recorder which events are whole (SPNG_EVENT). Otherwise an event is whole if
 its range `event` in domain spng.sched has begun and ended; without definitions of that domain the program does
 not annotate its events, and all count as whole.
 """
@@ -78,8 +78,8 @@ def _is_cut(profile: JobSource, process: np.ndarray, index: np.ndarray) -> np.nd
     """Return the mask of the events that are not whole."""
     by_range, annotating = _annotated(profile)
     without_range = np.isin(process, annotating) & ~_contains(by_range, (process, index))
-    if not profile.lists("SPNG_EVENT"):
-        return without_range
+    if not (profile.has("SPNG_EVENT") or (profile.lists("SPNG_EVENT") and profile.has("SPNG_CALL"))):
+        return without_range  # a program that reports neither events nor calls to the recorder
     whole, noting = _recorded(profile)
     has_rows = np.isin(process, noting) if len(noting) else np.ones(len(process), bool)
     return np.where(has_rows, ~_contains(whole, (process, index)), without_range)
