@@ -47,6 +47,7 @@ _OPTIONS = {
     "-A, --tla-code, -V or -C": "arguments",
     "-A or --tla-code": "arguments",
     "--set": "set",
+    "with -P or in": "in",
 }
 
 

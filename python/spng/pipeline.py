@@ -83,6 +83,8 @@ class Pipeline:
         options.anodes = [anode] if isinstance(anode, int) else [int(each) for each in anode]
         options.sparse = sparse
         options.results_on_device = results_on_device
+        if not tags:
+            raise Error("Usage", "there is no tag", "argument tags", seen(tags), "at least one tag")
         options.queue_size = at_least(1, queue_size, "queue_size")
         options.set_strings(
             detector,

@@ -15,7 +15,7 @@
 #include "spng/core/printable.h"
 #include "spng/device/memory/host_buffers.h"
 #include "spng/device/memory/out_of_memory.h"
-#include "spng/engine/process_owner.h"
+#include "spng/device/process_owner.h"
 #include "spng/instrument/meter/allocation.h"
 #include "spng/instrument/nvtx_level.h"
 #include "spng/instrument/recording.h"

@@ -36,6 +36,10 @@ struct ThreadCounts {
 /// @param events_in_flight  2: on a device the next event is queued before this one is finished; else 1
 void run_pgrapher(const std::vector<Replica>& replicas, RunState& state, int events_in_flight);
 
+/// Call when TbbFlow is chosen.
+/// @throws Error(Usage) in a child of fork() whose parent called it: oneTBB expects threads that only the parent has
+void require_tbb_flow();
+
 /// Run in parallel with oneTBB: independent nodes of one event, and several events. The caller's thread calls
 /// the sources, event after event; each event goes to the replica with the fewest events. Sinks get the events
 /// in the order of the input.

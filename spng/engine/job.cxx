@@ -75,6 +75,9 @@ Job::Job(const nlohmann::json& components, std::string source, const std::string
             environment.add(std::move(context));
         }
         m_engine = choose_engine(engines, app, m_source);
+        if (m_engine == "TbbFlow") {
+            require_tbb_flow();
+        }
         m_engine_config = std::make_unique<EngineConfig>(read_engine(engines.front(), m_source));
         m_graphs.push_back(std::make_unique<Graph>(environment, m_engine_config->edges, m_source));
     } catch (Error& error) {

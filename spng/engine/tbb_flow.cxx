@@ -2,13 +2,16 @@
 #include "spng/engine/engine.h"
 
 #include "WireCellSpng/TorchnvTools.h"
-#include "spng/engine/process_owner.h"
+#include "spng/core/error.h"
 #include "spng/device/operation_threads.h"
+#include "spng/device/process_owner.h"
 #include "spng/engine/second_try.h"
 
 #include <oneapi/tbb/flow_graph.h>
 #include <oneapi/tbb/global_control.h>
 #include <oneapi/tbb/task_arena.h>
+
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -17,6 +20,7 @@
 #include <mutex>
 #include <optional>
 #include <set>
+#include <string>
 
 namespace spng {
 namespace {
@@ -334,6 +338,18 @@ private:
 };
 
 } // namespace
+
+void require_tbb_flow() {
+    static const pid_t user = ::getpid();
+    if (const pid_t process = ::getpid(); process != user) {
+        throw Error(ErrorKind::Usage,
+                    {.what = "the engine TbbFlow cannot run in a child of fork()",
+                     .seen = "process " + std::to_string(process) + ", whose parent " + std::to_string(user) +
+                             " has the threads of oneTBB",
+                     .expected = "TbbFlow in one of both processes",
+                     .hint = "-A engine=Pgrapher in the child, or start children with the method spawn"});
+    }
+}
 
 void run_tbb_flow(const std::vector<Replica>& replicas, RunState& state, ThreadCounts threads,
                   int events_in_flight) {

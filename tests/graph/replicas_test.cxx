@@ -2,7 +2,7 @@
 // Several devices in one job, and events that begin again when memory runs out. Two replicas on the CPU replace
 // two devices.
 
-#include "spng/engine/process_owner.h"
+#include "spng/device/process_owner.h"
 #include "spng/engine/replicas.h"
 
 #include "spng/device/device_list.h"

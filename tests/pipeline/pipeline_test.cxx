@@ -7,9 +7,12 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <functional>
 #include <gtest/gtest.h>
 #include <limits>
+#include <sys/wait.h>
 #include <thread>
+#include <unistd.h>
 
 namespace spng {
 namespace {
@@ -267,15 +270,53 @@ TEST(PipelineLife, ReportsErrorsOfTheConfiguration) {
     }
 }
 
+/// The child ends with status 0 if the pipeline of its parent throws, and ends, without waiting for threads that it lacks.
+TEST_F(PipelineTest, ThrowsInAChildOfFork) {
+    const pid_t child = fork();
+    if (child == 0) {
+        alarm(60);
+        int errors = 0;
+        const std::vector<std::function<void()>> calls{[] { s_pipeline->process(input()); },
+                                                       [] { s_pipeline->close(); },
+                                                       [] { static_cast<void>(s_pipeline->is_closed()); },
+                                                       [] { static_cast<void>(s_pipeline->timing_json()); }};
+        for (const auto& call : calls) {
+            try {
+                call();
+            } catch (const Error& error) {
+                errors += error.kind() == ErrorKind::Usage ? 1 : 0;
+            }
+        }
+        s_pipeline.reset();
+        _exit(errors == static_cast<int>(calls.size()) ? 0 : 1);
+    }
+    int status = -1;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_EQ(status, 0);
+    EXPECT_EQ(s_pipeline->process(input(4)).ident, 4);
+}
+
 TEST(PipelineLog, GoesToTheHandlerOnly) {
     std::vector<std::string> levels;
-    set_log_handler(
-        [&](const std::string& level, const std::string&, const std::string&) { levels.push_back(level); },
-        "debug");
     PipelineOptions options;
     options.model = "none";
     options.device = "cpu";
+    Pipeline* called = nullptr;
+    std::string error_in_handler;
+    set_log_handler(
+        [&](const std::string& level, const std::string&, const std::string&) {
+            levels.push_back(level);
+            try {
+                if (called != nullptr) {
+                    called->close(); // would wait for the thread that waits for this handler
+                }
+            } catch (const Error& error) {
+                error_in_handler = error.text().what;
+            }
+        },
+        "debug");
     Pipeline pipeline(options);
+    called = &pipeline;
     std::vector<std::int16_t> flat(std::size_t{2560} * 6000, 900);
     InputFrame frame;
     frame.samples = flat.data();
@@ -283,6 +324,7 @@ TEST(PipelineLog, GoesToTheHandlerOnly) {
     frame.ticks = 6000;
     pipeline.process(frame); // all channels are dead
     set_log_handler({});
+    EXPECT_EQ(error_in_handler, "a callback waits for the pipeline");
     for (const char* level : {"debug", "info", "warn"}) {
         EXPECT_NE(std::find(levels.begin(), levels.end(), level), levels.end()) << level;
     }

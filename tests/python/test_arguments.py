@@ -174,7 +174,7 @@ def test_pictures_and_comparisons(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     check(spng.score, {"output": FRAME, "truth": FRAME})
     check(spng.show, {"signal": FRAME})
     check(spng.plot, {"signal": FRAME})
-    check(spng.show(FRAME).save, {})
+    check(spng.show(FRAME).save, {"path": "page.html"})
     check(FRAME.only().rows, {})
     check(FRAME.__getitem__, {})
 
@@ -241,6 +241,7 @@ def test_numbers_of_numpy_are_numbers(pipeline: spng.Pipeline) -> None:
             "of the detector (detname) match; see /a/detname/x",
             "of the detector (detector) match; see /a/detname/x",
         ),
+        ("give its folder with -P or in WIRECELL_PATH", "give its folder in WIRECELL_PATH"),
         ("no -A or --tla-code: the file is not a function", "no arguments: the file is not a function"),
     ],
 )

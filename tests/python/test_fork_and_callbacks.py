@@ -50,6 +50,8 @@ def test_children_of_fork() -> None:
         "collects": [0, ""],
         "own": [0, "3\n"],
         "block": [0, ""],
+        "own TbbFlow": [0, "the engine TbbFlow cannot run in a child of fork()\n"],
+        "own beside TbbFlow": [0, "3\n"],
         "Pool": [message],
         "Process": 0,
         "ProcessPoolExecutor": message,

@@ -107,9 +107,14 @@ def own() -> None:
         print(mine(ADC, ident=3).ident)
 
 
+def own_tbb() -> None:
+    """Make a pipeline whose engine has threads in the parent."""
+    print(said(lambda: spng.Pipeline(**OPTIONS, engine="TbbFlow")))
+
+
 def in_a_block() -> tuple[int, str]:
     """Fork inside of the `with` block of a pipeline, which the child leaves."""
-    with spng.Pipeline(**OPTIONS):
+    with spng.Pipeline(**OPTIONS, engine="TbbFlow"):
         return child(lambda: None)
 
 
@@ -125,6 +130,8 @@ def main() -> None:
         "collects": child(collected),
         "own": child(own),
         "block": in_a_block(),
+        "own TbbFlow": child(own_tbb),
+        "own beside TbbFlow": child(own),
     }
     with FORK.Pool(1) as pool:
         found["Pool"] = pool.map_async(call, [0]).get(SECONDS)

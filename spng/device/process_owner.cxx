@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "spng/engine/process_owner.h"
+#include "spng/device/process_owner.h"
 
 #include <atomic>
 
