@@ -48,7 +48,9 @@ MODES = (
     Mode("fast-graph-tbb", FAST, {"precision": "fast", "cuda_graph": "on", "engine": "TbbFlow"}),
     Mode("none", EXACT, {"model": "none"}, reference=""),
     Mode("none-graph", SAME_BYTES, {"model": "none", "cuda_graph": "on"}, reference="none"),
-    Mode("none-sparse-files", SAME_BYTES, {"model": "none", "frames": "sparse", **THROUGHPUT}, reference="none"),
+    Mode(
+        "none-sparse-files", SAME_BYTES, {"model": "none", "frames": "sparse", **THROUGHPUT}, reference="none"
+    ),
 )
 
 

@@ -9,7 +9,6 @@
 #include "spng/instrument/meter/nested_call.h"
 #include "spng/io/data_file_reader.h"
 
-
 #include <algorithm>
 
 namespace spng {

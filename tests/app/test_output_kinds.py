@@ -72,7 +72,9 @@ def test_files_of_another_kind_stay(tmp_path: Path, option: str) -> None:
         before = digest(tmp_path / name)
         done = wire_cell.run(*rest, *words, folder=tmp_path)
         assert done.returncode != 0, kind
-        assert name in done.stderr and "--overwrite" in done.stderr and done.stderr.startswith("error: "), kind
+        assert name in done.stderr and "--overwrite" in done.stderr and done.stderr.startswith("error: "), (
+            kind
+        )
         assert digest(tmp_path / name) == before, kind
         assert sorted(path.name for path in tmp_path.iterdir()) == ["in.npz", name], kind
     done = wire_cell.run(*rest, *words, "--overwrite", folder=tmp_path)
@@ -97,9 +99,7 @@ def test_frames_replace_frames_in_every_form(tmp_path: Path) -> None:
     for name in ("out.npz", "out.tar", "out.tar.gz", "out.tar.bz2"):
         (tmp_path / name).touch()
         for _ in range(2):
-            done = wire_cell.run(
-                "-c", COPY, "-A", "input=in.npz", "-A", f"output={name}", folder=tmp_path
-            )
+            done = wire_cell.run("-c", COPY, "-A", "input=in.npz", "-A", f"output={name}", folder=tmp_path)
             assert done.returncode == 0, done.stderr
     write_foreign(tmp_path / "foreign.txt", "text")
     (tmp_path / "link.npz").symlink_to("foreign.txt")

@@ -82,7 +82,8 @@ TEST(BlockCache, UnusedBlocksCanBeReleased) {
 
 TEST(BlockCache, BlocksAreReleasedByTheirAddressAlone) {
     BlockCache cache;
-    for (const std::size_t bytes : {std::size_t{64}, BlockCache::smallest - 1, BlockCache::smallest, 61 * mb}) {
+    for (const std::size_t bytes :
+         {std::size_t{64}, BlockCache::smallest - 1, BlockCache::smallest, 61 * mb}) {
         void* const start = cache.raw_allocate(bytes);
         std::memset(start, 3, bytes);
         EXPECT_EQ(cache.bytes_in_use() > 0, bytes >= BlockCache::smallest) << bytes;
@@ -90,7 +91,8 @@ TEST(BlockCache, BlocksAreReleasedByTheirAddressAlone) {
         EXPECT_EQ(cache.bytes_in_use(), 0u) << bytes;
     }
     EXPECT_GE(cache.bytes_unused(), 62 * mb) << "large blocks are kept";
-    void* const foreign = c10::GetDefaultCPUAllocator()->raw_allocate(3 * mb); // made before the cache was installed
+    void* const foreign =
+        c10::GetDefaultCPUAllocator()->raw_allocate(3 * mb); // made before the cache was installed
     cache.raw_deallocate(foreign);
 }
 

@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -12,6 +14,7 @@ from tests.support import wire_cell
 from tests.support.input_site import NOISE_COUNTS, PLANES, TICKS, Site, U, V, W, fixture_site  # noqa: F401
 
 pytestmark = wire_cell.needs_program
+
 
 @pytest.fixture(name="with_nan", scope="module")
 def fixture_with_nan(site: Site) -> tuple[np.ndarray, list[int], wire_cell.Arrays]:

@@ -38,7 +38,10 @@ KINDS = {
     "planes exchanged": (exchanged, "polarity of the pulses differs"),
     "another gain": (weak, "the noise differs"),
     "no noise": (lambda site: site.samples(noise=0), "the noise differs"),
-    "half of the channels dead": (lambda site: site.samples() * (site.anode.channels % 2)[:, None], "unusable"),
+    "half of the channels dead": (
+        lambda site: site.samples() * (site.anode.channels % 2)[:, None],
+        "unusable",
+    ),
 }
 
 

@@ -25,7 +25,10 @@ RUN = {
     },
     "modes": {
         *(f"mode {name}" for name in ("exact", "again", "graph", "tbb", "graph-tbb", "two-replicas", "fast")),
-        *(f"mode {name}" for name in ("fast-graph-tbb", "none", "none-graph", "sparse-files", "none-sparse-files")),
+        *(
+            f"mode {name}"
+            for name in ("fast-graph-tbb", "none", "none-graph", "sparse-files", "none-sparse-files")
+        ),
         "events of two lengths",
         "long readout",
         "coherent filter",

@@ -138,9 +138,7 @@ def state_of_libtorch() -> dict[str, Any]:
 
 def differences(before: dict[str, Any], after: dict[str, Any], when: str) -> list[str]:
     """Name what is different."""
-    return [
-        f"{key} {when}: {before[key]} -> {after[key]}" for key in before if before[key] != after[key]
-    ]
+    return [f"{key} {when}: {before[key]} -> {after[key]}" for key in before if before[key] != after[key]]
 
 
 def main() -> None:

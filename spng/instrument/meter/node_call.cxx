@@ -24,8 +24,9 @@ thread_local NodeMeter::Call::State* t_call = nullptr;
 NodeMeter::Call::State::State(NodeMeter::State& the_meter, std::uint64_t event, c10::Device the_device,
                               MeterMode the_mode)
     : meter(the_meter), device(the_device), mode(the_mode), outer(std::exchange(t_call, this)),
-      range(meter.label, event), allocations(device.is_cpu() ? AllocationScope::Reports::none : AllocationScope::Reports::devices), exceptions(std::uncaught_exceptions()),
-      discarded(Unmeasured::is_on()) {
+      range(meter.label, event),
+      allocations(device.is_cpu() ? AllocationScope::Reports::none : AllocationScope::Reports::devices),
+      exceptions(std::uncaught_exceptions()), discarded(Unmeasured::is_on()) {
     record.event = event;
     record.depth = outer == nullptr ? 0 : outer->record.depth + 1;
 }

@@ -60,8 +60,7 @@ void NodeMeter::State::settle_first() {
     spans.give_back(std::move(first.span));
 }
 
-NodeMeter::NodeMeter(NodeIdentity identity) : m_state(std::make_unique<State>(std::move(identity))) {
-}
+NodeMeter::NodeMeter(NodeIdentity identity) : m_state(std::make_unique<State>(std::move(identity))) {}
 
 NodeMeter::~NodeMeter() = default;
 

@@ -32,8 +32,9 @@ struct OperatorCounter::Callbacks {
 
 OperatorCounter::OperatorCounter() : m_outer(std::exchange(t_counter, this)) {
     if (m_outer == nullptr) {
-        m_callback = at::addThreadLocalCallback(
-            at::RecordFunctionCallback(&Callbacks::begins, &Callbacks::ends).scopes({at::RecordScope::FUNCTION}));
+        m_callback =
+            at::addThreadLocalCallback(at::RecordFunctionCallback(&Callbacks::begins, &Callbacks::ends)
+                                           .scopes({at::RecordScope::FUNCTION}));
     }
 }
 

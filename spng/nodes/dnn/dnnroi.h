@@ -9,9 +9,9 @@
 #include "spng/instrument/report/input_report.h"
 #include "spng/nodes/dnn/input/input_noise.h"
 #include "spng/nodes/dnn/input/network_input.h"
+#include "spng/nodes/dnn/torch_service.h"
 #include "spng/nodes/dnn/watch/noise_watch.h"
 #include "spng/nodes/dnn/watch/output_watch.h"
-#include "spng/nodes/dnn/torch_service.h"
 
 #include <memory>
 #include <string>

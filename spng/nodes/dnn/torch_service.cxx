@@ -13,8 +13,8 @@
 #include "spng/nodes/dnn/model_archive.h"
 #include "spng/nodes/dnn/model_probe.h"
 #include "spng/nodes/dnn/network_choice.h"
-#include "spng/nodes/dnn/watch/output_watch.h"
 #include "spng/nodes/dnn/remote_model.h"
+#include "spng/nodes/dnn/watch/output_watch.h"
 
 #include <c10/core/InferenceMode.h>
 #include <c10/util/StringUtil.h>
