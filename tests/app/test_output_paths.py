@@ -137,8 +137,7 @@ def path_of(option: Option, folder: Path) -> Path:
 def run(options: list[Option], folder: Path) -> subprocess.CompletedProcess:
     """Run one job with all these outputs."""
     words = [word for option in options for word in option.words(str(path_of(option, folder)))]
-    confirmed = os.environ | {"SPNG_RECORD_OVERWRITE": "1"}  # OLD is no recording
-    return wire_cell.run(*options[0].job, *words, folder=folder, env=confirmed)
+    return wire_cell.run(*options[0].job, "--overwrite", *words, folder=folder)
 
 
 def require_rejected(done: subprocess.CompletedProcess, path: Path) -> None:

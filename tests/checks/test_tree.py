@@ -67,7 +67,6 @@ CLOCKS_AND_PROFILERS = re.compile(
 # NumPy's functions are allowed, so the check for those of tensors covers C++ only.
 TABOOS = {
     r"\.item<|\.item\(\)": {  # waits for the device
-        "spng/nodes/dnn/torch_service.cxx": "the network is tried before the first event",
         "spng/nodes/dnn/model_probe.cxx": "the network is probed before the first event",
         "spng/io/frame_parts.cxx": "arrays of a file, on the host",
     },

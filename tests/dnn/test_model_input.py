@@ -78,7 +78,9 @@ def test_rejected_before_the_first_event(
         *arguments,
     ]
     words = [word for argument in given for word in ("-A", argument)]
-    block = wire_cell.rejected("-c", wire_cell.PIPELINE, *site.flags, *words, folder=tmp_path, status=1)
+    block = wire_cell.rejected(
+        "-c", wire_cell.PIPELINE, "--overwrite", *site.flags, *words, folder=tmp_path, status=1
+    )
     assert all(each in block for each in [*said, "mine.ts", "hint: "]), block
     assert {each.name for each in tmp_path.iterdir()} == {"mine.ts", "output.npz"}
     assert output.read_text() == "earlier"

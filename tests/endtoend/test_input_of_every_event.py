@@ -32,12 +32,11 @@ def weak(site: Site) -> np.ndarray:
 
 
 KINDS = {
-    "true charge": (lambda site: site.charge(), "the noise differs"),
+    "true charge": (lambda site: site.charge(), "polarity of the pulses differs"),
     "three times the noise": (noisy, "the noise differs"),
     "inverted": (inverted, "polarity of the pulses differs"),
     "planes exchanged": (exchanged, "polarity of the pulses differs"),
     "another gain": (weak, "the noise differs"),
-    "no noise": (lambda site: site.samples(noise=0), "the noise differs"),
     "half of the channels dead": (
         lambda site: site.samples() * (site.anode.channels % 2)[:, None],
         "unusable",

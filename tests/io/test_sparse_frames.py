@@ -104,7 +104,7 @@ class TestConverter:
         other = ".tar" if ending == ".npz" else ".npz"
         sparse = convert(folder, dense_file.name, f"sparse{other}", frames="sparse")
         require_same(read_arrays(sparse), sparse_arrays(events))
-        assert output_check.count_events(sparse) == 2
+        assert output_check.read_content(sparse).events == 2
         assert convert(folder, sparse.name, f"again{ending}").read_bytes() == dense_file.read_bytes()
 
     def test_chosen_tags_and_events(self, events: Arrays, tmp_path: Path) -> None:
@@ -237,4 +237,4 @@ class TestReaders:
         del arrays[f"{kind}_roi_9"]
         path = wire_cell.write_arrays(tmp_path / "in.npz", arrays)
         with pytest.raises(output_check.Unreadable, match=rf"_roi_9.npy without {kind}_roi_9.npy"):
-            output_check.count_events(path)
+            output_check.read_content(path)

@@ -119,9 +119,7 @@ public:
     /// be looked at; it gives reasons to measure the event as a whole. Does not compare the shape of pulses.
     enum class Depth { whole, glance };
 
-    /// @param expects_noise  a plane without noise does not fit; else it is a simulation without noise
-    explicit InputMeasurement(const InputCheck& check, Depth depth = Depth::whole,
-                              bool expects_noise = false);
+    explicit InputMeasurement(const InputCheck& check, Depth depth = Depth::whole);
 
     const InputCheck& check() const { return m_check; }
     /// Return whether every comparison is done, or max_events events were measured.
@@ -156,8 +154,6 @@ public:
     /// @return one text per quantity outside its range
     std::vector<ErrorText> compare();
 
-    /// Tell whether a plane was found to have noise.
-    bool has_noise() const;
     /// Write the results of the comparisons into the planes of the report.
     void write_to(instrument::InputReport& report) const;
 
@@ -184,7 +180,6 @@ private:
 
     const InputCheck& m_check;
     const Depth m_depth;
-    const bool m_expects_noise;
     std::size_t m_min_channels, m_min_pulses; ///< for a comparison
     std::map<InputCheck::Plane, PlaneState> m_planes;
     int m_events = 0;

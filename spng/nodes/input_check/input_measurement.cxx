@@ -43,9 +43,9 @@ InputMeasurement::Channel measured(const T* samples, std::int64_t ticks, double 
 
 } // namespace
 
-InputMeasurement::InputMeasurement(const InputCheck& check, Depth depth, bool expects_noise)
-    : m_check(check), m_depth(depth), m_expects_noise(expects_noise),
-      m_min_channels(depth == Depth::whole ? 10 : 4), m_min_pulses(depth == Depth::whole ? 20 : 6) {
+InputMeasurement::InputMeasurement(const InputCheck& check, Depth depth)
+    : m_check(check), m_depth(depth), m_min_channels(depth == Depth::whole ? 10 : 4),
+      m_min_pulses(depth == Depth::whole ? 20 : 6) {
     for (const auto& [plane, expected] : check.expectations()) {
         PlaneState& state = m_planes[plane];
         state.noise_done = expected.noise.empty();
@@ -95,8 +95,7 @@ void InputMeasurement::add(const std::vector<View>& views) {
         const bool in_order_is_positive = m_check.expectation(view.plane).lobes_in_order;
         PlaneState& state = m_planes.at(view.plane);
         for (const Channel& channel : view.channels) {
-            const bool counts = channel.level.rms > 0 || m_expects_noise;
-            if (channel.expected_noise > 0 && counts && !state.noise_done) {
+            if (channel.expected_noise > 0 && channel.level.rms > 0 && !state.noise_done) {
                 state.noise.push_back(channel.level.rms);
                 state.noise_ratio.push_back(channel.level.rms / channel.expected_noise);
             }
@@ -184,22 +183,20 @@ void InputMeasurement::compare_noise(const InputCheck::Plane& plane, PlaneState&
     }
     state.noise_done = true;
     const double ratio = median_of(state.noise_ratio), seen = median_of(state.noise);
-    if (ratio < noise_free && !m_expects_noise) {
+    if (ratio < noise_free) {
         return;
     }
     const auto& config = m_check.config();
     const bool fits = ratio >= config.min_noise && ratio <= config.max_noise;
-    const double expected = ratio > 0 ? seen / ratio : 0; // [ADC RMS]; 0: unknown
-    state.report.noise = {seen, expected, state.noise_ratio.size(), fits};
+    state.report.noise = {seen, seen / ratio, state.noise_ratio.size(), fits};
     if (!fits) {
         problems.push_back(
             {.what = "the noise differs from the detector's",
              .where = instrument::plane_name(plane),
              .seen = format_fixed(seen, 1) + " ADC RMS, " + format_fixed(ratio) + " times the expected (" +
                      std::to_string(state.noise_ratio.size()) + " channels)",
-             .expected = (expected > 0 ? format_fixed(expected, 1) + " ADC RMS of" : std::string("that of")) +
-                         " the noise spectra, " + format_fixed(config.min_noise) + " to " +
-                         format_fixed(config.max_noise) + " times",
+             .expected = format_fixed(seen / ratio, 1) + " ADC RMS of the noise spectra, " +
+                         format_fixed(config.min_noise) + " to " + format_fixed(config.max_noise) + " times",
              .hint = "check that gain and digitiser of the detector (detname) match the data and that the "
                      "input is in ADC counts"});
     }
@@ -277,11 +274,6 @@ void InputMeasurement::compare_shaping(const InputCheck::Plane& plane, PlaneStat
                      "; check that shaping time and sampling period of the detector (detname) match the "
                      "data"});
     }
-}
-
-bool InputMeasurement::has_noise() const {
-    return std::ranges::any_of(m_planes,
-                               [](const auto& each) { return each.second.report.noise.has_value(); });
 }
 
 void InputMeasurement::write_to(instrument::InputReport& report) const {

@@ -96,15 +96,16 @@ InputTally::Views InputTally::glanced_at(const InputMeasurement& measurement, st
     return views;
 }
 
-void InputTally::compare_job(const Views& views, Lines& lines) {
+void InputTally::compare_job(const Views& views) {
     for (const auto& of_group : views) {
         m_measurement->add(of_group);
     }
     const auto misfits = m_measurement->compare();
     m_measurement->write_to(m_report);
     m_misfits.insert(m_misfits.end(), misfits.begin(), misfits.end());
+    Lines of_job; // in the log only: which events they come from depends on the order of threads
     for (const auto& misfit : misfits) {
-        warn(misfit, misfit.what + misfit.where, lines);
+        warn(misfit, misfit.what + misfit.where, of_job);
     }
 }
 
@@ -113,40 +114,30 @@ void InputTally::compare_event(std::uint64_t event, const std::vector<Selected>&
     using Depth = InputMeasurement::Depth;
     std::unique_lock lock(m_mutex);
     const bool is_of_job = is_new && !m_measurement->finished();
-    const bool expects_noise = m_measurement->has_noise();
     lock.unlock();
     std::optional<Views> whole;
+    if (is_of_job) {
+        whole = measured(*m_measurement, groups);
+        lock.lock();
+        if (!m_measurement->finished()) {
+            compare_job(*whole);
+        }
+        lock.unlock();
+    }
     const auto misfits_of = [&](Depth depth, const Views& views) {
-        InputMeasurement own(m_measurement->check(), depth, expects_noise);
+        InputMeasurement own(m_measurement->check(), depth);
         for (const auto& of_group : views) {
             own.add(of_group);
         }
         return own.compare();
     };
-    if (is_of_job) {
-        whole = measured(*m_measurement, groups);
-        lock.lock();
-        if (!m_measurement->finished()) {
-            compare_job(*whole, lines);
-        }
-        lock.unlock();
-    }
-    const InputMeasurement glance(m_measurement->check(), Depth::glance, expects_noise);
-    const auto doubts = misfits_of(Depth::glance, glanced_at(glance, event, groups));
-    lock.lock();
-    const bool is_news = is_strict() || std::ranges::any_of(doubts, [this](const ErrorText& text) {
-                             return !m_logged.contains(text.what + text.where);
-                         });
-    lock.unlock();
-    if (doubts.empty()) {
+    const InputMeasurement glance(m_measurement->check(), Depth::glance);
+    if (misfits_of(Depth::glance, glanced_at(glance, event, groups)).empty()) {
         return;
     }
-    auto misfits = doubts;
-    if (is_news) {
-        misfits = misfits_of(Depth::whole, whole ? *whole : measured(*m_measurement, groups));
-    }
+    const auto misfits = misfits_of(Depth::whole, whole ? *whole : measured(*m_measurement, groups));
     lock.lock();
-    for (auto& misfit : misfits) {
+    for (auto misfit : misfits) {
         const std::string kind = misfit.what + misfit.where;
         misfit.where += ", event " + std::to_string(event);
         warn(misfit, kind, lines);

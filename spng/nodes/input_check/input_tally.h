@@ -59,8 +59,9 @@ private:
     static Views glanced_at(const InputMeasurement& measurement, std::uint64_t event,
                             const std::vector<Selected>& groups);
     /// Add the measurements of an event to those of the job, and compare them if there are enough.
-    void compare_job(const Views& views, Lines& lines);
-    /// Compare one event with the predictions: a glance, and all channels if it finds something new.
+    void compare_job(const Views& views);
+    /// Compare one event with the predictions: a glance, and all channels if it finds something. The result depends on the
+    /// event alone, so that its note does not depend on threads.
     /// @param is_new  whether it may count for the comparisons of the job
     void compare_event(std::uint64_t event, const std::vector<Selected>& groups, bool is_new, Lines& lines);
     /// Count an event, unless it was counted before.
