@@ -77,7 +77,7 @@ def test_names_of_any_bytes(bench: Bench, cluster_address: str, capsys) -> None:
     assert cli.main(["verify", str(bench.output)]) == 0
     assert bench.run("--cluster", cluster_address) == 0
     said = capsys.readouterr()
-    assert "3 done before, 0 to do" in said.err and "r\\udce9sum" in said.out
+    assert "3 done before, 0 to do" in said.err and "r\\xe9sum" in said.out
 
 
 def test_names_do_not_command_the_terminal(

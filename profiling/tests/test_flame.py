@@ -18,8 +18,8 @@ def bars(profile_file, **selection: object) -> dict[str, list[tuple[int, float, 
         for box in chart.drawing.iter("g"):
             rect: Element = box.find("rect")
             left, top, width = (float(rect.get(key)) for key in ("x", "y", "width"))
-            place = (int(top // ROW), round(1000 * left / WIDTH), round(1000 * (width + 0.6) / WIDTH))
-            found.setdefault(box.find("title").text, []).append(place)
+            box_of = (int(top // ROW), round(1000 * left / WIDTH), round(1000 * (width + 0.6) / WIDTH))
+            found.setdefault(box.find("title").text, []).append(box_of)
     return found
 
 

@@ -125,7 +125,7 @@ def test_conditions(tmp_path: Path) -> None:
     [
         ({"model": "default"}, {}, []),
         ({"model": "'default'"}, {}, []),  # of --tla-code
-        ({}, {"tpcid": "0", "batch": "true"}, []),  # texts of -A; their defaults are a number and a boolean
+        ({}, {"tpcid": "0", "batch": "true"}, []),  # strings of -A; their defaults are a number and a boolean
         ({"model": "none"}, {}, ["argument model: A none, B default"]),
         ({"model": "none"}, {"model": "default"}, ["argument model: A none, B default"]),
         ({"device": "auto"}, {"device": "cpu"}, []),  # both ran on the device of the settings

@@ -51,7 +51,7 @@ def test_paper_cuts_nothing(page: Path, tmp_path: Path) -> None:
 @needs_chromium
 @pytest.mark.parametrize("width", [390, 500])
 def test_narrow_screens(width: int, page: Path, tmp_path: Path) -> None:
-    """The page itself does not scroll sideways; charts do rather than have texts below 11 pixels."""
+    """The page itself does not scroll sideways; charts do rather than have letters below 11 pixels."""
     document, messages = dump(page, tmp_path, f"--window-size={width},900")
     said = marks(document)
     assert messages == [] and said["screenpage"] == "false" and float(said["screentext"]) >= 11

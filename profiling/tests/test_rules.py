@@ -300,7 +300,7 @@ def test_formats_for_continuous_integration(
     assert main(["rules", path, "-f", "markdown"]) == 0
     shown = capsys.readouterr().out
     assert "a\\|b\\`\\<script\\>\\\\n" in shown and "<script>" not in shown
-    assert "### api\\_errors: API calls that failed: 1 place, " in shown
+    assert "### api\\_errors: API calls that failed: 1 location, " in shown
 
 
 REASON = "no NVIDIA driver (libcuda.so.1 is not found)"

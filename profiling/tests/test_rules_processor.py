@@ -111,7 +111,7 @@ def test_first_event(latencies: list[int], found: list, profile_file) -> None:
     ],
 )
 def test_cores(own: float, machine: float | None, idle: list, others: list | None, profile_file) -> None:
-    """Of 4 cores the run used `own`, all programs `machine`. What happens outside of the run does not count."""
+    """Of 4 cores the run used `own`, all programs `machine`. Work outside of the run does not count."""
     with profile_file.writing() as file:
         begin(file, threads="1", engine="Pgrapher")
         call(file, 0, 0, 0, 1000, 1000)

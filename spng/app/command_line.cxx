@@ -49,7 +49,7 @@ po::options_description job_options() {
          "of the "
          "job, {input} is the file and {name} its name without folder and ending") //
         ("overwrite",
-         "let outputs replace files of another kind, such as texts or other people's archives")       //
+         "let outputs replace files of another kind, such as notes or other people's archives")       //
         ("on-error", text("stop|skip"), "if an event fails, stop (default), or skip it and continue") //
         ("strict", "fail if the input does not fit the detector, instead of warning")                 //
         ("only-shipped-models", "load no network but those that come with the program")               //

@@ -4,7 +4,7 @@
 namespace spng {
 
 /// Sets the number of threads inside one operation (LibTorch's intra-op threads) for operations of the calling thread, during
-/// its life. Other threads, those of a host program above all, keep their number.
+/// its life. Other threads, those of a host program above all, keep theirs.
 class OperationThreads {
 public:
     explicit OperationThreads(int threads);

@@ -59,12 +59,12 @@ void with_payload(const char* name, nvtxPayloadType_t type, Set set) {
     nvtxMarkEx(&event);
 }
 
-/// Use texts that are not UTF-8 as names of everything: Latin-1, cut characters, surrogates, code points beyond Unicode.
+/// Use strings that are not UTF-8 as names of everything: Latin-1, cut characters, surrogates, code points beyond Unicode.
 void texts_of_any_encoding() {
     prctl(PR_SET_NAME, "thr\xe9"
                        "ad");
-    range("caf\xe9");
-    range("caf\xe8");
+    range("d\xe9j");
+    range("d\xe8j");
     range("cut \xf0\x9f\x9a");
     range("\xed\xa0\x80 \xc0\xaf \x1b[31m \xc3\xa9");
     const std::array<wchar_t, 6> wide{L'w',        wchar_t{0xD800}, wchar_t{0x110000},
@@ -206,7 +206,7 @@ const std::map<std::string, std::function<void()>> modes{
              range(("name " + std::to_string(i)).c_str());
          }
      }},
-    {"texts", texts_of_any_encoding},
+    {"encodings", texts_of_any_encoding},
     {"fork", fork_and_go_on},
     {"command",
      [] { // of the shell, as a child with the same environment

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Texts and names that a recording takes: any bytes from outside, valid UTF-8 in the file, nobody's files replaced."""
+"""Strings and names that a recording takes: any bytes from outside, valid UTF-8 in the file, nobody's files replaced."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ pytestmark = recorded.needs_recorder
 SHOWN = r"p\xe9.sqlite"
 
 
-def texts(path: Path) -> list[bytes]:
-    """Return all texts of a database as they are stored."""
+def strings_of(path: Path) -> list[bytes]:
+    """Return all strings of a database as they are stored."""
     with closing(sqlite3.connect(path)) as database:
         database.text_factory = bytes
         tables = [
@@ -33,21 +33,21 @@ def texts(path: Path) -> list[bytes]:
 
 
 def test_texts_of_any_encoding(program: Path, tmp_path: Path) -> None:
-    """NVTX's texts, names of threads, folder, file, command line and environment: bytes that are not UTF-8 are spelled."""
+    """NVTX's strings, names of threads, folder, file, command line and environment: bytes that are not UTF-8 are spelled."""
     folder = Path(os.fsdecode(os.fsencode(tmp_path) + b"/d\xe9"))
     folder.mkdir()
     name = os.fsdecode(b"p\xe9.sqlite")
-    words = ["texts", os.fsdecode(b"word \xe9")]
+    words = ["encodings", os.fsdecode(b"word \xe9")]
     done = run(program, *words, folder=folder, record=name, OMP_NUM_THREADS=os.fsdecode(b"\xff"))
     assert done.stderr == f"SPNG recorder: wrote {SHOWN}\n"
     assert os.listdir(os.fsencode(folder)) == [b"p\xe9.sqlite"]
     copy = shutil.copy(folder / name, tmp_path / "copy.sqlite")
-    for text in texts(copy):
+    for text in strings_of(copy):
         text.decode()
     file = Recorded(copy)
     assert [each.name for each in file.ranges(PUSH_POP)] == [
-        r"caf\xe9",
-        r"caf\xe8",
+        r"d\xe9j",
+        r"d\xe8j",
         r"cut \xf0\x9f\x9a",
         "\\xed\\xa0\\x80 \\xc0\\xaf \x1b[31m é",
         "w???波",
@@ -60,7 +60,7 @@ def test_texts_of_any_encoding(program: Path, tmp_path: Path) -> None:
     noted = file.run()
     assert (noted["file"], noted["environment.OMP_NUM_THREADS"]) == (SHOWN, r"\xff")
     assert noted["working_folder"].endswith(r"/d\xe9")
-    assert noted["command_line"].endswith(r"texts 'word \xe9'")
+    assert noted["command_line"].endswith(r"encodings 'word \xe9'")
 
 
 def test_an_unfinished_recording_with_a_name_of_any_bytes(program: Path, tmp_path: Path) -> None:

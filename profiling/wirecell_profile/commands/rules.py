@@ -141,8 +141,8 @@ def _tables(finding: Finding) -> tuple[Result, Result]:
 
 def _heading(finding: Finding) -> str:
     found = finding.found
-    places = counted(len(found.hits), "place")
-    return f"{finding.rule.name}: {finding.rule.about}: {places}, {found.total / 1e6:,.3f} ms"
+    hits = counted(len(found.hits), "location")
+    return f"{finding.rule.name}: {finding.rule.about}: {hits}, {found.total / 1e6:,.3f} ms"
 
 
 def _as_text(findings: Findings, recorded: str) -> str:

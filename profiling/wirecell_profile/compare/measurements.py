@@ -206,7 +206,7 @@ def argument_defaults(settings: dict) -> dict[str, str]:
 def _arguments(values: dict, settings: dict) -> dict[str, object]:
     """Name arguments as conditions, except outputs and those whose effective value is a setting.
 
-    Texts lose the quotes that --tla-code needs.
+    Strings lose the quotes that --tla-code needs.
     """
     return {
         f"argument {name}": value.strip("'\"") if isinstance(value, str) else value

@@ -44,14 +44,14 @@ def flame_graph(scope: Scope, window: Window, colour: Callable[[str], str]) -> l
         words += counted(stacks.count[row], "instance")
         _draw(svg, name, words, colour(name), (left, ROW * depth + 1, width))
     caption = (
-        "Ranges within W on all threads, each below the range around it; as wide as the sum of its times. What the ranges "
-        "inside leave free is its own time. Point at a bar for its numbers."
+        "Ranges within W on all threads, each below the range around it; as wide as the sum of its times. The part that no range "
+        "inside covers is its own time. Point at a bar for its numbers."
     )
     return [Chart("Flame graph", caption, svg)]
 
 
-def _draw(svg: Element, name: str, words: str, colour: str, place: tuple[float, float, float]) -> None:
-    left, top, width = place
+def _draw(svg: Element, name: str, words: str, colour: str, box: tuple[float, float, float]) -> None:
+    left, top, width = box
     box = add(svg, "g", title=words)
     add(box, "rect", x=left, y=top, width=max(width - 0.6, 0.4), height=ROW - 1, fill=colour)
     letters = int((width - 8) / LETTER)

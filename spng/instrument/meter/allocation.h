@@ -39,7 +39,7 @@ std::int64_t peak_cpu_bytes() noexcept;
 /// its counts to the outer one at its end.
 class AllocationScope {
 public:
-    /// What LibTorch's allocators report to the scope, at the cost of a few allocations. `all`: those of devices and, if
+    /// Reports of LibTorch's allocators to the scope, at the cost of a few allocations. `all`: those of devices and, if
     /// nobody counts CPU memory, those of the CPU, which then do not include the release of older blocks.
     enum class Reports { none, devices, all };
 
