@@ -53,7 +53,7 @@ def test_late_events_that_do_not_fit_are_named(site: Site) -> None:  # noqa: F81
     assert report["doubtful_events"] == len(KINDS) and report["events"] == len(events)
     assert len(report["warnings"]) == stderr.count(" W [ ")
     assert f"the polarity of the pulses differs from the response (U of anode 0, event {GOOD})" in stderr
-    assert stderr.count("(U of anode 0, event") == 2, "noise and polarity, once for each plane"
+    assert stderr.count("(U of anode 0, event") == 3, "polarity, noise and sign, once for each plane"
     words = [words for _, words in KINDS.values()]
     for ident in range(len(events)):
         warnings = site.notes(ident).get("warnings", "")

@@ -41,10 +41,10 @@ class Site:
         return np.searchsorted(self.anode.channels, self.anode.views[plane].channels)
 
     def charge(self) -> np.ndarray:
-        """The true charge of the tracks in thousands of electrons, as somebody may take for ADC; int16 (channel, tick)."""
+        """The true charge of the tracks in units of 20 electrons, as somebody may take for ADC; int16 (channel, tick)."""
         samples = np.zeros((len(self.anode.channels), TICKS), dtype=np.int16)
         for view, image in zip(self.anode.views, self.images, strict=True):
-            samples[self.rows(view.plane)] = image / 1000
+            samples[self.rows(view.plane)] = image / 20
         return samples
 
     def samples(

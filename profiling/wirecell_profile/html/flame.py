@@ -50,8 +50,8 @@ def flame_graph(scope: Scope, window: Window, colour: Callable[[str], str]) -> l
     return [Chart("Flame graph", caption, svg)]
 
 
-def _draw(svg: Element, name: str, words: str, colour: str, box: tuple[float, float, float]) -> None:
-    left, top, width = box
+def _draw(svg: Element, name: str, words: str, colour: str, extent: tuple[float, float, float]) -> None:
+    left, top, width = extent
     box = add(svg, "g", title=words)
     add(box, "rect", x=left, y=top, width=max(width - 0.6, 0.4), height=ROW - 1, fill=colour)
     letters = int((width - 8) / LETTER)
