@@ -2,6 +2,7 @@
 #include "python/bindings/arrays.h"
 
 #include "spng/core/error.h"
+#include "spng/core/printable.h"
 
 #include <ATen/DLConvertor.h>
 #include <ATen/ops/empty.h>
@@ -22,10 +23,12 @@ namespace {
 using HostArray = nb::ndarray<nb::ro, nb::device::cpu, nb::c_contig>;
 
 /// Return an array, or a tensor of Python's torch, in C order and with the byte order of this machine.
-nb::object in_native_order(nb::handle array) {
+/// @throws spng.Error for masked elements
+nb::object in_native_order(nb::handle array, const std::string& where) {
     if (nb::hasattr(array, "detach")) { // only torch has it
         return array.attr("detach")().attr("contiguous")();
     }
+    nb::module_::import_("spng.conversion").attr("require_unmasked")(array, printable(where));
     const nb::object result = nb::module_::import_("numpy").attr("ascontiguousarray")(array);
     const nb::object type = result.attr("dtype");
     return nb::cast<bool>(type.attr("isnative")) ? result
@@ -55,7 +58,7 @@ nb::object to_numpy(const at::Tensor& tensor) {
 }
 
 at::Tensor to_tensor(nb::handle array, const std::string& where) {
-    const nb::object ordered = in_native_order(array);
+    const nb::object ordered = in_native_order(array, where);
     const auto reject = [&] {
         throw Error(ErrorKind::Input,
                     {.what = "this cannot be taken as numbers",

@@ -19,7 +19,7 @@ std::map<std::string, std::string> strings_of(const std::map<std::string, Text>&
 /// Let spng::Error reach Python as spng.Error.
 void bind_errors();
 
-/// Add FrameReader, FrameWriter and checked().
+/// Add FrameReader, FrameAssembly, FrameWriter and checked().
 void bind_frame_files(nanobind::module_& module);
 
 /// Add Pipeline, PipelineOptions, Pending, and the settings of the process.

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "python/bindings/arrays.h"
 #include "python/bindings/bindings.h"
 #include "python/bindings/frames.h"
 
 #include "spng/core/error.h"
+#include "spng/io/archive/npy_header.h"
+#include "spng/io/frame_assembly.h"
 #include "spng/io/frame_reader.h"
 #include "spng/io/frame_writer.h"
+#include "spng/io/output_kind.h"
 
 #include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/optional.h>
@@ -72,6 +76,30 @@ struct Writer {
     std::optional<FrameWriter> writer; ///< nothing once it is discarded
 };
 
+/// FrameAssembly for a file that Python reads. Names of members have no ident and no ending: "frame_signal".
+struct Assembly {
+    Assembly(const std::filesystem::path& file, int ident, std::vector<std::string> tags)
+        : where(file.string() + ", event " + std::to_string(ident) + ", "),
+          event(file.string(), ident, std::move(tags), "") {}
+
+    std::optional<FrameMember> member(const std::string& name) const {
+        return name.find('_') == std::string::npos
+                   ? std::nullopt
+                   : parse_member_name(name + "_" + std::to_string(event.ident()) + ".npy");
+    }
+    bool wants(const std::string& name) {
+        const auto found = member(name);
+        return found && event.wants(*found, where + name);
+    }
+    void add(const std::string& name, nb::handle array) {
+        event.add(member(name).value(), to_tensor(array, where + name), where + name);
+    }
+    nb::object frame() { return to_python(std::move(event).frame()); }
+
+    std::string where;
+    FrameAssembly event;
+};
+
 } // namespace
 
 void bind_frame_files(nb::module_& module) {
@@ -88,9 +116,33 @@ void bind_frame_files(nb::module_& module) {
         .def(
             "close", [](Writer& self) { self.writer.value().close(); }, Released())
         .def("discard", [](Writer& self) { self.writer.reset(); }, Released());
+    nb::class_<Assembly>(module, "FrameAssembly")
+        .def(nb::init<const std::filesystem::path&, int, std::vector<std::string>>(), "file"_a, "ident"_a,
+             "tags"_a)
+        .def(
+            "is_member",
+            [](const Assembly& self, const std::string& name) { return self.member(name).has_value(); },
+            "name"_a)
+        .def("wants", &Assembly::wants, "name"_a)
+        .def("add", &Assembly::add, "name"_a, "array"_a)
+        .def("frame", &Assembly::frame);
+    module.def(
+        "is_archive_of_events",
+        [](const std::filesystem::path& path) {
+            try {
+                require_own_kind(path, OutputKind::arrays, "");
+            } catch (const Error&) {
+                return false;
+            }
+            return true;
+        },
+        "path"_a);
+    module.attr("LARGEST_ARRAY_BYTES") = largest_array_bytes;
     module.def(
         "checked",
-        [](nb::handle frame, const std::string& where) { return to_python(to_frame(frame, where)); },
+        [](nb::handle frame, const std::filesystem::path& where) {
+            return to_python(to_frame(frame, where.string()));
+        },
         "frame"_a.none(), "where"_a);
 }
 

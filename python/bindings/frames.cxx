@@ -94,7 +94,7 @@ at::Tensor mask_array(const std::vector<ChannelRange>& ranges) {
 }
 
 /// Set the samples and return their count of rows.
-std::int64_t take_samples(TaggedTraces& traces, nb::handle samples, const std::string& where, int ident) {
+std::int64_t take_samples(TaggedTraces& traces, nb::handle samples, const std::string& where) {
     if (!nb::isinstance(samples, python_type("SparseSamples"))) {
         traces.samples =
             samples_of(to_tensor(samples, where + ", samples"), where + ", samples").contiguous();
@@ -104,17 +104,19 @@ std::int64_t take_samples(TaggedTraces& traces, nb::handle samples, const std::s
         return to_tensor(samples.attr(name), where + ", samples." + name);
     };
     traces.sparse = std::make_shared<const SparseSamples>(
-        sparse_samples_of({part("runs"), part("values"), part("shape")}, where, traces.tag, ident));
+        sparse_samples_of({part("runs"), part("values"), part("shape")}, [&](MemberKind kind) {
+            return where + ", samples." + std::string(kind_name(kind));
+        }));
     return traces.sparse->rows;
 }
 
-TaggedTraces to_traces(nb::handle object, const std::string& tag, const std::string& where, int ident) {
+TaggedTraces to_traces(nb::handle object, const std::string& tag, const std::string& where) {
     TaggedTraces traces;
     traces.tag = member<std::string>(object, "tag", where, "the tag of the traces");
     if (traces.tag != tag) {
         reject(where, "the traces have another tag", "'" + traces.tag + "'", "'" + tag + "', their key");
     }
-    const std::int64_t rows = take_samples(traces, object.attr("samples"), where, ident);
+    const std::int64_t rows = take_samples(traces, object.attr("samples"), where);
     traces.channels =
         channels_of(to_tensor(object.attr("channels"), where + ", channels"), where + ", channels");
     const auto require_rows = [&](const char* name, std::int64_t count) {
@@ -152,7 +154,7 @@ Frame take(nb::handle object, const std::string& where) {
     };
     for (const auto& [tag, traces] : member<nb::dict>(object, "traces", event, "a dictionary by tag")) {
         const auto name = nb::cast<std::string>(nb::str(tag));
-        frame.traces.push_back(to_traces(traces, name, part(", tag ", name), frame.ident));
+        frame.traces.push_back(to_traces(traces, name, part(", tag ", name)));
     }
     if (frame.traces.empty()) {
         reject(event, "the event has no traces", "no tag", "at least one tag");

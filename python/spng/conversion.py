@@ -19,6 +19,18 @@ PARAMETERS = {"detname": "detector", "tpcid": "anode"}
 RESERVED = {"input": "call the pipeline with the events", "output": "the pipeline returns the events"}
 
 
+def require_unmasked(values: Any, where: str) -> None:
+    """Raise spng.Error for an array of numpy.ma with masked elements, whose values mean nothing."""
+    if np.ma.is_masked(values):
+        raise input_error(
+            "masked elements have no values",
+            where=where,
+            seen=f"{np.ma.count_masked(values)} masked elements",
+            expected="an array without masked elements",
+            hint="fill them, and name the samples in a mask of the event: masks={'bad': [[channel, begin tick, end tick]]}",
+        )
+
+
 def integers_of(values: Any) -> np.ndarray | None:
     """Return a list as an array; None if it holds anything but integers, or lists of different lengths."""
     try:

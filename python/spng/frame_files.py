@@ -8,8 +8,11 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from wirecell_profile.path_names import readable
+
 from .arguments import checked
 from .errors import Error
+from .formats.output import require_own_kind
 from .frame import Frame
 
 if TYPE_CHECKING:
@@ -17,6 +20,15 @@ if TYPE_CHECKING:
 
 # Endings of spng.formats, whose libraries are imported at first use.
 OTHER_FORMATS = (".h5", ".hdf5", ".zarr")
+ENDINGS = (
+    ".npz",
+    ".zip",
+    ".tar",
+    ".tar.gz",
+    ".tgz",
+    ".tar.bz2",
+    ".tbz2",
+)  # of spng/io/archive/archive_writer.cxx
 FORMS = ("dense", "sparse")
 
 
@@ -39,7 +51,7 @@ def read_frames(
     if path.suffix in OTHER_FORMATS:
         from . import formats
 
-        return _wanted(_checked(formats.read(path, tags), path), wanted, path)
+        return _wanted(formats.read(path, tags), wanted, path)
     from .native import core
 
     return _wanted(_events(core.FrameReader(path, tags, wanted)), wanted, path)
@@ -77,6 +89,7 @@ def write_frames(
     frames: Frame | Iterable[Frame],
     form: str = "dense",
     level: int | None = None,
+    overwrite: bool = False,
 ) -> None:
     """Write events; the ending of the path chooses the format. Equal events give equal bytes.
 
@@ -86,6 +99,7 @@ def write_frames(
                    if all are integers that fit, else float32
     @param form    dense, or sparse: only the samples that are not 0 (docs/sparse-frames.md)
     @param level   of compression, 0 to 9; None: the default of the format
+    @param overwrite  replace an existing file that holds no frames, or a Zarr folder with other files, too
     @throws Error naming event, tag and value for an event that cannot be written, or if writing fails
     """
     path = Path(path)
@@ -99,10 +113,17 @@ def write_frames(
 
         if level is not None:
             raise Error("Input", "the format has no level of compression", str(path), repr(level), "None")
-        formats.write(path, _checked(events, path), form)
+        formats.write(path, events, form, overwrite)
         return
     from .native import core
 
+    if not path.name.endswith(ENDINGS):
+        expected = ", ".join((*ENDINGS, *OTHER_FORMATS))
+        raise Error(
+            "Configuration", "unknown ending of the output file", readable(path), path.suffix, expected
+        )
+    if not overwrite:
+        require_own_kind(path, core.is_archive_of_events, "an archive of events (<name>_<ident>.npy)")
     writer = core.FrameWriter(path, level, form == "sparse")
     try:
         for frame in events:
@@ -111,14 +132,6 @@ def write_frames(
     except BaseException:  # whose traceback keeps the writer alive
         writer.discard()
         raise
-
-
-def _checked(frames: Iterable[Frame], path: Path) -> Iterator[Frame]:
-    """Yield the events with the checks and the types of samples that all formats share."""
-    from .native import core
-
-    for frame in frames:
-        yield core.checked(frame, str(path))
 
 
 def _distinct(frames: Iterable[Frame], path: Path) -> Iterator[Frame]:

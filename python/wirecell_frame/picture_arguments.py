@@ -9,6 +9,9 @@ import numpy as np
 from spng.channel_planes import PDHD, planes_of
 from spng.pictures.layers import ADC, CHARGE, TRUTH, Event, events_of, source_of_text, with_roles
 from spng.pictures.planes import choose
+from wirecell_profile.output_kind import Kind
+
+from . import outputs
 
 ROLES = {
     "adc": (ADC, "waveforms in ADC counts"),
@@ -50,10 +53,17 @@ def count(text: str) -> int:
     return int(text)
 
 
-def read(arguments: argparse.Namespace, max_events: int | None) -> tuple[list[Event], dict[str, np.ndarray]]:
-    """Return at most `max_events` events and the chosen channels by plane."""
+def read(
+    arguments: argparse.Namespace, max_events: int | None, kind: Kind
+) -> tuple[list[Event], dict[str, np.ndarray]]:
+    """Return at most `max_events` events and the chosen channels by plane.
+
+    kind: of the output. Raise an error if it would replace an input or a file of another kind.
+    """
     roles = {role: getattr(arguments, name) for name, (role, _) in ROLES.items()}
-    events = events_of(with_roles([source_of_text(text) for text in arguments.files], roles), max_events)
+    sources = with_roles([source_of_text(text) for text in arguments.files], roles)
+    outputs.check(arguments, [source.file for source in sources], ("--output", arguments.output, kind))
+    events = events_of(sources, max_events)
     return events, choose(
         planes_of(events[0].channels, arguments.planes), arguments.plane, arguments.channels
     )

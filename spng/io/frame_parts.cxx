@@ -3,7 +3,6 @@
 
 #include "spng/core/error.h"
 #include "spng/io/archive/npy_header.h"
-#include "spng/io/frame_member.h"
 
 #include <ATen/Functions.h>
 #include <nlohmann/json.hpp>
@@ -109,13 +108,10 @@ at::Tensor samples_of(const at::Tensor& array, const std::string& where) {
     return as_sample_type(array, where);
 }
 
-SparseSamples sparse_samples_of(const SparseParts& parts, const std::string& where, const std::string& tag,
-                                int ident) {
-    const auto at_member = [&](MemberKind kind) {
-        return where + ", member " + member_name({kind, tag, ident});
-    };
-    const std::string runs = at_member(MemberKind::runs), values = at_member(MemberKind::values),
-                      shape = at_member(MemberKind::shape);
+SparseSamples sparse_samples_of(const SparseParts& parts,
+                                const std::function<std::string(MemberKind)>& where_of) {
+    const std::string runs = where_of(MemberKind::runs), values = where_of(MemberKind::values),
+                      shape = where_of(MemberKind::shape);
     require_rank(*parts.runs, 2, "(run, 3): row, begin tick, end tick", runs);
     require_rank(*parts.values, 1, "(sample)", values);
     require_rank(*parts.shape, 1, "(2): channels, ticks", shape);

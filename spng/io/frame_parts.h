@@ -4,9 +4,11 @@
 
 #include "spng/io/archive/npy_header.h"
 #include "spng/io/frame.h"
+#include "spng/io/frame_member.h"
 
 #include <ATen/core/Tensor.h>
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -40,9 +42,9 @@ struct SparseParts {
 
 /// Convert the members of sparse samples: (run, 3) integers, (sample) as samples_of(), (2) integers, at least one
 /// channel and one tick; see SparseSamples for the order of the runs.
-/// @param where  the file; the error names one of the members
-SparseSamples sparse_samples_of(const SparseParts& parts, const std::string& where, const std::string& tag,
-                                int ident);
+/// @param where_of  gives file and member of runs, values and shape
+SparseSamples sparse_samples_of(const SparseParts& parts,
+                                const std::function<std::string(MemberKind)>& where_of);
 
 /// Convert notes (byte): a JSON object of strings.
 Notes notes_of(const at::Tensor& array, const std::string& where);

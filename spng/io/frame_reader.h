@@ -4,6 +4,7 @@
 #include "spng/io/archive/archive_reader.h"
 #include "spng/io/archive/npy_reader.h"
 #include "spng/io/frame.h"
+#include "spng/io/frame_assembly.h"
 #include "spng/io/frame_member.h"
 
 #include <filesystem>
@@ -66,12 +67,8 @@ public:
     const std::vector<std::string>& other_members() const { return m_other_members; }
 
 private:
-    struct Parts;
-
     bool next_frame_member();
-    bool is_accepted(const std::string& tag) const;
-    void read_member(Parts& parts);
-    Frame assemble(Parts& parts) const;
+    void read_member(FrameAssembly& event);
 
     ArchiveReader m_archive;
     NpyReader m_arrays;

@@ -66,7 +66,7 @@ class TestRoundTrip:
         assert [list(event.traces) for event in formats.read(path, ("roi", "signal"))] == [
             ["signal", "roi"]
         ] * 3
-        with pytest.raises(Error, match="none of the tags") as caught:
+        with pytest.raises(Error, match="no frame of an accepted tag") as caught:
             list(formats.read(path, ("gauss",)))
         assert "event 9" in str(caught.value) and "one_more_tag" in str(caught.value)
 
@@ -140,10 +140,23 @@ def test_ticks_of_masks_in_every_format(tmp_path: Path, first_tick: int) -> None
             require_equal(earlier, replace(given, masks={"bad": mask + [0, moved, moved]}, notes=notes))
 
 
+def without_checksums(path: Path) -> Path:
+    """Make a file one of earlier versions and of other programs, which write no checksums."""
+    if path.suffix == ".zarr":
+        for group in (root := zarr.open_group(path), *(root[name] for name in root)):
+            del group.attrs["checksums"]
+        return path
+    with h5py.File(path, "a") as file:
+        for group in [file, *(group for group in file.values() if isinstance(group, h5py.Group))]:
+            del group["checksums_spng"]
+    return path
+
+
 def written_before(path: Path, event: Frame, notes: dict[str, str]) -> Path:
     """Write the event as earlier versions did: without the mark."""
     if path.suffix in (".h5", ".zarr"):
         formats.write(path, [replace(event, notes={})])
+        without_checksums(path)
         if path.suffix == ".zarr":
             zarr.open_group(path)["0"].attrs["notes"] = notes
         elif notes:
@@ -187,7 +200,7 @@ class TestHdf5Layout:
         with h5py.File(tmp_path / "frames.h5") as file:
             assert set(file["0"]) == {
                 f"{kind}_signal" for kind in ("runs", "values", "shape", "channels", "tickinfo")
-            }
+            } | {"checksums_spng"}
 
     def test_a_file_of_the_toolkit(self, tmp_path: Path) -> None:
         """Groups without creation order come by their ids; the toolkit writes no masks and no notes."""
@@ -254,7 +267,7 @@ class TestDamage:
         """A file from elsewhere could name any file of the reader."""
         path, other = tmp_path / "a.h5", tmp_path / "other.h5"
         formats.write(path, [frame(np.ones((4, 8), np.int16))])
-        path.rename(other)
+        without_checksums(path).rename(other)
         with h5py.File(other, "r") as original, h5py.File(path, "w") as file:
             (ident,) = original
             if kind == "linked event":
@@ -297,15 +310,15 @@ class TestDamage:
     @pytest.mark.parametrize(
         ("name", "array", "message"),
         [
-            ("channels_signal", np.arange(3), "channels_signal does not fit"),
-            ("frame_signal", np.zeros(4, np.float32), "wrong shape"),
-            ("frame_signal", np.full((26, 300), 70_000), "unsuitable type"),
-            ("summary_signal", np.zeros(3), "summary_signal does not fit"),
+            ("channels_signal", np.arange(3), "3 values in channels_signal"),
+            ("frame_signal", np.zeros(4, np.float32), "wrong number of axes"),
+            ("frame_signal", np.full((26, 300), 2**24 + 1), "32-bit floats"),
+            ("summary_signal", np.zeros(3), "3 values in summary_signal"),
         ],
     )
     def test_arrays_that_do_not_fit(self, tmp_path: Path, name: str, array: np.ndarray, message: str) -> None:
         formats.write(tmp_path / "a.h5", [frame(signal())])
-        with h5py.File(tmp_path / "a.h5", "a") as file:
+        with h5py.File(without_checksums(tmp_path / "a.h5"), "a") as file:
             if name in file["0"]:
                 del file["0"][name]
             file["0"][name] = array
@@ -318,11 +331,11 @@ class TestDamage:
     )
     def test_runs_that_do_not_fit(self, tmp_path: Path, runs: list[list[int]]) -> None:
         formats.write(tmp_path / "a.h5", [frame(signal())], "sparse")
-        with h5py.File(tmp_path / "a.h5", "a") as file:
+        with h5py.File(without_checksums(tmp_path / "a.h5"), "a") as file:
             for name, array in (("runs_signal", runs), ("values_signal", np.ones(2, np.float32))):
                 del file["0"][name]
                 file["0"][name] = array
-        with pytest.raises(Error, match="runs of a sparse frame"):
+        with pytest.raises(Error, match="(runs|values)_signal"):
             list(formats.read(tmp_path / "a.h5"))
 
     def test_a_member_is_missing(self, tmp_path: Path) -> None:

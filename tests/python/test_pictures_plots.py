@@ -148,6 +148,6 @@ def test_errors(frames: dict[str, Frame], tmp_path: Path, capsys: pytest.Capture
     shown = capsys.readouterr().err
     assert (
         "unknown format of a picture" in shown
-        and "cannot write the page" in shown
+        and "cannot write the output" in shown
         and "nothing to show" in shown
     )

@@ -20,9 +20,12 @@ def read(path: Path, tags: Iterable[str] = ("*",)) -> Iterator[Frame]:
     return BY_ENDING[path.suffix].read(path, tuple(tags))
 
 
-def write(path: Path, frames: Iterable[Frame], form: str = "dense") -> None:
-    """Write events; the complete file replaces an existing one.
+def write(path: Path, frames: Iterable[Frame], form: str = "dense", overwrite: bool = False) -> None:
+    """Write events; the complete file replaces an existing one of frames, or with overwrite any file.
 
-    form: dense or sparse, of the samples in the file, whatever their form in the frames. Raise Error(Output) if writing fails.
+    form: dense or sparse, of the samples in the file, whatever their form in the frames. Raise Error(Output) if writing fails,
+    and Error(Input) for events that cannot be written.
     """
-    BY_ENDING[path.suffix].write(path, frames, form)
+    from ..native import core
+
+    BY_ENDING[path.suffix].write(path, (core.checked(frame, path) for frame in frames), form, overwrite)

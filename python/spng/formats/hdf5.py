@@ -3,72 +3,105 @@
 
 /<ident>/frame_<tag>, channels_<tag>, tickinfo_<tag> = [start ns, tick ns, first tick]
 /<ident>/summary_<tag>, chanmask_<name>, notes_spng (JSON), runs_<tag>, values_<tag>, shape_<tag>: our additions
+/<ident>/checksums_spng, /checksums_spng (JSON): see checksums.py
 """
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from wirecell_profile.path_names import readable
 
 from ..errors import Error
 from ..frame import Frame
 from ..packages import required
 from . import members
+from .checksums import checked_list, checksum, list_checksum, require_list, require_members
 from .delayed_signals import delayed_signals
-from .output import replaced_file
+from .input import readable_input, require_regular_file
+from .output import replaced_file, require_own_kind
+from .patient_file import patient_file
 
 NEED = "HDF5 files need"
-NOTES = "notes_spng"
+CHECKSUMS = "checksums_spng"  # in an event: of its members, by name; in the file: of these lists, by ident
 GZIP_LEVEL = 1
+IDENT = re.compile("-?[0-9]+")
+SAMPLES = ("frame_", "runs_")
 
 
 def read(path: Path, tags: tuple[str, ...]) -> Iterator[Frame]:
     """Yield the events of a file: in the order of writing, or by ident if the file does not keep that order."""
     with _readable(path) as file:
-        groups = [name for name in file if _is_ident(name) and hasattr(_own(file, name), "items")]
-        if not groups:
-            raise Error(
-                "Input", "the file has no event", str(path), ", ".join(file) or "nothing", "groups such as /0"
-            )
-        if not file["/"].id.get_create_plist().get_link_creation_order():
-            groups.sort(key=int)
-        for name in groups:
+        listed = require_list(readable(path), _json_of(file, CHECKSUMS) or {})
+        for name in _events(file, listed, path):
             with delayed_signals():
-                frame = _frame_from(file[name], int(name), tags, f"{path}, event {name}")
+                frame = _frame_from(_own(file, name), int(name), tags, path, listed.get(name))
             yield frame
 
 
-def write(path: Path, frames: Iterable[Frame], form: str) -> None:
+def write(path: Path, frames: Iterable[Frame], form: str, overwrite: bool) -> None:
     """Write events. Raise Error if two have the same ident."""
     h5py = required("h5py", NEED)
-    with replaced_file(path) as partial:
+    if not overwrite:
+        require_own_kind(path, _holds_frames, "frames in HDF5")
+    with replaced_file(path) as partial, patient_file(partial) as output:
         with delayed_signals():
-            file = h5py.File(partial, "w", track_order=True)
+            file = h5py.File(output, "w", track_order=True)
         with file:
+            listed: dict[str, int] = {}
             for frame in frames:
                 members.check_names(frame, str(path))
                 with delayed_signals():
-                    _write_frame(file, frame, form, str(path))
+                    listed[str(frame.ident)] = _write_frame(file, frame, form, str(path))
+                output.require_success()
+            with delayed_signals():
+                file[CHECKSUMS] = json.dumps(listed)
 
 
-def _is_ident(name: str) -> bool:
-    return name.removeprefix("-").isdecimal()
+def _events(file: Any, listed: dict[str, int], path: Path) -> list[str]:
+    """Return the names of the events, the listed ones first. Raise Error if there is none, or if a listed one is absent."""
+    groups = [name for name in file if IDENT.fullmatch(name) and hasattr(_own(file, name), "items")]
+    if not groups and not listed:
+        raise Error(
+            "Input",
+            "the file has no event",
+            readable(path),
+            ", ".join(file) or "nothing",
+            "groups such as /0",
+        )
+    for name in groups:
+        if not -(2**31) <= int(name) < 2**31:
+            raise Error("Input", "an ident is too large", readable(path), f"/{name}", "an integer of 32 bits")
+    if not file["/"].id.get_create_plist().get_link_creation_order():
+        groups.sort(key=int)
+    require_members(readable(path), [name for name in groups if name in listed], list(listed))
+    return list(dict.fromkeys([*listed, *groups]))
+
+
+def _holds_frames(path: Path) -> bool:
+    """Tell whether a file is one of frames, of this or another program."""
+    try:
+        with _readable(path) as file:
+            events = [_own(file, name) for name in file if IDENT.fullmatch(name)]
+            return CHECKSUMS in file or any(name.startswith(SAMPLES) for event in events for name in event)
+    except Error:
+        return False
 
 
 @contextmanager
 def _readable(path: Path) -> Iterator[Any]:
     """Open a file. Turn failures of HDF5, also those of later reads, into Error(Input)."""
     h5py = required("h5py", NEED)
-    try:
+    with readable_input(path, "the HDF5 file cannot be read"):
+        require_regular_file(path)
         with h5py.File(path, "r") as file:
             yield file
-    except (OSError, RuntimeError, KeyError, ValueError) as error:
-        raise Error("Input", "the HDF5 file cannot be read", str(path), str(error)) from None
 
 
 def _own(group: Any, name: str) -> Any:
@@ -84,37 +117,44 @@ def _own(group: Any, name: str) -> Any:
     return member
 
 
-def _frame_from(group: Any, ident: int, tags: tuple[str, ...], where: str) -> Frame:
-    for name in group:
-        _own(group, name)
-    traces = {}
-    for tag in members.tags_in(group, tags, where):
-        kinds = ("frame", *members.SPARSE, "channels", "summary")
-        arrays = {kind: group[f"{kind}_{tag}"][()] for kind in kinds if f"{kind}_{tag}" in group}
-        times = tuple(group[f"tickinfo_{tag}"][()])
-        traces[tag] = members.traces_from(tag, arrays, times, where)
-    prefix = "chanmask_"
-    masks = {
-        name.removeprefix(prefix): group[name][()].astype(np.int64).reshape(-1, 3)
-        for name in group
-        if name.startswith(prefix)
-    }
-    notes = json.loads(group[NOTES][()]) if NOTES in group else {}
-    return members.frame_from(traces, ident, masks, notes)
+def _frame_from(group: Any, ident: int, tags: tuple[str, ...], path: Path, expected: int | None) -> Frame:
+    where = f"{readable(path)}, event {ident}"
+    checksums = checked_list(where, ident, _json_of(group, CHECKSUMS), expected)
+
+    def read_member(name: str) -> np.ndarray:
+        array = _array_of(_own(group, name), f"{where}, {name}")
+        is_text = name == members.NOTES and isinstance(array, bytes)
+        return np.frombuffer(array, np.uint8) if is_text else np.asarray(array)
+
+    return members.frame_of(path, ident, tags, list(group), read_member, checksums)
 
 
-def _write_frame(file: Any, frame: Frame, form: str, path: str) -> None:
+def _array_of(dataset: Any, where: str) -> Any:
+    """Return an array as it is in the file, or the bytes of a text."""
+    for shape in (dataset.shape, dataset.chunks or ()):
+        members.require_size(where, shape, dataset.dtype.itemsize)
+    return dataset[()]
+
+
+def _json_of(group: Any, name: str) -> Any:
+    """Return a text in JSON; None if there is none."""
+    return json.loads(_own(group, name)[()]) if name in group else None
+
+
+def _write_frame(file: Any, frame: Frame, form: str, path: str) -> int:
+    """Write an event; return the checksum of its list."""
     if str(frame.ident) in file:
         raise Error("Output", "two events have the same id", path, str(frame.ident))
     group = file.create_group(str(frame.ident), track_order=True)
-    for tag, traces in frame.traces.items():
-        for kind, array in members.arrays_of(traces, form).items():
-            _write_array(group, f"{kind}_{tag}", array)
-        group[f"tickinfo_{tag}"] = np.array([traces.start_ns, traces.tick_ns, traces.first_tick], np.float64)
-    for name, mask in frame.masks.items():
-        group[f"chanmask_{name}"] = np.asarray(mask, np.int32).reshape(-1, 3)
-    if notes := members.notes_of(frame):
-        group[NOTES] = json.dumps(notes)
+    checksums: dict[str, int] = {}
+    for name, array in members.arrays_of(frame, form).items():
+        checksums[name] = checksum(name, array)
+        if name == members.NOTES:
+            group[name] = array.tobytes().decode()
+        else:
+            _write_array(group, name, array)
+    group[CHECKSUMS] = json.dumps(checksums)
+    return list_checksum(frame.ident, checksums)
 
 
 def _write_array(group: Any, name: str, array: np.ndarray) -> None:

@@ -1,18 +1,50 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Outputs of the formats: a complete file or folder replaces the old one; a failure leaves the old one."""
+"""Outputs of the package: a complete file or folder replaces the old one; a failure leaves the old one.
+
+An output replaces only what is of its own kind, unless the caller says overwrite: a mistyped name must not cost
+somebody's work. The commands of wirecell-frame check all their outputs and inputs before they read.
+"""
 
 from __future__ import annotations
 
 import os
+import re
 import secrets
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from wirecell_profile.output_file import output_file
+from wirecell_profile.output_file import output_file, target_of
+from wirecell_profile.output_kind import LOOKED_AT, kind_seen
+from wirecell_profile.path_names import readable
 
 from ..errors import Error
+
+HINT = "choose another name, or give overwrite (wirecell-frame: --overwrite)"
+MARK = "zarr.json"  # metadata of a group or an array of format 3
+OWN_NAMES = re.compile(rf"(-?\d+/([a-z]+_[^/]*/)?)?{re.escape(MARK)}|-?\d+/[a-z]+_[^/]*/c(/\d+)*")
+
+
+def require_own_kind(path: Path, is_own: Callable[[Path], object], kind: str) -> None:
+    """Raise Error if an output would replace a file of another kind.
+
+    is_own: tells whether a file is of the kind. kind: its name for the message.
+    """
+    try:
+        target = target_of(path)
+    except OSError:  # writing reports it
+        return
+    if target is None or not target.is_file() or target.stat().st_size == 0 or is_own(target):
+        return
+    seen = kind_seen(beginning_of(target))
+    raise _foreign(path, f"{readable(target)}: {seen}", f"no file, or {kind}")
+
+
+def beginning_of(path: Path) -> bytes:
+    """Return the first bytes of a file, which tell its kind."""
+    with path.open("rb") as file:
+        return file.read(LOOKED_AT)
 
 
 @contextmanager
@@ -26,16 +58,13 @@ def replaced_file(path: Path) -> Iterator[Path]:
 
 
 @contextmanager
-def replaced_folder(path: Path, mark: str) -> Iterator[Path]:
-    """Yield the name of a new folder, which replaces `path` if the block succeeds.
+def replaced_folder(path: Path, overwrite: bool) -> Iterator[Path]:
+    """Yield the name of a new folder, which replaces `path` if the block succeeds. Raise Error(Output) on failure.
 
-    mark: name of a file in each folder that may be replaced; others are rejected. Raise Error(Output) on failure.
+    A folder that is no Zarr group is never replaced; one with other files than those of frames only with overwrite.
     """
     target = Path(os.path.realpath(path))
-    if target.exists() and not (target / mark).is_file():
-        raise Error(
-            "Output", "the output exists and is no Zarr group", str(path), expected=f"a folder with {mark}"
-        )
+    _require_own_folder(target, path, overwrite)
     unique = f"{os.getpid()}-{secrets.token_hex(4)}"
     partial = target.with_name(f".{target.stem}.{unique}.partial{target.suffix}")
     old = target.with_name(f".{target.stem}.{unique}.old{target.suffix}")
@@ -43,6 +72,7 @@ def replaced_folder(path: Path, mark: str) -> Iterator[Path]:
         partial.mkdir()
         yield partial
         if target.exists():
+            _require_own_folder(target, path, overwrite)  # files that came meanwhile
             target.rename(old)
         partial.rename(target)
     except OSError as error:
@@ -54,5 +84,37 @@ def replaced_folder(path: Path, mark: str) -> Iterator[Path]:
             shutil.rmtree(folder, ignore_errors=True)
 
 
+def _require_own_folder(target: Path, path: Path, overwrite: bool) -> None:
+    if not target.exists():
+        return
+    if not (target / MARK).is_file():
+        raise Error(
+            "Output",
+            "the output exists and is no Zarr group",
+            readable(path),
+            expected=f"a folder with {MARK}",
+            hint="choose another name",
+        )
+    if not overwrite and (name := _foreign_name(target)):
+        raise _foreign(path, name, "a folder with frames only")
+
+
+def _foreign_name(folder: Path) -> str:
+    """Return a file of a folder that is none of a frame in Zarr; "" if there is none."""
+    for parent, folders, files in os.walk(folder):
+        links = [name for name in folders if os.path.islink(os.path.join(parent, name))]
+        for name in (*links, *files):
+            file = os.path.join(parent, name)
+            if name in links or not OWN_NAMES.fullmatch(os.path.relpath(file, folder)):
+                return readable(file)
+    return ""
+
+
+def _foreign(path: Path, seen: str, expected: str) -> Error:
+    return Error(
+        "Output", "an output would replace a file of another kind", readable(path), seen, expected, HINT
+    )
+
+
 def _failure(path: Path, error: OSError) -> Error:
-    return Error("Output", "cannot write the output", str(path), error.strerror or str(error))
+    return Error("Output", "cannot write the output", readable(path), error.strerror or str(error))

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Frame files as Zarr groups (format 3), a folder each.
 
-/                    attributes: events, the idents in order
-/<ident>             attributes: tags in order, masks by name, notes
+/                    attributes: events, the idents in order; checksums of the lists of the events
+/<ident>             attributes: tags in order, masks by name, notes, checksums of the members (checksums.py)
 /<ident>/frame_<tag> (channel, tick), chunks of whole rows, or runs_<tag>, values_<tag>, shape_<tag>
                      attributes of the first: start_ns, tick_ns, first_tick
 /<ident>/channels_<tag>, summary_<tag>
@@ -11,96 +11,146 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from wirecell_profile.path_names import readable
 
 from ..errors import Error
-from ..frame import Frame, Traces
+from ..frame import Frame
 from ..packages import required
 from . import members
+from .checksums import checked_list, checksum, list_checksum, require_list
 from .delayed_signals import delayed_signals
+from .input import readable_input, require_regular_tree
 from .output import replaced_folder
 
 NEED = "Zarr files need"
-MARK = "zarr.json"  # metadata of a group or an array of format 3
+CHECKSUMS = "checksums"
 TIMES = ("start_ns", "tick_ns", "first_tick")
+FIRST = ("frame", "runs")  # the array of a tag that has its times
+ARRAYS = (*FIRST, "values", "shape", "channels", "summary")
+# Dimensions, as xarray needs them: it gives one size to each name, so those of a tag have names of their own.
+AXES = {
+    "frame": ("channel", "tick"),
+    "runs": ("run", "row_begin_end"),
+    "values": ("sample",),
+    "shape": ("axis",),
+    "channels": ("channel",),
+    "summary": ("channel",),
+}
 
 
 def read(path: Path, tags: tuple[str, ...]) -> Iterator[Frame]:
     """Yield the events of a group in the order of its attribute `events`."""
-    with _readable(path) as root:
-        for ident in root.attrs["events"]:
+    zarr = required("zarr", NEED)
+    with readable_input(path, "the Zarr group cannot be read"):
+        require_regular_tree(path)
+        root = zarr.open_group(path, mode="r")
+        listed = require_list(readable(path), root.attrs.get(CHECKSUMS, {}))
+        for ident in _events(root, path):
             with delayed_signals():
-                frame = _frame_from(root[str(ident)], ident, tags, f"{path}, event {ident}")
+                frame = _frame_from(root[str(ident)], ident, tags, path, listed.get(str(ident)))
             yield frame
 
 
-def write(path: Path, frames: Iterable[Frame], form: str) -> None:
+def write(path: Path, frames: Iterable[Frame], form: str, overwrite: bool) -> None:
     """Write events. Raise Error if two have the same ident."""
     zarr = required("zarr", NEED)
-    with replaced_folder(path, MARK) as partial:
+    with replaced_folder(path, overwrite) as partial:
         with delayed_signals():
             root = zarr.create_group(partial, zarr_format=3)
-        idents: list[int] = []
+        listed: dict[str, int] = {}
         for frame in frames:
             members.check_names(frame, str(path))
-            if frame.ident in idents:
+            if str(frame.ident) in listed:
                 raise Error("Output", "two events have the same id", str(path), str(frame.ident))
-            idents.append(frame.ident)
             with delayed_signals():
-                _write_frame(root, frame, form)
+                listed[str(frame.ident)] = _write_frame(root, frame, form)
         with delayed_signals():
-            root.attrs["events"] = idents
+            root.attrs.update({"events": [int(ident) for ident in listed], CHECKSUMS: listed})
 
 
-@contextmanager
-def _readable(path: Path) -> Iterator[Any]:
-    """Open a group. Turn failures of Zarr, also those of later reads, into Error(Input)."""
-    zarr = required("zarr", NEED)
-    try:
-        yield zarr.open_group(path, mode="r")
-    except (OSError, RuntimeError, KeyError, ValueError) as error:
-        raise Error("Input", "the Zarr group cannot be read", str(path), str(error)) from None
+def _events(root: Any, path: Path) -> list[int]:
+    """Return the idents. Raise Error if they are none."""
+    idents = root.attrs["events"]
+    if not isinstance(idents, list) or not all(
+        type(each) is int and -(2**31) <= each < 2**31 for each in idents
+    ):
+        raise Error(
+            "Input",
+            "the attribute 'events' cannot be read",
+            readable(path),
+            str(idents),
+            "a list of integers of 32 bits",
+        )
+    return idents
 
 
-def _frame_from(group: Any, ident: int, tags: tuple[str, ...], where: str) -> Frame:
+def _frame_from(group: Any, ident: int, tags: tuple[str, ...], path: Path, expected: int | None) -> Frame:
+    where = f"{readable(path)}, event {ident}"
+    checksums = checked_list(where, ident, group.attrs.get(CHECKSUMS), expected)
     present = set(group.array_keys())
-    names = [
-        first for tag in group.attrs["tags"] for first in (f"frame_{tag}", f"runs_{tag}") if first in present
-    ]
-    traces = {}
-    for tag in members.tags_in(names, tags, where):
-        kinds = ("frame", *members.SPARSE, "channels", "summary")
-        arrays = {kind: group[f"{kind}_{tag}"] for kind in kinds if f"{kind}_{tag}" in present}
-        attributes = next(iter(arrays.values())).attrs
-        start, tick, first = (attributes[name] for name in TIMES)
-        values = {kind: array[...] for kind, array in arrays.items()}
-        traces[tag] = members.traces_from(tag, values, (start, tick, first), where)
-    masks = {
-        name: np.array(rows, np.int64).reshape(-1, 3) for name, rows in group.attrs.get("masks", {}).items()
+    masks, notes = (dict(group.attrs.get(name, {})) for name in ("masks", "notes"))
+    first = {
+        tag: f"runs_{tag}" if f"runs_{tag}" in present else f"frame_{tag}" for tag in group.attrs["tags"]
     }
-    return members.frame_from(traces, ident, masks, dict(group.attrs.get("notes", {})))
+    names = []
+    for tag, name in first.items():
+        arrays = [f"{kind}_{tag}" for kind in ARRAYS if f"{kind}_{tag}" in present]
+        names += [*(arrays or [name]), f"tickinfo_{tag}"]
+    names += [f"chanmask_{name}" for name in masks] + ([members.NOTES] if notes else [])
+
+    def read_member(name: str) -> np.ndarray:
+        kind, _, label = name.partition("_")
+        if kind == "tickinfo":
+            attributes = group[first[label]].attrs
+            return np.array([attributes[each] for each in TIMES])
+        if kind == "chanmask":
+            return np.array(masks[label] or np.zeros((0, 3), np.int64))
+        return (
+            members.bytes_of(notes) if name == members.NOTES else _array_of(group[name], f"{where}, {name}")
+        )
+
+    return members.frame_of(path, ident, tags, names, read_member, checksums)
 
 
-def _write_frame(root: Any, frame: Frame, form: str) -> None:
-    masks = {name: np.asarray(mask).tolist() for name, mask in frame.masks.items()}
+def _array_of(array: Any, where: str) -> np.ndarray:
+    """Return an array as it is in the file."""
+    for shape in (array.shape, array.chunks):
+        members.require_size(where, shape, array.dtype.itemsize)
+    return np.asarray(array[...])
+
+
+def _write_frame(root: Any, frame: Frame, form: str) -> int:
+    """Write an event; return the checksum of its list."""
+    arrays = members.arrays_of(frame, form)
+    masks = {name: arrays[f"chanmask_{name}"].tolist() for name in frame.masks}
+    for name in frame.masks:  # as they are read from the attribute
+        arrays[f"chanmask_{name}"] = arrays[f"chanmask_{name}"].astype(np.int64)
+    checksums = {name: checksum(name, array) for name, array in arrays.items()}
     attributes = {"tags": list(frame.traces), "masks": masks, "notes": members.notes_of(frame)}
-    group = root.create_group(str(frame.ident), attributes=attributes)
-    for tag, traces in frame.traces.items():
-        for index, (kind, array) in enumerate(members.arrays_of(traces, form).items()):
-            _write_array(group, f"{kind}_{tag}", array, _times(traces) if index == 0 else {})
-
-
-def _times(traces: Traces) -> dict[str, float]:
-    return dict(zip(TIMES, (float(traces.start_ns), float(traces.tick_ns), int(traces.first_tick))))
+    group = root.create_group(str(frame.ident), attributes=attributes | {CHECKSUMS: checksums})
+    for name, array in arrays.items():
+        kind, _, tag = name.partition("_")
+        if kind in ARRAYS:
+            traces = frame.traces[tag]
+            times = (float(traces.start_ns), float(traces.tick_ns), int(traces.first_tick))
+            _write_array(group, name, array, dict(zip(TIMES, times)) if kind in FIRST else {})
+    return list_checksum(frame.ident, checksums)
 
 
 def _write_array(group: Any, name: str, array: np.ndarray, attributes: dict[str, float]) -> None:
     """Write an array; a checksum follows each chunk."""
     codec = required("zarr.codecs", NEED).ZstdCodec(level=1, checksum=True)
+    kind, _, tag = name.partition("_")
     rows = members.rows_in_chunk(array.shape, array.dtype.itemsize) if array.ndim == 2 else array.shape[0]
-    chunks = (max(1, rows), *array.shape[1:])
-    group.create_array(name, data=array, chunks=chunks, compressors=codec, attributes=attributes)
+    group.create_array(
+        name,
+        data=array,
+        chunks=(max(1, rows), *array.shape[1:]),
+        compressors=codec,
+        attributes=attributes,
+        dimension_names=[f"{axis}_{tag}" for axis in AXES[kind]],
+    )

@@ -11,10 +11,12 @@ from os import PathLike
 from pathlib import Path
 
 import numpy as np
+from wirecell_profile.output_kind import HTML
 
 from ..arguments import checked
 from ..channel_planes import Planes, planes_of
 from ..errors import Error, pip_install
+from ..formats.output import beginning_of, replaced_file, require_own_kind
 from .layers import ADC, CHARGE, TRUTH, Event, Input, events_of, sources_of
 from .payload import make_payload
 from .planes import choose
@@ -37,16 +39,17 @@ class Page:
     pictures: str = ""
 
     @checked
-    def save(self, path: str | PathLike[str]) -> Path:
-        """Write the page. Raise Error(Output) if that fails."""
-        from wirecell_profile.output_file import output_file
+    def save(self, path: str | PathLike[str], overwrite: bool = False) -> Path:
+        """Write the page. Raise Error(Output) if that fails, or if it would replace a file of another kind.
 
-        try:
-            with output_file(Path(path)) as partial:
-                partial.write_text(self.text, encoding="utf-8")
-        except OSError as error:
-            raise Error("Output", "cannot write the page", str(path), error.strerror or str(error)) from None
-        return Path(path)
+        overwrite  replace that file, too
+        """
+        path = Path(path)
+        if not overwrite:
+            require_own_kind(path, lambda file: HTML.test(beginning_of(file)), HTML.name)
+        with replaced_file(path) as partial:
+            partial.write_text(self.text, encoding="utf-8", errors="backslashreplace")
+        return path
 
     def __repr__(self) -> str:
         return f"<Page of frames: {len(self.text) / 1e6:.1f} MB>"

@@ -16,8 +16,11 @@ from spng.compare.page import html_page
 from spng.compare.text import text_report
 from wirecell_profile.errors import ProfileError
 from wirecell_profile.output import json_text, write
+from wirecell_profile.output_kind import HTML, JSON
 
 from spng import Error
+
+from .. import outputs
 
 NAME = "compare"
 HELP = "compare two files: charge, ROIs and samples"
@@ -41,6 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         parser.add_argument(option, type=_size, default=0.0, metavar="X", help=about)
     parser.add_argument("--html", type=Path, metavar="FILE", help="write a page with figures")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write all figures; -: print these only")
+    outputs.add_overwrite(parser)
 
 
 def _size(text: str) -> float:
@@ -55,6 +59,8 @@ def run(arguments: argparse.Namespace) -> int:
     """Run the command. All errors have exit status 2, because 1 means different."""
     tolerance = Tolerance(arguments.tolerance, arguments.absolute, arguments.share)
     try:
+        files = (("--html", arguments.html, HTML), ("--json", arguments.json, JSON))
+        outputs.check(arguments, (arguments.a, arguments.b), *files)
         result = compare(arguments.a, arguments.b, arguments.tag, arguments.planes, tolerance)
         if arguments.html:
             write(html_page(result), arguments.html)

@@ -19,6 +19,8 @@ from wirecell_profile.units import short_size
 
 from spng import Error, Frame, read_frames, write_frames
 
+from .. import outputs
+
 NAME = "convert"
 HELP = "convert a file to another format or form"
 
@@ -30,6 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     about = "form of the samples: all, or only those that are not 0 (default dense)"
     parser.add_argument("--frames", choices=("dense", "sparse"), default="dense", help=about)
     parser.add_argument("--tags", default="*", metavar="A,B", help="tags to keep; *: all (default)")
+    outputs.add_overwrite(parser)
     parser.add_argument("--events", type=int, metavar="N", help="stop after N events (default: all)")
 
 
@@ -38,10 +41,9 @@ def run(arguments: argparse.Namespace) -> int:
     tags = [tag for tag in arguments.tags.split(",") if tag]
     if not tags or (arguments.events is not None and arguments.events < 1):
         raise Error("Usage", "nothing would be converted", "--events" if tags else "--tags")
-    if arguments.output.exists() and arguments.input.exists() and arguments.output.samefile(arguments.input):
-        raise Error("Usage", "the output is the input", str(arguments.output), hint="give another name")
+    outputs.require_outside("OUT", arguments.output, [arguments.input])
     frames = _Counted(islice(read_frames(arguments.input, tags), arguments.events))
-    write_frames(arguments.output, frames, form=arguments.frames)
+    write_frames(arguments.output, frames, form=arguments.frames, overwrite=arguments.overwrite)
     plural = "" if frames.count == 1 else "s"
     print(f"{arguments.output}: {frames.count} event{plural}, {short_size(bytes_of(arguments.output))}")
     return 0

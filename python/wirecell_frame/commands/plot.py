@@ -14,16 +14,15 @@ import argparse
 from pathlib import Path
 from typing import Literal
 
+from spng.formats.output import replaced_file
 from spng.pictures.plots import figure_of
-from wirecell_profile.output_file import output_file
 
 from spng import Error
 
-from .. import picture_arguments
+from .. import outputs, picture_arguments
 
 NAME = "plot"
 HELP = "draw planes or waveforms of one event"
-ENDINGS = (".png", ".pdf", ".svg")
 DPI = 130
 
 
@@ -46,6 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-o", "--output", type=Path, default=Path("frames.png"), help="picture to write (default frames.png)"
     )
+    outputs.add_overwrite(parser)
 
 
 def waveforms(text: str) -> list[int] | Literal["auto"]:
@@ -60,14 +60,12 @@ def waveforms(text: str) -> list[int] | Literal["auto"]:
 def run(arguments: argparse.Namespace) -> int:
     """Write the picture and print its path."""
     path = arguments.output
-    if path.suffix not in ENDINGS:
-        raise Error("Usage", "unknown format of a picture", str(path), expected=", ".join(ENDINGS))
-    (event, *_), planes = picture_arguments.read(arguments, 1)
+    kind = outputs.PICTURES.get(path.suffix)
+    if kind is None:
+        raise Error("Usage", "unknown format of a picture", str(path), expected=", ".join(outputs.PICTURES))
+    (event, *_), planes = picture_arguments.read(arguments, 1, kind)
     figure = figure_of(event, planes, arguments.channel, arguments.time and tuple(arguments.time))
-    try:
-        with output_file(path) as partial:
-            figure.savefig(partial, dpi=DPI)
-    except OSError as error:
-        raise Error("Output", "cannot write the picture", str(path), error.strerror or str(error)) from None
+    with replaced_file(path) as partial:
+        figure.savefig(partial, dpi=DPI)
     print(path)
     return 0

@@ -18,6 +18,9 @@ from spng.compare.result import ranges
 from spng.metrics import Figure
 from spng.score import Score, known, score
 from wirecell_profile.output import aligned, json_text, write
+from wirecell_profile.output_kind import JSON
+
+from .. import outputs
 
 NAME = "score"
 HELP = "compare an output with the truth: charge, efficiency, purity"
@@ -41,6 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     about = "with --detname: anodes, with commas (default 0)"
     parser.add_argument("--tpcid", type=_numbers, default=[0], metavar="N,...", help=about)
     parser.add_argument("--json", type=Path, metavar="FILE", help="write all figures; -: print these only")
+    outputs.add_overwrite(parser)
 
 
 def _numbers(text: str) -> list[int]:
@@ -49,6 +53,7 @@ def _numbers(text: str) -> list[int]:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the command."""
+    outputs.check(arguments, (arguments.output, arguments.truth), ("--json", arguments.json, JSON))
     detector = arguments.detname
     planes = planes_of_detector(detector, arguments.tpcid) if detector else arguments.planes
     result = score(arguments.output, arguments.truth, arguments.tag, planes)

@@ -22,8 +22,9 @@ from spng.pictures.page import page_of
 from spng.pictures.planes import title
 from spng.pictures.statistics import table
 from wirecell_profile.output import aligned
+from wirecell_profile.output_kind import HTML
 
-from .. import picture_arguments
+from .. import outputs, picture_arguments
 
 NAME = "show"
 HELP = "make one self-contained page: images, waveforms, differences"
@@ -39,12 +40,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-o", "--output", type=Path, default=Path("frames.html"), help="page to write (default frames.html)"
     )
+    outputs.add_overwrite(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Write the page; print charge and noise of each event, and the path."""
-    events, planes = picture_arguments.read(arguments, arguments.events)
-    path = page_of(events, planes).save(arguments.output)
+    events, planes = picture_arguments.read(arguments, arguments.events, HTML)
+    path = page_of(events, planes).save(arguments.output, overwrite=arguments.overwrite)
     size = path.stat().st_size
     for event in events:
         print(_table(event, planes))

@@ -7,6 +7,7 @@
 
 #include <torch/csrc/autograd/profiler_kineto.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <set>
 #include <system_error>
@@ -74,6 +75,8 @@ TorchProfiler::TorchProfiler(const std::string& folder, c10::Device device)
     m_state->folder = folder;
     if (device.is_cuda()) {
         m_state->activities.insert(kineto::ActivityType::CUDA);
+    } else { // Kineto asks for GPUs anyway, and logs the lack of a driver as an error; what we need is checked here
+        setenv("KINETO_LOG_LEVEL", "99", /*overwrite=*/0);
     }
     std::error_code problem;
     fs::create_directories(folder, problem);

@@ -1,0 +1,352 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Checks of HDF5 and Zarr files: the same as of .npz files, checksums, sizes, files that are none, full disks."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import spng
+from spng import Error
+from tests.python.frame_examples import frame, require_equal, rich_events, signal
+from tests.support.wire_cell import ROOT, write_arrays
+
+h5py = pytest.importorskip("h5py")
+zarr = pytest.importorskip("zarr")
+FORMATS = pytest.mark.parametrize("ending", [".h5", ".zarr"])
+FLIPS = 40
+
+
+def raw_event(**changes: Any) -> dict[str, Any]:
+    """Return the members of an event of 3 channels and 4 ticks, some of them changed."""
+    return {
+        "frame_a": np.arange(12, dtype=np.int16).reshape(3, 4),
+        "channels_a": np.array([7, 8, 9]),
+        "tickinfo_a": [0.0, 500.0, 0.0],
+        **changes,
+    }
+
+
+def write_raw(path: Path, members: dict[str, Any]) -> Path:
+    """Write an event as another program would: without any check and without checksums."""
+    if path.suffix == ".npz":
+        return write_arrays(path, {f"{name}_0": np.asarray(array) for name, array in members.items()})
+    if path.suffix == ".h5":
+        with h5py.File(path, "w") as file:
+            for name, array in members.items():
+                file[f"0/{name}"] = array
+        return path
+    root = zarr.create_group(path, attributes={"events": [0]})
+    masks = {
+        name.removeprefix("chanmask_"): np.asarray(rows).tolist()
+        for name, rows in members.items()
+        if name.startswith("chanmask_")
+    }
+    event = root.create_group("0", attributes={"tags": ["a"], "masks": masks})
+    times = dict(zip(("start_ns", "tick_ns", "first_tick"), members["tickinfo_a"]))
+    for kind in ("frame", "channels", "summary"):
+        if f"{kind}_a" in members:
+            attributes = times if kind == "frame" else {}
+            event.create_array(f"{kind}_a", data=np.asarray(members[f"{kind}_a"]), attributes=attributes)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("changes", "what", "seen"),
+    [
+        ({"channels_a": 2**40 + np.arange(3)}, "too large", str(2**40)),
+        ({"channels_a": np.array([2**63, 2**64 - 1, 1], np.uint64)}, "too large", "above 2^63"),
+        ({"channels_a": np.array([7.0, 8.5, 9.0])}, "must hold integers", "Double"),
+        ({"channels_a": np.array([7, 7, 9])}, "a channel occurs twice", "channel 7"),
+        ({"channels_a": np.arange(4)}, "do not match", "4 values"),
+        ({"frame_a": np.full((3, 4), 2**24 + 1)}, "32-bit floats", "16777217"),
+        ({"frame_a": np.zeros((3, 4, 2), np.int16)}, "wrong number of axes", "3 x 4 x 2"),
+        ({"summary_a": np.zeros(2)}, "do not match", "2 values"),
+        ({"tickinfo_a": [0.0, 500.0, 0.9]}, "tick information", "tbin 0.9"),
+        ({"tickinfo_a": [0.0, 500.0, 2.0**40]}, "tick information", "1099511627776"),
+        ({"tickinfo_a": [0.0, -1.0, 0.0]}, "tick information", "tick -1"),
+        ({"chanmask_bad": np.array([[7, 0, 2**62]])}, "too large", str(2**62)),
+        ({"chanmask_bad": np.array([[7.0, 0.5, 3.0]])}, "must hold integers", "Double"),
+        ({"chanmask_bad": np.array([[7, 5, 3]])}, "ends before it begins", "5 to 3"),
+        ({"chanmask_bad": np.array([[7, 5]])}, "wrong shape", "1 x 2"),
+    ],
+)
+@pytest.mark.parametrize("ending", [".npz", ".h5", ".zarr"])
+def test_every_door_has_the_checks_of_npz(
+    tmp_path: Path, ending: str, changes: dict[str, Any], what: str, seen: str
+) -> None:
+    path = write_raw(tmp_path / f"in{ending}", raw_event(**changes))
+    with pytest.raises(Error) as caught:
+        list(spng.read_frames(path))
+    assert caught.value.kind == "Input" and what in caught.value.what and seen in caught.value.seen
+    assert str(path) in caught.value.where
+
+
+@pytest.mark.parametrize("ending", [".npz", ".h5", ".zarr"])
+def test_every_door_has_the_conversions_of_npz(tmp_path: Path, ending: str) -> None:
+    """Integers beyond int16 become floats, masks count from the start, other integers become int32."""
+    changes = {"frame_a": np.full((3, 4), 70_000), "channels_a": np.array([9, 7, 8], np.uint16)}
+    path = write_raw(tmp_path / f"in{ending}", raw_event(**changes, chanmask_bad=np.array([[7, -2, 3]])))
+    (event,) = spng.read_frames(path)
+    assert event["a"].samples.dtype == np.float32 and (event["a"].samples == 70_000).all()
+    assert event["a"].channels.tolist() == [9, 7, 8] and event.masks["bad"].tolist() == [[7, -2, 3]]
+
+
+@pytest.mark.parametrize(
+    "members",
+    [
+        {"tickinfo_a": "abc"},
+        {"channels_a": "123"},
+        {"frame_a": np.zeros((3, 4), np.complex64)},
+        {"notes_spng": np.arange(4)},
+        {"notes_spng": "[1]"},
+        {"notes_spng": "no JSON"},
+        {"chanmask_bad": "text"},
+        {"channels_a": np.array([b"a", b"b", b"c"])},
+        {"frame_a": np.zeros(12, [("x", "i2")]).reshape(3, 4)},
+    ],
+)
+def test_members_of_other_types(tmp_path: Path, members: dict[str, Any]) -> None:
+    path = write_raw(tmp_path / "in.h5", raw_event(**members))
+    with pytest.raises(Error, match=next(iter(members))):
+        list(spng.read_frames(path))
+
+
+@pytest.mark.parametrize(
+    ("group", "attributes"),
+    [
+        ("/", {"events": 5}),
+        ("/", {"events": ["0"]}),
+        ("/", {"events": [2**31]}),
+        ("/", {"events": [True]}),
+        ("/", {"events": [0, 3]}),
+        ("/", {"checksums": [1]}),
+        ("0", {"tags": 5}),
+        ("0", {"tags": ["b"]}),
+        ("0", {"masks": [1, 2]}),
+        ("0", {"masks": {"bad": [[1, 2, 3], [4]]}}),
+        ("0", {"masks": {"bad": 7}}),
+        ("0", {"masks": {"bad": [["7", 0, 1]]}}),
+        ("0", {"masks": {"bad": [[2**70, 0, 1]]}}),
+        ("0", {"notes": {"a": 1}}),
+        ("0", {"notes": "text"}),
+        ("0", {"checksums": 1}),
+        ("0/frame_a", {"tick_ns": None}),
+        ("0/frame_a", {"first_tick": "0"}),
+    ],
+)
+def test_attributes_of_other_types(tmp_path: Path, group: str, attributes: dict[str, Any]) -> None:
+    path = write_raw(tmp_path / "in.zarr", raw_event())
+    root = zarr.open(path)
+    (root if group == "/" else root[group]).attrs.update(attributes)
+    with pytest.raises(Error) as caught:
+        list(spng.read_frames(path))
+    assert caught.value.kind == "Input"
+
+
+class TestSizes:
+    """Arrays that claim more than the 4 GiB of a .npz are rejected before anything is allocated."""
+
+    def test_hdf5(self, tmp_path: Path) -> None:
+        path = write_raw(tmp_path / "in.h5", raw_event())
+        with h5py.File(path, "a") as file:
+            del file["0/frame_a"]
+            file.create_dataset("0/frame_a", (100_000, 50_000), "f4", chunks=(1000, 1000))
+        with pytest.raises(Error, match="too large a size"):
+            list(spng.read_frames(path))
+
+    @pytest.mark.parametrize("key", ["shape", "chunk"])
+    def test_zarr(self, tmp_path: Path, key: str) -> None:
+        path = write_raw(tmp_path / "in.zarr", raw_event())
+        metadata = path / "0/frame_a/zarr.json"
+        content = json.loads(metadata.read_text())
+        if key == "shape":
+            content["shape"] = [100_000, 50_000]
+        else:
+            content["chunk_grid"]["configuration"]["chunk_shape"] = [100_000, 50_000]
+        metadata.write_text(json.dumps(content))
+        with pytest.raises(Error, match="too large a size"):
+            list(spng.read_frames(path))
+
+
+def files_of(path: Path) -> list[Path]:
+    return sorted(each for each in path.rglob("*") if each.is_file()) if path.is_dir() else [path]
+
+
+class TestChecksums:
+    """Damage of any part is an error, or it changes nothing."""
+
+    @FORMATS
+    @pytest.mark.parametrize("form", ["dense", "sparse"])
+    def test_flipped_bytes(self, tmp_path: Path, ending: str, form: str) -> None:
+        whole = tmp_path / f"whole{ending}"
+        spng.write_frames(whole, rich_events(), form=form)
+        contents = {each: each.read_bytes() for each in files_of(whole)}
+        chosen, rejected = random.Random(f"{ending} {form}"), 0
+        for _ in range(FLIPS):
+            (file,) = chosen.choices(list(contents), [len(content) for content in contents.values()])
+            damaged = bytearray(contents[file])
+            damaged[chosen.randrange(len(damaged))] ^= chosen.randrange(1, 256)
+            file.write_bytes(damaged)
+            try:
+                for seen, expected in zip(spng.read_frames(whole), rich_events(), strict=True):
+                    require_equal(seen, expected)
+            except Error as error:
+                assert error.kind == "Input"
+                rejected += 1
+            file.write_bytes(contents[file])
+        assert rejected > FLIPS // 5
+
+    @pytest.mark.parametrize(
+        ("before", "after"),
+        [
+            (np.arange(26, dtype="<i4").tobytes(), np.array([4096, *range(1, 26)], "<i4").tobytes()),
+            (np.array([1000.25, 512, 3], "<f8").tobytes(), np.array([1000.25, 512, 4], "<f8").tobytes()),
+            (np.full(26, 2.5).tobytes(), np.array([3.5, *[2.5] * 25]).tobytes()),
+            (b'"my note"', b'"my vote"'),
+            (b"chanmask_bad", b"chanmask_bed"),
+            (b"summary_signal", b"summery_signal"),
+        ],
+        ids=["channels", "tickinfo", "summary", "notes", "name of a mask", "name of a summary"],
+    )
+    def test_hdf5(self, tmp_path: Path, before: bytes, after: bytes) -> None:
+        path = tmp_path / "a.h5"
+        self.write(path)
+        content = path.read_bytes()
+        assert content.count(before) >= 1
+        path.write_bytes(content.replace(before, after))
+        with pytest.raises(Error):
+            list(spng.read_frames(path))
+
+    @pytest.mark.parametrize(
+        ("file", "before", "after"),
+        [
+            ("0", "my note", "my vote"),
+            ("0", '"bad"', '"bed"'),
+            ("0", '"signal"', '"sigmal"'),
+            ("0", "5\n", "6\n"),
+            ("0/frame_signal", "512.0", "513.0"),
+            ("0/frame_signal", '"first_tick": 3', '"first_tick": 4'),
+            ("", "      0\n", "      1\n"),
+        ],
+    )
+    def test_zarr(self, tmp_path: Path, file: str, before: str, after: str) -> None:
+        path = tmp_path / "a.zarr"
+        self.write(path)
+        metadata = path / file / "zarr.json"
+        content = metadata.read_text()
+        assert before in content
+        metadata.write_text(content.replace(before, after, 1))
+        with pytest.raises(Error):
+            list(spng.read_frames(path))
+
+    @staticmethod
+    def write(path: Path) -> None:
+        properties: dict[str, Any] = {"tick_ns": 512.0, "start_ns": 1000.25, "first_tick": 3}
+        properties |= {"masks": {"bad": np.array([[8, 1, 5]])}, "notes": {"key": "my note"}}
+        spng.write_frames(path, frame(signal(), summary=np.full(26, 2.5), **properties))
+
+    def test_an_event_that_vanished(self, tmp_path: Path) -> None:
+        path = tmp_path / "a.h5"
+        spng.write_frames(path, rich_events())
+        with h5py.File(path, "a") as file:
+            del file["4"]
+        with pytest.raises(Error, match="damaged") as caught:
+            list(spng.read_frames(path))
+        assert "no 4" in caught.value.seen
+
+    def test_as_the_page_says(self, tmp_path: Path) -> None:
+        """The recipe of docs/frame-files.md."""
+        from zlib import crc32
+
+        self.write(tmp_path / "a.h5")
+        with h5py.File(tmp_path / "a.h5") as file:
+            listed = json.loads(file["0/checksums_spng"][()])
+            for name, value in listed.items():
+                array = file["0"][name][()]
+                array = np.frombuffer(array, np.uint8) if isinstance(array, bytes) else array
+                shape = "x".join(map(str, array.shape))
+                assert crc32(f"{name} {array.dtype.str} {shape}\n".encode() + array.tobytes()) == value
+            text = f"0 {json.dumps(listed)}"
+            assert json.loads(file["checksums_spng"][()]) == {"0": crc32(text.encode())}
+
+
+class TestOtherThanFiles:
+    """Pipes block, and links lead to files that the owner of the frames could not read."""
+
+    @FORMATS
+    def test_a_pipe(self, tmp_path: Path, ending: str) -> None:
+        os.mkfifo(tmp_path / f"in{ending}")
+        with pytest.raises(Error, match="cannot be read"):
+            list(spng.read_frames(tmp_path / f"in{ending}"))
+
+    @pytest.mark.parametrize("make", [os.mkfifo, lambda name: os.symlink("/etc/hostname", name)])
+    @pytest.mark.parametrize("name", ["0/frame_a/c/0/0", "0/frame_a/zarr.json", "zarr.json"])
+    def test_in_a_folder(self, tmp_path: Path, make: Callable[[Path], None], name: str) -> None:
+        path = write_raw(tmp_path / "in.zarr", raw_event())
+        (path / name).unlink()
+        make(path / name)
+        with pytest.raises(Error, match="is a link, a pipe or a device"):
+            list(spng.read_frames(path))
+
+
+FULL_DISK = """
+import resource, sys
+import spng
+from pathlib import Path
+from tests.python.frame_examples import frame, rich_events, signal
+
+events = [frame(signal(seed), 20 + seed) for seed in range(6)] + rich_events()
+folder = Path(sys.argv[1])
+for ending in (".h5", ".zarr"):
+    for size in (0, 100, 2000, 5000, 30_000, 60_000) if ending == ".h5" else (0, 100, 900):
+        resource.setrlimit(resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
+        try:
+            spng.write_frames(folder / f"out{ending}", events)
+        except spng.Error as error:
+            assert (error.kind, error.seen) == ("Output", "File too large"), error
+            assert not list(folder.iterdir())
+        else:
+            raise SystemExit(f"{ending}: no failure at {size} bytes")
+"""
+
+
+def test_a_full_disk(tmp_path: Path) -> None:
+    """HDF5 crashes at the end of a process in which a write failed."""
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run(
+        [sys.executable, "-c", FULL_DISK, tmp_path],
+        cwd=ROOT,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_names_of_dimensions(tmp_path: Path) -> None:
+    """xarray.open_zarr needs them, and gives one size to each name."""
+    path = tmp_path / "a.zarr"
+    for form, kind, names in (
+        ("dense", "frame", ("channel_signal", "tick_signal")),
+        ("sparse", "runs", ("run_signal", "row_begin_end_signal")),
+    ):
+        spng.write_frames(path, rich_events(), form=form)
+        group = zarr.open_group(path, mode="r")["9"]
+        assert group[f"{kind}_signal"].metadata.dimension_names == names
+        sizes: dict[str, int] = {}
+        for _, array in group.arrays():
+            for name, size in zip(array.metadata.dimension_names, array.shape, strict=True):
+                assert sizes.setdefault(name, size) == size
+        shutil.rmtree(path)
