@@ -25,6 +25,7 @@ REPORT = re.compile(
 MAGICS = {
     b"SQLite format 3": "an SQLite database",
     b"\x89HDF": "an HDF5 file",
+    b"\x89PNG": "a PNG picture",
     b"PAR1": "a Parquet file",
     b"ARROW1": "an Arrow file",
     b"PK": "a zip archive",
@@ -42,6 +43,10 @@ class Kind:
     name: str
     test: Callable[[bytes], object]
 
+    def holds(self, path: Path) -> bool:
+        """Tell whether a file is of the kind."""
+        return bool(self.test(_beginning_of(path)))
+
 
 def _starts(*words: bytes) -> Callable[[bytes], bool]:
     return lambda beginning: beginning.lstrip().lower().startswith(words)
@@ -55,7 +60,9 @@ def _is_gzipped_json(beginning: bytes) -> bool:
 
 
 HTML = Kind("an HTML page", _starts(b"<!doctype html", b"<html"))
-SVG = Kind("an SVG picture", _starts(b"<svg"))
+SVG = Kind("an SVG picture", re.compile(rb"\s*(<\?xml[^>]*>\s*)?(<!DOCTYPE svg[^>]*>\s*)?<svg").match)
+PNG = Kind("a PNG picture", _starts(b"\x89png"))
+PDF = Kind("a PDF document", _starts(b"%pdf"))
 JUNIT = Kind("JUnit's XML", re.compile(rb"\s*(<\?xml[^>]*>)?\s*<testsuite").match)
 JSON = Kind("a JSON file", _starts(b"{", b"["))
 JSON_GZ = Kind("a compressed JSON file", _is_gzipped_json)
@@ -117,19 +124,32 @@ def check_outputs(
             _require_own_kind(option, target, kind)
 
 
-def _require_own_kind(option: str, target: Path, kind: Kind | None) -> None:
+def foreign_kind(target: Path, is_own: Callable[[Path], object]) -> str:
+    """Return the kind of a file that an output must not replace unless confirmed; "" if it may.
+
+    is_own: tells whether a file is of the output's kind. An empty file may be replaced. So may one that cannot be read: the
+    permissions of its folder decide.
+    """
     try:
-        with target.open("rb") as file:
-            beginning = file.read(LOOKED_AT)
-    except OSError:  # for the permissions of its folder
-        return
+        beginning = _beginning_of(target)
+    except OSError:
+        return ""
+    return kind_seen(beginning) if beginning and not is_own(target) else ""
+
+
+def _beginning_of(path: Path) -> bytes:
+    with path.open("rb") as file:
+        return file.read(LOOKED_AT)
+
+
+def _require_own_kind(option: str, target: Path, kind: Kind | None) -> None:
     if kind is None:
         raise UsageError("the output exists", option, str(target), hint=HINT)
-    if beginning and not kind.test(beginning):
+    if seen := foreign_kind(target, kind.holds):
         raise UsageError(
             "an output would replace a file of another kind",
             option,
-            f"{target}: {kind_seen(beginning)}",
+            f"{target}: {seen}",
             f"no file, or {kind.name}",
             HINT,
         )

@@ -8,15 +8,11 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from wirecell_profile.commands._options import add_overwrite as add_option
-from wirecell_profile.output_kind import SVG, Kind, check_outputs
+from wirecell_profile.output_kind import PDF, PNG, SVG, Kind, check_outputs
 
 from spng import Error
 
-PICTURES = {
-    ".png": Kind("a PNG picture", lambda beginning: beginning.startswith(b"\x89PNG")),
-    ".pdf": Kind("a PDF document", lambda beginning: beginning.startswith(b"%PDF")),
-    ".svg": Kind(SVG.name, lambda beginning: b"<svg" in beginning),
-}
+PICTURES = {".png": PNG, ".pdf": PDF, ".svg": SVG}
 
 
 def add_overwrite(parser: argparse.ArgumentParser) -> None:
@@ -27,8 +23,12 @@ def add_overwrite(parser: argparse.ArgumentParser) -> None:
 def check(
     arguments: argparse.Namespace, inputs: Iterable[str | Path], *outputs: tuple[str, Path | None, Kind]
 ) -> None:
-    """Check outputs (option, file, kind) before anything is written. None and "-": standard output."""
-    given = [(option, path, kind) for option, path, kind in outputs if path is not None and str(path) != "-"]
+    """Check outputs (option, file, kind) before anything is written. None, and "-" of --json: standard output."""
+    given = [
+        (option, path, kind)
+        for option, path, kind in outputs
+        if path is not None and (option, str(path)) != ("--json", "-")
+    ]
     paths = [Path(path) for path in inputs]
     for option, path, _ in given:
         require_outside(option, path, paths)

@@ -7,6 +7,7 @@ somebody's work. The commands of wirecell-frame check all their outputs and inpu
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import secrets
@@ -16,14 +17,15 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from wirecell_profile.output_file import output_file, target_of
-from wirecell_profile.output_kind import LOOKED_AT, kind_seen
+from wirecell_profile.output_kind import foreign_kind
 from wirecell_profile.path_names import readable
 
 from ..errors import Error
 
 HINT = "choose another name, or give overwrite (wirecell-frame: --overwrite)"
 MARK = "zarr.json"  # metadata of a group or an array of format 3
-OWN_NAMES = re.compile(rf"(-?\d+/([a-z]+_[^/]*/)?)?{re.escape(MARK)}|-?\d+/[a-z]+_[^/]*/c(/\d+)*")
+ARRAY = "(frame|runs|values|shape|channels|summary)_[^/]*"  # as zarr.py writes them
+OWN_NAMES = re.compile(rf"(-?\d+/({ARRAY}/)?)?{re.escape(MARK)}|-?\d+/{ARRAY}/c(/\d+)*")
 
 
 def require_own_kind(path: Path, is_own: Callable[[Path], object], kind: str) -> None:
@@ -35,16 +37,8 @@ def require_own_kind(path: Path, is_own: Callable[[Path], object], kind: str) ->
         target = target_of(path)
     except OSError:  # writing reports it
         return
-    if target is None or not target.is_file() or target.stat().st_size == 0 or is_own(target):
-        return
-    seen = kind_seen(beginning_of(target))
-    raise _foreign(path, f"{readable(target)}: {seen}", f"no file, or {kind}")
-
-
-def beginning_of(path: Path) -> bytes:
-    """Return the first bytes of a file, which tell its kind."""
-    with path.open("rb") as file:
-        return file.read(LOOKED_AT)
+    if target is not None and target.is_file() and (seen := foreign_kind(target, is_own)):
+        raise _foreign(path, f"{readable(target)}: {seen}", f"no file, or {kind}")
 
 
 @contextmanager
@@ -101,6 +95,12 @@ def _require_own_folder(target: Path, path: Path, overwrite: bool) -> None:
 
 def _foreign_name(folder: Path) -> str:
     """Return a file of a folder that is none of a frame in Zarr; "" if there is none."""
+    try:
+        attributes = json.loads((folder / MARK).read_bytes())["attributes"]
+    except (OSError, ValueError, LookupError, TypeError):
+        attributes = {}
+    if "events" not in attributes:
+        return readable(folder / MARK)
     for parent, folders, files in os.walk(folder):
         links = [name for name in folders if os.path.islink(os.path.join(parent, name))]
         for name in (*links, *files):

@@ -16,7 +16,7 @@ from wirecell_profile.output_kind import HTML
 from ..arguments import checked
 from ..channel_planes import Planes, planes_of
 from ..errors import Error, pip_install
-from ..formats.output import beginning_of, replaced_file, require_own_kind
+from ..formats.output import replaced_file, require_own_kind
 from .layers import ADC, CHARGE, TRUTH, Event, Input, events_of, sources_of
 from .payload import make_payload
 from .planes import choose
@@ -46,7 +46,7 @@ class Page:
         """
         path = Path(path)
         if not overwrite:
-            require_own_kind(path, lambda file: HTML.test(beginning_of(file)), HTML.name)
+            require_own_kind(path, HTML.holds, HTML.name)
         with replaced_file(path) as partial:
             partial.write_text(self.text, encoding="utf-8", errors="backslashreplace")
         return path
