@@ -3,7 +3,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
+import pytest
 
 from spng import Frame, Traces
 
@@ -66,3 +69,23 @@ def require_equal(seen: Frame, expected: Frame) -> None:
     }
     assert list(seen.masks) == list(expected.masks)
     assert seen.notes == expected.notes
+
+
+@pytest.fixture(name="path", params=(".h5", ".zarr"))
+def fixture_path(tmp_path: Path, request: pytest.FixtureRequest) -> Path:
+    return tmp_path / f"frames{request.param}"
+
+
+def without_checksums(path: Path) -> Path:
+    """Make a file one of earlier versions and of other programs, which write no checksums."""
+    import h5py
+    import zarr
+
+    if path.suffix == ".zarr":
+        for group in (root := zarr.open_group(path), *(root[name] for name in root)):
+            del group.attrs["checksums"]
+        return path
+    with h5py.File(path, "a") as file:
+        for group in [file, *(group for group in file.values() if isinstance(group, h5py.Group))]:
+            del group["checksums_spng"]
+    return path
