@@ -4,6 +4,7 @@
 #include "spng/core/error.h"
 #include "spng/core/printable.h"
 #include "spng/io/archive/archive_writer.h"
+#include "spng/io/json_file.h"
 
 #include <nlohmann/json.hpp>
 
@@ -127,9 +128,9 @@ PlaceholderValues FileList::values_of(const std::string& line) const {
     if (line.front() != '{') {
         values["input"] = line.front() == '/' ? line : m_folder + line;
     } else {
-        const auto object = nlohmann::json::parse(line, nullptr, /*allow_exceptions=*/false);
+        const auto object = parsed_json(line);
         const bool is_right =
-            object.is_object() && object.contains("input") &&
+            object.is_object() && object.contains("input") && object["input"] != "" &&
             std::all_of(object.begin(), object.end(), [](const auto& value) { return value.is_string(); });
         if (!is_right) {
             throw Error(ErrorKind::Input,

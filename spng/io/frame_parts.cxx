@@ -3,6 +3,7 @@
 
 #include "spng/core/error.h"
 #include "spng/io/archive/npy_header.h"
+#include "spng/io/json_file.h"
 
 #include <ATen/Functions.h>
 #include <nlohmann/json.hpp>
@@ -137,7 +138,7 @@ Notes notes_of(const at::Tensor& array, const std::string& where) {
     require_rank(array, 1, "(byte)", where);
     const at::Tensor bytes = array.to(at::kByte);
     const auto* text = bytes.const_data_ptr<std::uint8_t>();
-    const auto json = nlohmann::json::parse(text, text + bytes.numel(), nullptr, /*allow_exceptions=*/false);
+    const auto json = parsed_json(std::string(text, text + bytes.numel()));
     if (!json.is_object() ||
         !std::all_of(json.begin(), json.end(), [](const auto& note) { return note.is_string(); })) {
         reject(where, "the notes cannot be read", std::to_string(bytes.numel()) + " bytes",

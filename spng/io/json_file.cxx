@@ -140,6 +140,13 @@ std::size_t find_deep_nesting(const std::string& text) {
     return std::string::npos;
 }
 
+nlohmann::json parsed_json(const std::string& text) {
+    const bool is_readable =
+        text.find('\0') == std::string::npos && find_deep_nesting(text) == std::string::npos;
+    return is_readable ? nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false)
+                       : nlohmann::json(nlohmann::json::value_t::discarded);
+}
+
 nlohmann::json load_json_file(const std::string& path) {
     const std::string text = read_compressed_file(path);
     if (const auto offset = find_deep_nesting(text); offset != std::string::npos) {
@@ -147,6 +154,10 @@ nlohmann::json load_json_file(const std::string& path) {
              "more than " + std::to_string(max_nesting) + " levels of brackets",
              "at most " + std::to_string(max_nesting),
              "fetch the file again, or correct it at this position");
+    }
+    if (const auto offset = text.find('\0'); offset != std::string::npos) { // the parser takes it for the end
+        fail(path + ", " + position_text(text, offset), "a data file is not JSON", "a byte 0", "text",
+             "fetch the file again");
     }
     try {
         return nlohmann::json::parse(text);

@@ -24,6 +24,10 @@ inline constexpr int max_nesting = 500;
 /// inside strings do not count.
 std::size_t find_deep_nesting(const std::string& text);
 
+/// Return the value of a JSON text; a discarded one for any other text, for one that nests too deeply, and for one with a NUL,
+/// which the parser takes for the end.
+nlohmann::json parsed_json(const std::string& text);
+
 /// Return "line 3, column 7", both counted from 1, of a byte offset.
 std::string position_text(const std::string& text, std::size_t offset);
 

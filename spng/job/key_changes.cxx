@@ -18,10 +18,7 @@ namespace {
 }
 
 nlohmann::json value_of(const std::string& text) {
-    // A document that nests too deeply overflows the stack where it is copied.
-    nlohmann::json value = find_deep_nesting(text) == std::string::npos
-                               ? nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false)
-                               : nlohmann::json(nlohmann::json::value_t::discarded);
+    nlohmann::json value = parsed_json(text);
     return value.is_discarded() ? nlohmann::json(text) : value;
 }
 

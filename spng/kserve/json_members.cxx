@@ -20,9 +20,9 @@ json parse_object(std::string_view text, const std::string& where, NotFinite not
                        "at most " + std::to_string(max_json_bytes) + " bytes; larger tensors in binary form");
     }
     const std::string owned(text);
-    json value = find_deep_nesting(owned) == std::string::npos ? json::parse(owned, nullptr, false) : json();
+    json value = parsed_json(owned);
     if (value.is_discarded() && not_finite == NotFinite::accepted) {
-        value = json::parse(with_quoted_values(owned), nullptr, false);
+        value = parsed_json(with_quoted_values(owned));
     }
     if (!value.is_object()) {
         reject_message(where, owned.empty() ? "an empty body" : shortened(owned, max_shown),

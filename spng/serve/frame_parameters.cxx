@@ -3,6 +3,7 @@
 
 #include "spng/core/error.h"
 #include "spng/core/printable.h"
+#include "spng/io/json_file.h"
 #include "spng/kserve/json_data.h"
 #include "spng/kserve/known_parameters.h"
 
@@ -48,7 +49,7 @@ std::optional<double> number(const Parameters& parameters, const char* name, con
         return *real;
     }
     if (const auto* text = std::get_if<std::string>(&found->second)) { // KServe's gRPC has no fractions
-        const json value = json::parse(*text, nullptr, false);
+        const json value = parsed_json(*text);
         if (value.is_number()) {
             return value.get<double>();
         }
@@ -89,7 +90,7 @@ std::optional<ChannelRange> range_of(const json& numbers) {
 
 /// Return the masks of a JSON text; nothing for any other text.
 std::optional<ChannelMasks> masks_of(const std::string& text) {
-    const json names = json::parse(text, nullptr, false);
+    const json names = parsed_json(text);
     if (!names.is_object()) {
         return std::nullopt;
     }

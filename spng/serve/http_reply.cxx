@@ -3,6 +3,7 @@
 
 #include "spng/core/error.h"
 #include "spng/core/printable.h"
+#include "spng/io/json_file.h"
 
 #include <algorithm>
 #include <map>
@@ -46,7 +47,7 @@ HttpReply health(const char* name, bool is_good) {
 
 /// Whether a request for the index is {"ready": true}.
 bool wants_ready_models(std::string_view body) {
-    const auto request = nlohmann::json::parse(body, nullptr, false);
+    const auto request = parsed_json(std::string(body));
     return request.is_object() && request.contains("ready") && request["ready"] == true;
 }
 

@@ -127,6 +127,16 @@ TEST(JsonFile, ErrorsNameTheReason) {
     EXPECT_NE(error.text().where.find("line 2, column 7"), std::string::npos) << error.what();
 }
 
+TEST(JsonFile, TextBehindAZeroByteIsNoJson) {
+    for (const std::string& text :
+         {std::string("{}\0", 3), std::string("{}\0]", 4), std::string("\0{}", 3)}) {
+        EXPECT_TRUE(parsed_json(text).is_discarded());
+        EXPECT_EQ(error_of(written("zero.json", text)).text().seen, "a byte 0");
+    }
+    EXPECT_EQ(parsed_json(R"({"a":"\u0000"})")["a"], std::string(1, '\0'));
+    EXPECT_TRUE(parsed_json(std::string(501, '[') + std::string(501, ']')).is_discarded());
+}
+
 TEST(JsonFile, MembersAreChecked) {
     const auto object = nlohmann::json::parse(R"({"n": 2.5, "i": 3, "l": [1, 4], "big": 5000000000})");
     const JsonLocation location{.file = "f.json"};

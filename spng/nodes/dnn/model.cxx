@@ -120,8 +120,7 @@ ModelMetadata parse_model_metadata(const std::string& text, const std::string& f
         return {};
     }
     using json = nlohmann::json;
-    const json metadata =
-        find_deep_nesting(text) == std::string::npos ? json::parse(text, nullptr, false) : json();
+    const json metadata = parsed_json(text);
     if (!metadata.is_object()) {
         bad_metadata(file, text.substr(0, 80), "a JSON object");
     }
