@@ -288,6 +288,13 @@ LIMITS = {
     "other.txt": b"bytes\t1.5 MiB \r\nslots 0\nunknown 1\nbytes -1\nslots 3000000000",
 }
 
+LISTS = {
+    "paths.txt": b"# of today\na.npz\n/data/b.tar.bz2\n\n  ../c d.npz \r\nout/e.npz",
+    "objects.txt": b'{"input":"a.npz","name":"b/c"}\n{"input":"{name}.npz","name":"{input}","detector":"sbnd"}\n',
+    "wrong.txt": b'{"input":1}\n{"name":"a"}\n[1]\n{\nbeyond.npz\n',
+    "two-of-a-name.txt": b"a/x.npz\nb/x.npz\nout/x.npz\n",
+}
+
 COMMAND_LINES = {
     "run.txt": "-c\njob.jsonnet\n-A\ninput=a.npz\n--tla-code\nn=1\n-V\nx=1\n-C\ny=[1]\n-P\ncfg\n-L\nwarn\n-l\nstderr\n-t\n2",
     "record.txt": "job.json\n--record=a.sqlite\n--profile-events=2-3\n--profile-control=unix:/tmp/x\n--timing=t.json",
@@ -311,6 +318,7 @@ def corpus() -> dict[str, dict[str, bytes]]:
         "control": CONTROL,
         "inference": INFERENCE,
         "limits": LIMITS,
+        "lists": LISTS,
         "masks": MASKS,
         "command_line": {name: text.encode() for name, text in COMMAND_LINES.items()},
     }

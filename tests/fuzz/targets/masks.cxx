@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Masks of a request to a server: the text of the parameter. Accepted masks have the integers of the text.
+// Masks of a request to a server: the parameter as text, as gRPC has it, and as JSON in a body of HTTP. Accepted masks have
+// the integers of the text, and both doors accept the same ones.
 
 #include "WireCellSpng/Pipeline.h"
+#include "spng/kserve/json_codec.h"
 #include "spng/pipeline/input_event.h"
 #include "spng/serve/frame_parameters.h"
+#include "spng/serve/frame_tensors.h"
 #include "tests/fuzz/mutate/bytes.h"
 #include "tests/fuzz/targets/targets.h"
 
@@ -54,16 +57,43 @@ void require_same(const ChannelMasks& masks, const std::string& text) {
     }
 }
 
-void run(const Input& input, Results& results) {
-    const std::array<std::int16_t, 4> samples{1, 2, 3, 4};
-    InputFrame frame{.samples = samples.data(), .channels = 2, .ticks = 2};
+/// Return whether a frame has the masks of a request.
+/// @param read  the request
+/// @throws Defect if they are not those of the text
+template <class Read>
+bool accepts(const Read& read, const std::string& masks, Results& results) {
     try {
-        set_parameters(frame, {{"masks", input.bytes}}, "request");
-        require_same(frame.masks, input.bytes);
+        InputFrame frame = read();
+        require_same(frame.masks, masks);
         event_of(std::move(frame), {"*", {0, 1}, 500});
         results.add("masks");
+        return true;
     } catch (const Error& error) {
         results.add(error);
+        return false;
+    }
+}
+
+void run(const Input& input, Results& results) {
+    const std::string& masks = input.bytes;
+    const std::array<std::int16_t, 4> samples{1, 2, 3, 4};
+    const auto over_grpc = [&] {
+        InputFrame frame;
+        frame.samples = samples.data();
+        frame.channels = frame.ticks = 2;
+        set_parameters(frame, {{"masks", masks}}, "request");
+        return frame;
+    };
+    const bool is_accepted = accepts(over_grpc, masks, results);
+    if (!json::parse(masks, nullptr, false).is_object()) {
+        return;
+    }
+    const std::string body =
+        R"({"parameters":{"masks":)" + masks +
+        R"(},"inputs":[{"name":"adc","datatype":"INT16","shape":[2,2],"data":[1,2,3,4]}]})";
+    const auto over_http = [&] { return input_frame(kserve::parse_infer_request({body, {}}, "chain")); };
+    if (accepts(over_http, masks, results) != is_accepted) {
+        throw Defect("masks that only one of gRPC and HTTP accepts");
     }
 }
 

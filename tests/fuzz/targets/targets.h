@@ -16,6 +16,7 @@ Target frames_target();
 Target inference_target();
 Target jsonnet_target();
 Target limits_target();
+Target lists_target();
 Target masks_target();
 Target noise_target();
 Target npy_target();
