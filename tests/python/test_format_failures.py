@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Damaged HDF5 and Zarr files, and failures and signals while they are written."""
+"""Damaged HDF5 and Zarr files, files that are none, and failures, full disks and signals while they are written."""
 
 from __future__ import annotations
 
+import os
 import signal as signals
+import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -14,6 +16,7 @@ import pytest
 from spng.formats.delayed_signals import delayed_signals
 from wirecell_profile.stop_signals import stop_signals_raise
 
+import spng
 from spng import Error, Frame, formats
 from tests.python.frame_examples import (
     fixture_path,  # noqa: F401
@@ -23,6 +26,8 @@ from tests.python.frame_examples import (
     signal,
     without_checksums,
 )
+from tests.python.test_format_checks import FORMATS, raw_event, write_raw
+from tests.support.wire_cell import ROOT
 
 h5py = pytest.importorskip("h5py")
 pytest.importorskip("zarr")
@@ -216,3 +221,57 @@ class TestFailures:
             formats.write(path, [frame(signal())])
         with pytest.raises(Error, match=f"pip install {package}"):
             list(formats.read(path))
+
+
+class TestOtherThanFiles:
+    """Pipes block, and links lead to files that the owner of the frames could not read."""
+
+    @FORMATS
+    def test_a_pipe(self, tmp_path: Path, ending: str) -> None:
+        os.mkfifo(tmp_path / f"in{ending}")
+        with pytest.raises(Error, match="cannot be read"):
+            list(spng.read_frames(tmp_path / f"in{ending}"))
+
+    @pytest.mark.parametrize("make", [os.mkfifo, lambda name: os.symlink("/etc/hostname", name)])
+    @pytest.mark.parametrize("name", ["0/frame_a/c/0/0", "0/frame_a/zarr.json", "zarr.json"])
+    def test_in_a_folder(self, tmp_path: Path, make: Callable[[Path], None], name: str) -> None:
+        path = write_raw(tmp_path / "in.zarr", raw_event())
+        (path / name).unlink()
+        make(path / name)
+        with pytest.raises(Error, match="is a link, a pipe or a device"):
+            list(spng.read_frames(path))
+
+
+FULL_DISK = """
+import resource, sys
+import spng
+from pathlib import Path
+from tests.python.frame_examples import frame, rich_events, signal
+
+events = [frame(signal(seed), 20 + seed) for seed in range(6)] + rich_events()
+folder = Path(sys.argv[1])
+for ending in (".h5", ".zarr"):
+    for size in (0, 100, 2000, 5000, 30_000, 60_000) if ending == ".h5" else (0, 100, 900):
+        resource.setrlimit(resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
+        try:
+            spng.write_frames(folder / f"out{ending}", events)
+        except spng.Error as error:
+            assert (error.kind, error.seen) == ("Output", "File too large"), error
+            assert not list(folder.iterdir())
+        else:
+            raise SystemExit(f"{ending}: no failure at {size} bytes")
+"""
+
+
+def test_a_full_disk(tmp_path: Path) -> None:
+    """HDF5 crashes at the end of a process in which a write failed."""
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run(
+        [sys.executable, "-c", FULL_DISK, tmp_path],
+        cwd=ROOT,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")

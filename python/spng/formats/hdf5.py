@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -38,7 +39,9 @@ SAMPLES = ("frame_", "runs_")
 def read(path: Path, tags: tuple[str, ...]) -> Iterator[Frame]:
     """Yield the events of a file: in the order of writing, or by ident if the file does not keep that order."""
     with _readable(path) as file:
-        listed = require_list(readable(path), _json_of(file, CHECKSUMS) or {})
+        listed = require_list(
+            readable(path), _json_of(file, CHECKSUMS, readable(path)) if CHECKSUMS in file else {}
+        )
         for name in _events(file, listed, path):
             with delayed_signals():
                 frame = _frame_from(_own(file, name), int(name), tags, path, listed.get(name))
@@ -66,18 +69,24 @@ def write(path: Path, frames: Iterable[Frame], form: str, overwrite: bool) -> No
 
 def _events(file: Any, listed: dict[str, int], path: Path) -> list[str]:
     """Return the names of the events, the listed ones first. Raise Error if there is none, or if a listed one is absent."""
-    groups = [name for name in file if IDENT.fullmatch(name) and hasattr(_own(file, name), "items")]
+    groups = [name for name in _names(file) if IDENT.fullmatch(name) and hasattr(_own(file, name), "items")]
     if not groups and not listed:
         raise Error(
             "Input",
             "the file has no event",
             readable(path),
-            ", ".join(file) or "nothing",
+            ", ".join(_names(file)) or "nothing",
             "groups such as /0",
         )
     for name in groups:
-        if not -(2**31) <= int(name) < 2**31:
-            raise Error("Input", "an ident is too large", readable(path), f"/{name}", "an integer of 32 bits")
+        if not -(2**31) <= int(name) < 2**31 or name != str(int(name)):
+            raise Error(
+                "Input",
+                "the ident of an event is wrong",
+                readable(path),
+                f"/{name}",
+                "an integer of 32 bits, such as /7",
+            )
     if not file["/"].id.get_create_plist().get_link_creation_order():
         groups.sort(key=int)
     require_members(readable(path), [name for name in groups if name in listed], list(listed))
@@ -88,8 +97,10 @@ def _holds_frames(path: Path) -> bool:
     """Tell whether a file is one of frames, of this or another program."""
     try:
         with _readable(path) as file:
-            events = [_own(file, name) for name in file if IDENT.fullmatch(name)]
-            return CHECKSUMS in file or any(name.startswith(SAMPLES) for event in events for name in event)
+            events = [_own(file, name) for name in _names(file) if IDENT.fullmatch(name)]
+            return CHECKSUMS in file or any(
+                name.startswith(SAMPLES) for event in events for name in _names(event)
+            )
     except Error:
         return False
 
@@ -102,6 +113,11 @@ def _readable(path: Path) -> Iterator[Any]:
         require_regular_file(path)
         with h5py.File(path, "r") as file:
             yield file
+
+
+def _names(group: Any) -> Iterator[str]:
+    """Return the names of members; h5py gives bytes for those that are not UTF-8."""
+    return map(os.fsdecode, group)
 
 
 def _own(group: Any, name: str) -> Any:
@@ -119,26 +135,26 @@ def _own(group: Any, name: str) -> Any:
 
 def _frame_from(group: Any, ident: int, tags: tuple[str, ...], path: Path, expected: int | None) -> Frame:
     where = f"{readable(path)}, event {ident}"
-    checksums = checked_list(where, ident, _json_of(group, CHECKSUMS), expected)
+    checksums = checked_list(where, ident, _json_of(group, CHECKSUMS, where), expected)
 
     def read_member(name: str) -> np.ndarray:
-        array = _array_of(_own(group, name), f"{where}, {name}")
+        array = _read(group, name, where)
         is_text = name == members.NOTES and isinstance(array, bytes)
         return np.frombuffer(array, np.uint8) if is_text else np.asarray(array)
 
-    return members.frame_of(path, ident, tags, list(group), read_member, checksums)
+    return members.frame_of(path, ident, tags, list(_names(group)), read_member, checksums)
 
 
-def _array_of(dataset: Any, where: str) -> Any:
+def _read(group: Any, name: str, where: str) -> Any:
     """Return an array as it is in the file, or the bytes of a text."""
-    for shape in (dataset.shape, dataset.chunks or ()):
-        members.require_size(where, shape, dataset.dtype.itemsize)
-    return dataset[()]
+    array = _own(group, name)
+    members.require_array(f"{where}, {name}", array)
+    return array[()]
 
 
-def _json_of(group: Any, name: str) -> Any:
+def _json_of(group: Any, name: str, where: str) -> Any:
     """Return a text in JSON; None if there is none."""
-    return json.loads(_own(group, name)[()]) if name in group else None
+    return json.loads(_read(group, name, where)) if name in group else None
 
 
 def _write_frame(file: Any, frame: Frame, form: str, path: str) -> int:

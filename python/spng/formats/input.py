@@ -23,6 +23,7 @@ def readable_input(path: Path, what: str) -> Iterator[None]:
         raise
     except Exception as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        reason = f"no {reason}" if isinstance(error, KeyError) else reason
         raise Error("Input", what, readable(path), reason or type(error).__name__) from None
 
 

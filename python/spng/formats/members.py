@@ -12,10 +12,12 @@ import json
 import math
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from wirecell_profile.path_names import readable
 
+from ..arguments import is_text
 from ..errors import Error
 from ..frame import Frame, SparseSamples, runs_of
 from .checksums import require_checksum, require_members
@@ -85,6 +87,11 @@ def frame_of(
     from ..native import core
 
     event = core.FrameAssembly(path, ident, list(tags))
+    for name in names:
+        if not is_text(name):
+            raise Error(
+                "Input", "a name cannot be read", f"{readable(path)}, event {ident}", repr(name), "UTF-8"
+            )
     members = [name for name in names if event.is_member(name)]
     if checksums is not None:
         require_members(f"{readable(path)}, event {ident}", members, list(checksums))
@@ -98,18 +105,23 @@ def frame_of(
     return event.frame()
 
 
-def require_size(where: str, shape: tuple[int, ...], itemsize: int) -> None:
-    """Raise Error for an array, or a chunk of one, that is larger than any in a .npz may be: before it is allocated."""
+def require_array(where: str, node: Any) -> None:
+    """Raise Error for what is no array, and for one, or a chunk of one, that is larger than any in a .npz may be: before it is
+    allocated.
+    """
     from ..native import core
 
-    if (size := math.prod(shape) * itemsize) > core.LARGEST_ARRAY_BYTES:
-        raise Error(
-            "Input",
-            "an array of the file claims too large a size",
-            where,
-            f"shape {shape}: {size} bytes",
-            f"at most {core.LARGEST_ARRAY_BYTES} bytes",
-        )
+    if getattr(node, "shape", None) is None:  # a group, a type, or a data set without a space
+        raise Error("Input", "this is no array", where, repr(node), "an array")
+    for shape in (node.shape, node.chunks or ()):
+        if (size := math.prod(shape) * node.dtype.itemsize) > core.LARGEST_ARRAY_BYTES:
+            raise Error(
+                "Input",
+                "an array of the file claims too large a size",
+                where,
+                f"shape {shape}: {size} bytes",
+                f"at most {core.LARGEST_ARRAY_BYTES} bytes",
+            )
 
 
 def notes_of(frame: Frame) -> dict[str, str]:

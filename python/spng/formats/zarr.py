@@ -10,18 +10,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from wirecell_profile.path_names import readable
 
+from ..arguments import fits, seen
 from ..errors import Error
 from ..frame import Frame
 from ..packages import required
 from . import members
-from .checksums import checked_list, checksum, list_checksum, require_list
+from .checksums import checked_list, checksum, list_checksum, require_list, require_members
 from .delayed_signals import delayed_signals
 from .input import readable_input, require_regular_tree
 from .output import replaced_folder
@@ -49,7 +50,10 @@ def read(path: Path, tags: tuple[str, ...]) -> Iterator[Frame]:
         require_regular_tree(path)
         root = zarr.open_group(path, mode="r")
         listed = require_list(readable(path), root.attrs.get(CHECKSUMS, {}))
-        for ident in _events(root, path):
+        idents = _events(root, path)
+        if listed:
+            require_members(readable(path), list(map(str, idents)), list(listed))
+        for ident in idents:
             with delayed_signals():
                 frame = _frame_from(root[str(ident)], ident, tags, path, listed.get(str(ident)))
             yield frame
@@ -72,29 +76,58 @@ def write(path: Path, frames: Iterable[Frame], form: str, overwrite: bool) -> No
             root.attrs.update({"events": [int(ident) for ident in listed], CHECKSUMS: listed})
 
 
+def _list_of(kind: type, node: Any, name: str, where: str) -> list[Any]:
+    """Return an attribute. Raise Error if it is no list of different members of the type, at least one."""
+    value = node.attrs.get(name)
+    is_list = isinstance(value, list) and value and all(type(each) is kind for each in value)
+    if not is_list or len(set(value)) < len(value):
+        raise _unreadable(name, where, value, f"a list of different values of type {kind.__name__}")
+    return value
+
+
+def _object(node: Any, name: str, where: str) -> dict[str, Any]:
+    """Return an attribute, empty if it is absent. Raise Error if it is no object."""
+    value = node.attrs.get(name, {})
+    if not isinstance(value, dict):
+        raise _unreadable(name, where, value, "an object")
+    return value
+
+
+def _unreadable(name: str, where: str, value: Any, expected: str) -> Error:
+    return Error("Input", f"the attribute '{name}' cannot be read", where, seen(value), expected)
+
+
 def _events(root: Any, path: Path) -> list[int]:
     """Return the idents. Raise Error if they are none."""
-    idents = root.attrs["events"]
-    if not isinstance(idents, list) or not all(
-        type(each) is int and -(2**31) <= each < 2**31 for each in idents
-    ):
-        raise Error(
-            "Input",
-            "the attribute 'events' cannot be read",
-            readable(path),
-            str(idents),
-            "a list of integers of 32 bits",
-        )
+    idents = _list_of(int, root, "events", readable(path))
+    if not fits(idents, Sequence[int]):
+        raise _unreadable("events", readable(path), idents, "integers of 32 bits")
     return idents
+
+
+def _numbers(value: Any, where: str) -> np.ndarray:
+    """Return numbers of an attribute. Raise Error for others: also for true, which is 1 for NumPy."""
+    rows = value if isinstance(value, list) else [value]
+    try:
+        array = np.array(value)
+        has_truth = any(
+            isinstance(each, bool) for row in rows for each in (row if isinstance(row, list) else [row])
+        )
+    except ValueError:  # lists of different lengths
+        array, has_truth = np.array(None), False
+    if has_truth or array.dtype.kind not in "iuf":
+        raise Error("Input", "an attribute holds no numbers", where, seen(value), "numbers of 64 bits")
+    return array
 
 
 def _frame_from(group: Any, ident: int, tags: tuple[str, ...], path: Path, expected: int | None) -> Frame:
     where = f"{readable(path)}, event {ident}"
     checksums = checked_list(where, ident, group.attrs.get(CHECKSUMS), expected)
     present = set(group.array_keys())
-    masks, notes = (dict(group.attrs.get(name, {})) for name in ("masks", "notes"))
+    masks, notes = (_object(group, name, where) for name in ("masks", "notes"))
     first = {
-        tag: f"runs_{tag}" if f"runs_{tag}" in present else f"frame_{tag}" for tag in group.attrs["tags"]
+        tag: f"runs_{tag}" if f"runs_{tag}" in present else f"frame_{tag}"
+        for tag in _list_of(str, group, "tags", where)
     }
     names = []
     for tag, name in first.items():
@@ -106,21 +139,16 @@ def _frame_from(group: Any, ident: int, tags: tuple[str, ...], path: Path, expec
         kind, _, label = name.partition("_")
         if kind == "tickinfo":
             attributes = group[first[label]].attrs
-            return np.array([attributes[each] for each in TIMES])
+            return _numbers([attributes.get(each) for each in TIMES], f"{where}, {name}")
         if kind == "chanmask":
-            return np.array(masks[label] or np.zeros((0, 3), np.int64))
-        return (
-            members.bytes_of(notes) if name == members.NOTES else _array_of(group[name], f"{where}, {name}")
-        )
+            rows = masks[label]
+            return np.zeros((0, 3), np.int64) if rows == [] else _numbers(rows, f"{where}, {name}")
+        if name == members.NOTES:
+            return members.bytes_of(notes)
+        members.require_array(f"{where}, {name}", group[name])
+        return np.asarray(group[name][...])
 
     return members.frame_of(path, ident, tags, names, read_member, checksums)
-
-
-def _array_of(array: Any, where: str) -> np.ndarray:
-    """Return an array as it is in the file."""
-    for shape in (array.shape, array.chunks):
-        members.require_size(where, shape, array.dtype.itemsize)
-    return np.asarray(array[...])
 
 
 def _write_frame(root: Any, frame: Frame, form: str) -> int:
