@@ -262,6 +262,23 @@ def test_saturated_samples_are_named_and_listed(site: Site, flags: list[str]) ->
     assert output["frame_signal_0"][u[1], 90:115].max() > 0
 
 
+@pytest.mark.parametrize(("dtype", "wrong"), [("uint16", 40_000), ("int32", -40_000), ("int64", 1_000_000)])
+def test_one_wrong_sample_of_a_wide_integer_hides_no_saturated_one(
+    site: Site, dtype: str, wrong: int
+) -> None:
+    """Readers make floats of integers beyond int16."""
+    samples = site.samples().astype(dtype)
+    u, w = site.rows(U), site.rows(W)
+    samples[u[1], 100:105] = 2**14 - 1
+    samples[w[2], 300] = wrong
+    site.run(samples)
+    output, channels = site.output(), site.anode.channels
+    is_in_range = abs(wrong) < 16 * 2**14
+    of_wrong = [[channels[w[2]], 300, 301]] if is_in_range else []
+    assert output["chanmask_saturated_0"].tolist() == [[channels[u[1]], 100, 105], *of_wrong]
+    assert ("chanmask_outofrange_0" in output) == (not is_in_range)
+
+
 def test_many_saturated_channels_are_an_error(site: Site) -> None:
     """With --strict; without, one warning."""
     samples = site.samples()

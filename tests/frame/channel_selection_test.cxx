@@ -133,6 +133,20 @@ TEST(ChannelSelection, SaturatedRunsAreListedAndKept) {
     EXPECT_EQ(selected.findings.saturated, (std::vector<ChannelRange>{{10, 1, 3}, {10, 4, 5}}));
 }
 
+TEST(ChannelSelection, WholeFloatsAreCheckedIfSomeAreBeyondInt16) {
+    const auto high_of = [](std::vector<float> samples, int bits = 14) {
+        const auto rails = rails_of(at::tensor(samples, at::kFloat).view({2, -1}), bits);
+        return rails ? rails->high : -1;
+    };
+    EXPECT_EQ(high_of({5, 16383, 40'000, 0}), 16383);
+    EXPECT_EQ(high_of({5, 16383, -32'769, 0}), 16383);
+    EXPECT_EQ(high_of({5, 16383, 32'767, -32'768}), -1); // waveforms without a baseline
+    EXPECT_EQ(high_of({5, 16383, 40'000, 0.5f}), -1);
+    EXPECT_EQ(high_of({5, 16383, 40'000, std::numeric_limits<float>::quiet_NaN()}), -1);
+    EXPECT_EQ(high_of({5, 16383, 40'000, 0}, 0), -1);
+    EXPECT_EQ(high_of({}), -1);
+}
+
 TEST(RowScatter, RowsGoToTheirChannelsAndCoarseSamplesAreRepeated) {
     const at::Tensor fine = at::tensor({1.f, 2.f, 3.f, 4.f, 5.f}, at::kFloat).view({1, 1, 5});
     const at::Tensor coarse = at::tensor({6.f, 7.f}, at::kFloat).view({1, 1, 2});

@@ -4,18 +4,22 @@
 #include "spng/core/tensor_checks.h"
 #include "spng/nodes/channels/channel_ranges.h"
 
+#include <ATen/ops/aminmax.h>
 #include <ATen/ops/empty.h>
+#include <ATen/ops/equal.h>
+#include <ATen/ops/trunc.h>
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace spng {
 namespace {
 
-std::vector<ChannelRange> ranges_at_rails(const std::int16_t* samples, std::int64_t count, int channel,
-                                          Rails rails) {
-    const auto low = static_cast<std::int16_t>(rails.low);
-    const auto high = static_cast<std::int16_t>(rails.high);
+template <class T>
+std::vector<ChannelRange> ranges_at_rails(const T* samples, std::int64_t count, int channel, Rails rails) {
+    const auto low = static_cast<T>(rails.low);
+    const auto high = static_cast<T>(rails.high);
     std::vector<ChannelRange> ranges;
     for (std::int64_t i = 0; i < count; ++i) {
         if (samples[i] <= low || samples[i] >= high) {
@@ -29,7 +33,25 @@ std::vector<ChannelRange> ranges_at_rails(const std::int16_t* samples, std::int6
     return ranges;
 }
 
+/// Tell whether float samples are integers beyond int16, as the readers make them of wider types.
+bool are_wide_integers(const at::Tensor& samples) {
+    const auto are_whole = [](const at::Tensor& values) { return values.equal(values.trunc()); };
+    if (!samples.is_cpu() || samples.scalar_type() != at::kFloat || samples.numel() == 0 ||
+        !are_whole(samples[0])) { // the usual case takes no time
+        return false;
+    }
+    const auto [low, high] = samples.aminmax();
+    using Limits = std::numeric_limits<std::int16_t>;
+    return (low.item<float>() < Limits::min() || high.item<float>() > Limits::max()) && are_whole(samples);
+}
+
 } // namespace
+
+std::optional<Rails> rails_of(const at::Tensor& samples, int bits) {
+    const bool is_checked =
+        bits > 0 && bits < 16 && (samples.scalar_type() == at::kShort || are_wide_integers(samples));
+    return is_checked ? std::optional(Rails{0, (std::int64_t{1} << bits) - 1}) : std::nullopt;
+}
 
 double largest_sample(int bits) {
     return std::ldexp(16.0, bits > 0 ? bits : 16);
@@ -110,9 +132,14 @@ ChannelFindings findings_of(const at::Tensor& flags, const at::Tensor& samples, 
         const bool is_constant = (flag[i] & constant_row) != 0;
         counts.constant += is_constant ? 1 : 0;
         counts.partly_masked += masked[i] ? 1 : 0;
-        if (rails && (flag[i] & saturated_row) != 0) {
-            const auto ranges = ranges_at_rails(samples.const_data_ptr<std::int16_t>() + row[i] * ticks,
-                                                ticks, id[i], *rails);
+        std::vector<ChannelRange> ranges;
+        if (rails && samples.scalar_type() == at::kFloat) {
+            ranges = ranges_at_rails(samples.const_data_ptr<float>() + row[i] * ticks, ticks, id[i], *rails);
+        } else if (rails && (flag[i] & saturated_row) != 0) {
+            ranges = ranges_at_rails(samples.const_data_ptr<std::int16_t>() + row[i] * ticks, ticks, id[i],
+                                     *rails);
+        }
+        if (!ranges.empty()) {
             findings.saturated.insert(findings.saturated.end(), ranges.begin(), ranges.end());
             counts.saturated += is_constant ? 0 : 1; // a dead channel may be constant at a rail
             for (const auto& range : ranges) {
@@ -131,8 +158,9 @@ SelectedChannels select_channels(const at::Tensor& samples, const at::Tensor& ro
                    "select_channels", "rows", rows, "int64 (view, channel)");
     require_tensor(ids.sizes() == rows.sizes(), "select_channels", "ids", ids, "int32, same shape as rows");
     const BadTicks bad_ticks = bad_ticks_of(ids, bad, samples.size(1));
-    const SelectedRows selected = select_rows_on_host(
-        samples, {rows.view(-1), bad_ticks.offsets, bad_ticks.ranges}, rails, largest, pinned);
+    const SelectedRows selected =
+        select_rows_on_host(samples, {rows.view(-1), bad_ticks.offsets, bad_ticks.ranges},
+                            samples.scalar_type() == at::kShort ? rails : std::nullopt, largest, pinned);
     return {selected.waveforms.view({rows.size(0), rows.size(1), samples.size(1)}),
             selected.good.view(rows.sizes()),
             findings_of(selected.flags.view(rows.sizes()), samples, rows, ids,

@@ -22,6 +22,11 @@ namespace spng {
 /// @param bits  resolution of the digitiser; 0: unknown, 16 is assumed
 double largest_sample(int bits);
 
+/// Return the values at which samples are saturated; empty: not checked. Checked are int16, and on the host float32 if all samples
+/// are whole and some are beyond int16: frames of wider integers, in which one wrong sample must not hide the saturated ones.
+/// @param bits  resolution of the digitiser; 0: unknown
+std::optional<Rails> rails_of(const at::Tensor& samples, int bits);
+
 /// Bad ticks of rows, on the host.
 struct BadTicks {
     at::Tensor offsets, ranges; ///< as in RowTable
@@ -40,13 +45,13 @@ struct ChannelFindings {
     std::vector<instrument::ChannelCounts> counts; ///< by view
 };
 
-/// List what select_rows has found. Samples are read only in rows with samples at the rails.
+/// List what select_rows has found. Samples are read only in rows with samples at the rails, and in float32 if there are rails.
 /// @param flags      (view, channel) uint8 of select_rows, on the host
 /// @param samples    (row of the frame, tick): the frame, on the host
 /// @param rows       (view, channel) int64 on the host: row of the frame, or -1 for none
 /// @param ids        (view, channel) int32 on the host: channel ids for the listed ranges
 /// @param is_masked  (view, channel) bool on the host, see BadTicks
-/// @param rails      as for select_rows
+/// @param rails      see rails_of()
 ChannelFindings findings_of(const at::Tensor& flags, const at::Tensor& samples, const at::Tensor& rows,
                             const at::Tensor& ids, const at::Tensor& is_masked, std::optional<Rails> rails);
 
@@ -62,7 +67,7 @@ struct SelectedChannels {
 /// @param rows     (view, channel) int64 on the host: row of the frame, or -1 for none
 /// @param ids      (view, channel) int32 on the host: channel ids for the listed ranges
 /// @param bad      tick ranges by channel id
-/// @param rails    only for int16; empty: do not check for saturated samples
+/// @param rails    see rails_of()
 /// @param largest  largest valid magnitude, see largest_sample()
 /// @param pinned   allocate the result in page-locked memory for asynchronous upload
 SelectedChannels select_channels(const at::Tensor& samples, const at::Tensor& rows, const at::Tensor& ids,

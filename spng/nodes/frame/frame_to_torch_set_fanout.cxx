@@ -248,11 +248,6 @@ NamedTensor FrameToTorchSetFanout::tensor_of(const ViewGroup& group, at::Tensor 
     return tensor;
 }
 
-std::optional<Rails> FrameToTorchSetFanout::rails_of(at::ScalarType type) const {
-    const bool has_rails = config().adc_bits > 0 && config().adc_bits < 16 && type == at::kShort;
-    return has_rails ? std::optional(Rails{0, (std::int64_t{1} << config().adc_bits) - 1}) : std::nullopt;
-}
-
 TensorSetPtr FrameToTorchSetFanout::to_upload(std::shared_ptr<const EventInfo> event,
                                               const at::Tensor& samples, const at::Tensor& table,
                                               const Axis& ticks) const {
@@ -277,8 +272,8 @@ DeviceWorkStarter::DeviceWork FrameToTorchSetFanout::device_work(const TensorSet
     const std::int64_t rows = m_ids.numel(), ranges = (table.numel() - 2 * rows - 1) / 2;
     const RowTable parts{table.narrow(0, 0, rows), table.narrow(0, rows, rows + 1),
                          table.narrow(0, 2 * rows + 1, 2 * ranges).view({ranges, 2})};
-    const SelectedRows selected =
-        select_rows(frame.data, parts, rails_of(frame.data.scalar_type()), largest_sample(config().adc_bits));
+    const SelectedRows selected = select_rows(frame.data, parts, rails_of(frame.data, config().adc_bits),
+                                              largest_sample(config().adc_bits));
     DeviceWork work;
     for (std::size_t group = 0; group < m_groups.size(); ++group) {
         NamedTensor tensor = tensor_of(*m_groups[group], part_of(group, selected.waveforms),
@@ -369,7 +364,7 @@ Ports FrameToTorchSetFanout::process(const Ports& inputs) {
             bad.insert(bad.end(), found->second.begin(), found->second.end());
         }
     }
-    const std::optional<Rails> rails = rails_of(frame.data.scalar_type());
+    const std::optional<Rails> rails = rails_of(frame.data, config().adc_bits);
     const double largest = largest_sample(config().adc_bits);
     const Axis& ticks = frame.axes[1];
 

@@ -137,8 +137,6 @@ private:
                            const at::Tensor& table, const Axis& ticks) const;
     /// Return the outputs for a set to upload, or leave the work to the caller.
     std::vector<TensorSetPtr> outputs_for(const TensorSetPtr& set) const;
-    /// The values at which samples of this type are saturated; empty: not checked.
-    std::optional<Rails> rails_of(at::ScalarType type) const;
     /// @param waveforms  (view, channel, tick) on the device of the job
     /// @param good       (view, channel) bool on the device of the job
     NamedTensor tensor_of(const ViewGroup& group, at::Tensor waveforms, at::Tensor good,
