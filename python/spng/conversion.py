@@ -19,9 +19,15 @@ PARAMETERS = {"detname": "detector", "tpcid": "anode"}
 RESERVED = {"input": "call the pipeline with the events", "output": "the pipeline returns the events"}
 
 
+def is_masked(values: Any) -> bool:
+    """Tell whether an array of numpy.ma, or one of a list, has masked elements, whose values mean nothing."""
+    arrays = values if isinstance(values, (list, tuple)) else [values]
+    return any(isinstance(each, np.ma.MaskedArray) and np.ma.is_masked(each) for each in arrays)
+
+
 def require_unmasked(values: Any, where: str) -> None:
-    """Raise spng.Error for an array of numpy.ma with masked elements, whose values mean nothing."""
-    if np.ma.is_masked(values):
+    """Raise spng.Error for masked elements."""
+    if is_masked(values):
         raise input_error(
             "masked elements have no values",
             where=where,
@@ -33,11 +39,11 @@ def require_unmasked(values: Any, where: str) -> None:
 
 def integers_of(values: Any) -> np.ndarray | None:
     """Return a list as an array; None if it holds anything but integers, or lists of different lengths."""
+    if is_masked(values):
+        return None
     try:
         array = np.asarray(values)
     except (ValueError, TypeError, OverflowError):
-        return None
-    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
         return None
     return array if array.dtype.kind in "iu" or array.size == 0 else None
 
@@ -128,6 +134,7 @@ def json_text(value: Any) -> str:
 
 
 def _plain(value: Any) -> Any:
+    require_unmasked(value, "the value of a key")
     if isinstance(value, (np.generic, np.ndarray)):
         return value.tolist()
     raise input_error(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .arguments import fits, seen, words
-from .conversion import integers_of
+from .conversion import integers_of, require_unmasked
 from .errors import Error, in_python, input_error
 
 if TYPE_CHECKING:
@@ -34,6 +34,10 @@ class SparseSamples:
     runs: np.ndarray
     values: np.ndarray
     shape: tuple[int, int]
+
+    def __post_init__(self) -> None:
+        for name in ("runs", "values"):
+            require_unmasked(getattr(self, name), name)
 
     def __eq__(self, other: object) -> bool:
         return equal_samples(self, other) if isinstance(other, SparseSamples) else NotImplemented
@@ -106,6 +110,10 @@ class Traces:
     first_tick: int = 0
     summary: np.ndarray | None = None
 
+    def __post_init__(self) -> None:
+        for name in ("samples", "channels", "summary"):
+            require_unmasked(getattr(self, name), name)
+
     def __eq__(self, other: object) -> bool:
         """Tell whether tag, times, channels, summary and samples are equal."""
         if not isinstance(other, Traces):
@@ -163,6 +171,10 @@ class Frame:
     ident: int = 0
     masks: dict[str, np.ndarray] = field(default_factory=dict)
     notes: dict[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for mask in self.masks.values() if isinstance(self.masks, dict) else ():
+            require_unmasked(mask, "masks")
 
     def __eq__(self, other: object) -> bool:
         """Tell whether ident, traces and masks are equal. Notes may differ: they say how the samples were made."""
