@@ -13,6 +13,9 @@ from typing import TextIO, cast
 HIDDEN = {code: f"\\x{code:02x}" for code in (*range(0x20), *range(0x7F, 0xA0))}
 HIDDEN |= {code: f"\\u{code:04x}" for code in (*range(0x202A, 0x202F), *range(0x2066, 0x206A))}
 HIDDEN |= {
+    code: f"\\u{code:04x}" for code in range(0xD800, 0xE000)
+}  # halves of characters, which are no text
+HIDDEN |= {
     0xDC00 + byte: f"\\x{byte:02x}" for byte in range(0x80, 0x100)
 }  # bytes of paths that are not UTF-8
 HIDDEN |= {ord("\n"): "\\n", ord("\r"): "\\r", ord("\t"): "\\t"}

@@ -7,6 +7,10 @@ import re
 import shlex
 import sys
 
+from wirecell_profile.terminal import HIDDEN_IN_LINES
+
+MAX_LINE = 4000  # letters; names in files may have millions
+
 
 class Error(Exception):
     """A failure of the library; str() is the block of readable lines.
@@ -18,12 +22,14 @@ class Error(Exception):
     expected  a valid value
     hint      how to correct it
 
-    The last four may be empty; the block leaves them out.
+    The last four may be empty; the block leaves them out. Control characters, of names in files, are spelled.
     """
 
     def __init__(
         self, kind: str, what: str, where: str = "", seen: str = "", expected: str = "", hint: str = ""
     ) -> None:
+        parts = (each.translate(HIDDEN_IN_LINES) for each in (what, where, seen, expected, hint))
+        what, where, seen, expected, hint = parts
         super().__init__(kind, what, where, seen, expected, hint)
         self.kind, self.what, self.where = kind, what, where
         self.seen, self.expected, self.hint = seen, expected, hint
@@ -32,8 +38,17 @@ class Error(Exception):
         """Return the block."""
         parts = (("where", self.where), ("seen", self.seen), ("expected", self.expected), ("hint", self.hint))
         return "\n".join(
-            [f"error: {self.what}", *(f"  {name + ':':<10}{text}" for name, text in parts if text)]
+            [
+                f"error: {_part(self.what)}",
+                *(f"  {name + ':':<10}{_part(text)}" for name, text in parts if text),
+            ]
         )
+
+
+def _part(text: str) -> str:
+    """Return a part for the block: not too long, and no line of it begins as those of the block."""
+    text = text if len(text) <= MAX_LINE else f"{text[:MAX_LINE]}..."
+    return text.replace("\n", "\n" + 12 * " ")
 
 
 def of_library(kind: str, *strings: str) -> Error:

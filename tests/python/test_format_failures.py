@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal as signals
 import subprocess
@@ -79,6 +80,26 @@ class TestDamage:
         path.write_bytes(change(path.read_bytes()))
         with pytest.raises(Error, match="cannot be read"):
             list(formats.read(path))
+
+    def test_a_damaged_member_of_a_zarr_group_is_one_error(
+        self, tmp_path: Path, recwarn: pytest.WarningsRecorder
+    ) -> None:
+        """No warning of zarr, and no line of the file that looks like one of ours."""
+        path = write_raw(tmp_path / "a.zarr", raw_event())
+        metadata = path / "0/channels_a/zarr.json"
+        whole = metadata.read_text()
+        for value in ("x\nerror: y\x1b[31m", "\ud800", "a" * 100_000):
+            document = json.loads(whole)
+            document["codecs"][0]["configuration"]["endian"] = value
+            metadata.write_text(json.dumps(document))
+            with pytest.raises(Error) as caught:
+                list(formats.read(path))
+            text = str(caught.value)
+            assert text.count("\nerror: ") == 0 and "\x1b" not in text and len(text.encode()) < 6000
+        metadata.write_text("{")
+        with pytest.raises(Error):
+            list(formats.read(path))
+        assert not list(recwarn)
 
     @pytest.mark.parametrize(
         "kind", ["external link", "soft link", "external bytes", "virtual", "linked event"]

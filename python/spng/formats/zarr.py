@@ -123,12 +123,11 @@ def _numbers(value: Any, where: str) -> np.ndarray:
 def _frame_from(group: Any, ident: int, tags: tuple[str, ...], path: Path, expected: int | None) -> Frame:
     where = f"{readable(path)}, event {ident}"
     checksums = checked_list(where, ident, group.attrs.get(CHECKSUMS), expected)
-    present = set(group.array_keys())
     masks, notes = (_object(group, name, where) for name in ("masks", "notes"))
-    first = {
-        tag: f"runs_{tag}" if f"runs_{tag}" in present else f"frame_{tag}"
-        for tag in _list_of(str, group, "tags", where)
-    }
+    event_tags = _list_of(str, group, "tags", where)
+    # A list of the members would print a warning of each one that is damaged.
+    present = {name for tag in event_tags for kind in ARRAYS if (name := f"{kind}_{tag}") in group}
+    first = {tag: f"runs_{tag}" if f"runs_{tag}" in present else f"frame_{tag}" for tag in event_tags}
     names = []
     for tag, name in first.items():
         arrays = [f"{kind}_{tag}" for kind in ARRAYS if f"{kind}_{tag}" in present]
