@@ -126,7 +126,8 @@ def _frame_from(group: Any, ident: int, tags: tuple[str, ...], path: Path, expec
     masks, notes = (_object(group, name, where) for name in ("masks", "notes"))
     event_tags = _list_of(str, group, "tags", where)
     # A list of the members would print a warning of each one that is damaged.
-    present = {name for tag in event_tags for kind in ARRAYS if (name := f"{kind}_{tag}") in group}
+    names_of_arrays = [f"{kind}_{tag}" for tag in event_tags for kind in ARRAYS]
+    present = {name for name in names_of_arrays if hasattr(group.get(name), "shape")}
     first = {tag: f"runs_{tag}" if f"runs_{tag}" in present else f"frame_{tag}" for tag in event_tags}
     names = []
     for tag, name in first.items():
