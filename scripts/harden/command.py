@@ -37,6 +37,9 @@ def fuzz(options: argparse.Namespace) -> list[dict[str, Any]]:
     reports = fuzzing.run(program, options.seconds, options.seed, OUT / "harden" / "fuzz")
     for report in reports:
         say(f"  {report.line()}")
+    for name in fuzzing.PYTHON:
+        if missing := fuzzing.missing_packages(name):
+            say(f"  {name}: skipped, not installed: {', '.join(missing)}")
     return [report.as_json() for report in reports]
 
 

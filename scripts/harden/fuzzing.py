@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Feed the readers of a build, and the reader of profiles, with damaged input (docs/development.md, "Damaged input")."""
+"""Feed the readers of a build, and those in Python, with damaged input (docs/development.md, "Damaged input")."""
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
 import subprocess
@@ -17,9 +18,20 @@ ROOT = Path(__file__).resolve().parents[2]
 CORPUS = ROOT / "tests" / "fuzz" / "corpus"
 START_SECONDS = 60.0  # that a target may take beyond its share
 
+# Targets in Python, which run wirecell-profile, and wirecell-frame and spng: module, and packages that may be absent.
+PYTHON: dict[str, tuple[str, tuple[str, ...]]] = {
+    "profiles": ("tests.fuzz.damaged_profiles", ()),
+    "formats": ("tests.fuzz.damaged_frames", ("h5py", "zarr")),
+}
 # Shares of the time, for targets that find more than others in the same time. The others have 1.
-PROFILES = "profiles"  # damaged profiles for wirecell-profile; not a target of the program
-SHARES = {"frames": 4.0, "depositions": 2.0, "configuration": 2.0, "jsonnet": 2.0, PROFILES: 3.0}
+SHARES = {
+    "frames": 4.0,
+    "depositions": 2.0,
+    "configuration": 2.0,
+    "jsonnet": 2.0,
+    "profiles": 3.0,
+    "formats": 4.0,
+}
 
 
 @dataclass(frozen=True)
@@ -90,11 +102,16 @@ def run_target(
     return run_command(target, command, seconds)
 
 
-def run_profiles(share: float, seed: int, out: Path) -> TargetReport:
-    """Run wirecell-profile on damaged profiles."""
+def missing_packages(name: str) -> list[str]:
+    """Return the packages that a target in Python needs and that are not installed."""
+    return [package for package in PYTHON[name][1] if importlib.util.find_spec(package) is None]
+
+
+def run_python(name: str, share: float, seed: int, out: Path) -> TargetReport:
+    """Run a target in Python."""
     words = ["--seconds", f"{share:.1f}", "--seed", str(seed), "--out", str(out)]
-    command = [sys.executable, "-m", "tests.fuzz.damaged_profiles", *words]
-    return run_command(PROFILES, command, share + START_SECONDS)
+    command = [sys.executable, "-m", PYTHON[name][0], *words]
+    return run_command(name, command, share + START_SECONDS)
 
 
 def run_command(target: str, command: Sequence[str], seconds: float) -> TargetReport:
@@ -131,19 +148,20 @@ def run_command(target: str, command: Sequence[str], seconds: float) -> TargetRe
 
 
 def run(program: Path, seconds: float, seed: int, out: Path) -> list[TargetReport]:
-    """Run every target, and damaged profiles, for its share of the time; one for each core at a time.
+    """Run every target, also those in Python whose packages are installed, for its share of the time; one for each core at a
+    time.
 
     @param program  tests/spng_fuzz of a build
     @param out      folder of the inputs that fail
     """
-    names = [*targets(program), PROFILES]
+    names = [*targets(program), *(name for name in PYTHON if not missing_packages(name))]
     cores = len(os.sched_getaffinity(0))
     total = sum(SHARES.get(name, 1.0) for name in names)
 
     def run_share(name: str) -> TargetReport:
         share = max(1.0, cores * seconds * SHARES.get(name, 1.0) / total)
-        if name == PROFILES:
-            return run_profiles(share, seed, out)
+        if name in PYTHON:
+            return run_python(name, share, seed, out)
         options = ["--sweep", "--seconds", f"{share:.1f}", "--seed", str(seed)]
         return run_target(program, name, options, out, share + START_SECONDS)
 

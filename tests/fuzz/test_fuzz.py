@@ -135,22 +135,26 @@ def test_time_is_shared_and_reports_have_the_order_of_the_targets(
         f"echo '{json.dumps(report)}'\n"
     )
     program.chmod(0o755)
-    profiles_share: list[float] = []
+    in_python: dict[str, float] = {}
 
-    def run_profiles(share: float, *_: object) -> fuzzing.TargetReport:
-        profiles_share.append(share)
-        return fuzzing.TargetReport("profiles", 1, 1.0, 1, 0, 0, ())
+    def run_python(name: str, share: float, *_: object) -> fuzzing.TargetReport:
+        in_python[name] = share
+        return fuzzing.TargetReport(name, 1, 1.0, 1, 0, 0, ())
 
-    monkeypatch.setattr(fuzzing, "run_profiles", run_profiles)
+    monkeypatch.setattr(fuzzing, "run_python", run_python)
+    monkeypatch.setattr(fuzzing, "missing_packages", lambda name: [])
     reports = fuzzing.run(program, 100, 1, tmp_path)
     assert [(one.target, one.inputs_per_second) for one in reports] == [
         ("a", 5),
         ("frames", 5),
         ("profiles", 1),
+        ("formats", 1),
     ]
     shares = [float((tmp_path / f"{name}.words").read_text().split()[7]) for name in ("a", "frames")]
     assert shares[1] == pytest.approx(4 * shares[0], rel=0.01)
-    assert profiles_share == pytest.approx([3 * shares[0]], rel=0.01)
+    assert in_python == pytest.approx({"profiles": 3 * shares[0], "formats": 4 * shares[0]}, rel=0.01)
+    monkeypatch.setattr(fuzzing, "missing_packages", lambda name: ["zarr"] if name == "formats" else [])
+    assert "formats" not in [one.target for one in fuzzing.run(program, 1, 1, tmp_path)]
 
 
 def test_report_names_each_failure_and_its_command() -> None:
