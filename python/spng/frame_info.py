@@ -8,6 +8,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 import numpy as np
+from wirecell_profile.path_names import readable
+from wirecell_profile.terminal import visible
 
 from .channel_planes import ALL, planes_of
 from .compare.result import ranges
@@ -92,13 +94,13 @@ class FileInfo:
             lines.append(
                 _line("note", f"{key}: {value if len(value) <= MAX_NOTE else value[:MAX_NOTE] + '...'}")
             )
-        return "\n".join(lines) + "\n"
+        return "\n".join(map(visible, lines)) + "\n"  # names and notes may hold newlines
 
 
 def describe(path: Path) -> FileInfo:
     """Read a file, one event at a time, and describe it. Raise Error if it cannot be read."""
     events = [_event_info(frame) for frame in read_frames(path)]
-    return FileInfo(str(path), "".join(_endings(path)).lstrip(".") or "unknown", bytes_of(path), events)
+    return FileInfo(readable(path), "".join(_endings(path)).lstrip(".") or "unknown", bytes_of(path), events)
 
 
 def bytes_of(path: Path) -> int:

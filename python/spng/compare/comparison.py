@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
+from wirecell_profile.path_names import readable
 
 from ..arguments import checked
 from ..channel_planes import Planes, planes_of
@@ -65,7 +66,7 @@ def frames_of(source: Source, tags: list[str]) -> matching.Frames:
 
 
 def name_of(source: Source, default: str) -> str:
-    return str(source) if isinstance(source, (str, os.PathLike)) else default
+    return readable(source) if isinstance(source, (str, os.PathLike)) else default
 
 
 def _compare_event(

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from wirecell_profile.output import aligned
+from wirecell_profile.terminal import visible
 
 from .result import Comparison, ranges
 from .samples import THRESHOLDS, SampleFigures
@@ -188,13 +189,14 @@ def text_report(comparison: Comparison) -> str:
         lines += _figure_table(DIFFERENCE_HEADS, difference_cells, chosen)
         if len(names) > len(shown):
             lines.append(f"{len(names) - len(shown)} more events: see --json or --html")
-    lines += ["", EXPLANATION] if comparison.events else []
+    lines += ["", *EXPLANATION.splitlines()] if comparison.events else []
     if comparison.locations:
         count = len(comparison.locations)
         title = f"the first {count} samples that differ" if count > 1 else "the sample that differs"
         lines += ["", title, *_table(LOCATION_HEADS, location_rows(comparison))]
     found = differences(comparison)
-    return "\n".join([*lines, *([""] if found else []), *found, "", conclusion(comparison)]) + "\n"
+    lines = [*lines, *([""] if found else []), *found, "", conclusion(comparison)]
+    return "\n".join(map(visible, lines)) + "\n"  # names in files may hold newlines
 
 
 def _table(heads: Row, rows_: list[Row]) -> list[str]:

@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import cast
 
 import numpy as np
+from wirecell_profile.path_names import readable
+from wirecell_profile.terminal import visible
 
 from ..arguments import seen
 from ..errors import Error
@@ -94,7 +96,8 @@ class Source:
             if self.tag not in ("*", tag):
                 continue
             role = self.role or guess_role(traces, Path(self.file).name)
-            yield Layer(self.label, role, self.file, replace(traces, samples=compact(traces.samples)))
+            names = visible(self.label), role, readable(self.file)
+            yield Layer(*names, replace(traces, samples=compact(traces.samples)))
 
 
 def guess_role(traces: Traces, name: str = "") -> str:
@@ -215,7 +218,9 @@ def _matched(source: Source, events: list[Event]) -> Iterator[tuple[Event, tuple
 def _add(event: Event, source: Source, frame: Frame, layers: list[Layer]) -> None:
     """Add layers, masks and notes of a frame to an event."""
     event.layers += layers
-    event.notes += [(source.file or source.label, key, text) for key, text in frame.notes.items()]
+    event.notes += [
+        (readable(source.file) or visible(source.label), key, text) for key, text in frame.notes.items()
+    ]
     timing = next(iter(frame.traces.values()), None)
     if timing is None:
         return

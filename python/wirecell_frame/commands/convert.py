@@ -15,6 +15,7 @@ from itertools import islice
 from pathlib import Path
 
 from spng.frame_info import bytes_of
+from wirecell_profile.terminal import visible
 from wirecell_profile.units import short_size
 
 from spng import Error, Frame, read_frames, write_frames
@@ -45,7 +46,9 @@ def run(arguments: argparse.Namespace) -> int:
     frames = _Counted(islice(read_frames(arguments.input, tags), arguments.events))
     write_frames(arguments.output, frames, form=arguments.frames, overwrite=arguments.overwrite)
     plural = "" if frames.count == 1 else "s"
-    print(f"{arguments.output}: {frames.count} event{plural}, {short_size(bytes_of(arguments.output))}")
+    print(
+        f"{visible(str(arguments.output))}: {frames.count} event{plural}, {short_size(bytes_of(arguments.output))}"
+    )
     return 0
 
 

@@ -16,6 +16,7 @@ from typing import Literal
 
 from spng.formats.output import replaced_file
 from spng.pictures.plots import figure_of
+from wirecell_profile.terminal import visible
 
 from spng import Error
 
@@ -67,5 +68,5 @@ def run(arguments: argparse.Namespace) -> int:
     figure = figure_of(event, planes, arguments.channel, arguments.time and tuple(arguments.time))
     with replaced_file(path) as partial:
         figure.savefig(partial, dpi=DPI)
-    print(path)
+    print(visible(str(path)))
     return 0

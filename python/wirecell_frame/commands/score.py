@@ -19,6 +19,7 @@ from spng.metrics import Figure
 from spng.score import Score, known, score
 from wirecell_profile.output import aligned, json_text, write
 from wirecell_profile.output_kind import JSON
+from wirecell_profile.terminal import visible
 
 from .. import outputs
 
@@ -86,7 +87,7 @@ def summary(result: Score) -> str:
         lines.append(f"{result.absent} channels of the truth are not in the output and count as empty")
     if result.extra:
         lines.append(f"{result.extra} channels of the output are not in the truth and are not scored")
-    return "\n".join(lines) + "\n"
+    return "\n".join(map(visible, lines)) + "\n"
 
 
 def _events(count: int) -> str:

@@ -23,6 +23,7 @@ from spng.pictures.planes import title
 from spng.pictures.statistics import table
 from wirecell_profile.output import aligned
 from wirecell_profile.output_kind import HTML
+from wirecell_profile.terminal import visible
 
 from .. import outputs, picture_arguments
 
@@ -50,7 +51,7 @@ def run(arguments: argparse.Namespace) -> int:
     size = path.stat().st_size
     for event in events:
         print(_table(event, planes))
-    print(f"{path}: {size / 1e6:.1f} MB, {len(events)} event{'s' if len(events) > 1 else ''}")
+    print(f"{visible(str(path))}: {size / 1e6:.1f} MB, {len(events)} event{'s' if len(events) > 1 else ''}")
     if size > LARGE:
         print(
             "warning: browsers open a page of this size slowly; --events N, --plane NAME and --channels A-B make it smaller",
@@ -63,4 +64,4 @@ def _table(event: Event, planes: dict[str, np.ndarray]) -> str:
     """Return charge and noise per plane as aligned text."""
     head = [f"event {event.ident}", *map(title, planes), "all"]
     rows = [[name, *cells] for name, cells in table(event, planes)]
-    return "\n".join(aligned([head, *rows], [False] + [True] * (len(head) - 1)))
+    return "\n".join(map(visible, aligned([head, *rows], [False] + [True] * (len(head) - 1))))
