@@ -71,15 +71,21 @@ class Score:
                 for plane, row in self.figures().items()
             },
             "events": [
-                {"ident": ident, "planes": {plane: vars(each) for plane, each in counts.items()}}
+                {
+                    "ident": ident,
+                    "planes": {
+                        plane: {name: known(value) for name, value in vars(each).items()}
+                        for plane, each in counts.items()
+                    },
+                }
                 for ident, counts in self.events
             ],
         }
 
 
 def known(value: float) -> float | None:
-    """Return the value, None for NaN."""
-    return None if np.isnan(value) else value
+    """Return the value, None for NaN and Inf."""
+    return value if np.isfinite(value) else None
 
 
 @checked

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -16,7 +18,7 @@ from wirecell_frame.cli import main
 
 import spng
 from tests.python.frame_examples import frame, signal
-from tests.support.wire_cell import needs_program
+from tests.support.wire_cell import ROOT, needs_program
 
 h5py = pytest.importorskip("h5py")
 zarr = pytest.importorskip("zarr")
@@ -245,3 +247,60 @@ def test_standard_output_is_no_file(capsys: pytest.CaptureFixture[str]) -> None:
     assert run("compare json", "-") == 0
     assert json.loads(capsys.readouterr().out)
     assert run("compare html", "-") == 2 and Path("-").read_text() == "mine"
+
+
+FULL_DISK = """
+import resource, sys
+from pathlib import Path
+import spng
+from tests.python.frame_examples import frame, rich_events, signal
+from wirecell_frame.cli import main
+
+for words in (
+    ["show", "a.npz", "-o", "x.html"],
+    ["plot", "a.npz", "-o", "x.png"],
+    ["plot", "a.npz", "-o", "x.pdf"],
+    ["plot", "a.npz", "-o", "x.svg"],
+    ["compare", "a.npz", "b.h5", "--json", "x.json"],
+    ["compare", "a.npz", "b.h5", "--html", "x.html"],
+    ["score", "a.npz", "b.h5", "--json", "x.json"],
+    *(["convert", "a.npz", f"x{ending}"] for ending in (".npz", ".tar.gz", ".h5", ".zarr")),
+):
+    for size in (0, 100, 500):
+        resource.setrlimit(resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
+        assert main(words) in (1, 2), (words, size)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY,) * 2)
+        assert not [name for name in Path().iterdir() if "x." in name.name or "partial" in name.name]
+"""
+
+
+def test_a_full_disk(site: Path) -> None:
+    """Every output ends in one block, and leaves nothing."""
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT), *sys.path])}
+    done = subprocess.run(
+        [sys.executable, "-c", FULL_DISK], env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.count("error: cannot write the output") == 11 * 3
+    assert done.stderr.count("  seen:     File too large") == 11 * 3
+
+
+def test_standard_output_of_a_full_disk() -> None:
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "wirecell_frame", "info", "a.npz"],
+            env=environment, stdout=full, stderr=subprocess.PIPE, text=True, check=False,
+        )  # fmt: skip
+    assert done.returncode == 1 and done.stderr.startswith("error: cannot write to standard output")
+
+
+def test_scores_that_are_not_finite(capsys: pytest.CaptureFixture[str]) -> None:
+    samples = signal()
+    samples[0, 0], samples[5, 5] = np.nan, np.inf
+    spng.write_frames("nan.npz", frame(samples))
+    for words in (["nan.npz", "a.npz"], ["a.npz", "nan.npz"]):
+        assert main(["score", *words, "--json", "-"]) == 0
+        assert json.loads(capsys.readouterr().out)["planes"]["all channels"]["charge"]["value"] is None
+        assert main(["compare", *words, "--json", "-"]) == 1
+        json.loads(capsys.readouterr().out, parse_constant=lambda name: pytest.fail(name))

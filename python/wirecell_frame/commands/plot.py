@@ -11,6 +11,7 @@ Files are as in wirecell-frame show. The ending of the picture gives its format:
 from __future__ import annotations
 
 import argparse
+import io
 from pathlib import Path
 from typing import Literal
 
@@ -66,7 +67,9 @@ def run(arguments: argparse.Namespace) -> int:
         raise Error("Usage", "unknown format of a picture", str(path), expected=", ".join(outputs.PICTURES))
     (event, *_), planes = picture_arguments.read(arguments, 1, kind)
     figure = figure_of(event, planes, arguments.channel, arguments.time and tuple(arguments.time))
+    content = io.BytesIO()  # Matplotlib fails in several ways on a full disk
+    figure.savefig(content, format=path.suffix[1:], dpi=DPI)
     with replaced_file(path) as partial:
-        figure.savefig(partial, dpi=DPI)
+        partial.write_bytes(content.getbuffer())
     print(visible(str(path)))
     return 0
