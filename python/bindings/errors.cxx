@@ -2,8 +2,12 @@
 #include "python/bindings/bindings.h"
 
 #include "spng/core/error.h"
+#include "spng/device/memory/out_of_memory.h"
 
+#include <c10/util/Exception.h>
 #include <nanobind/stl/string.h>
+
+#include <new>
 
 namespace nb = nanobind;
 
@@ -31,22 +35,30 @@ const char* name_of(ErrorKind kind) {
     return "Internal";
 }
 
-void raise(const std::exception_ptr& failure, void*) {
+void raise(const Error& error) {
+    const ErrorText& text = error.text();
+    const nb::object instance = nb::module_::import_("spng.errors")
+                                    .attr("of_library")(name_of(error.kind()), text.what, text.where,
+                                                        text.seen, text.expected, text.hint);
+    PyErr_SetObject(instance.type().ptr(), instance.ptr());
+}
+
+void translate(const std::exception_ptr& failure, void*) {
     try {
         std::rethrow_exception(failure);
     } catch (const Error& error) {
-        const ErrorText& text = error.text();
-        const nb::object instance = nb::module_::import_("spng.errors")
-                                        .attr("of_library")(name_of(error.kind()), text.what, text.where,
-                                                            text.seen, text.expected, text.hint);
-        PyErr_SetObject(instance.type().ptr(), instance.ptr());
+        raise(error);
+    } catch (const c10::Error&) {
+        raise(current_error());
+    } catch (const std::bad_alloc&) {
+        raise(current_error());
     }
 }
 
 } // namespace
 
 void bind_errors() {
-    nb::register_exception_translator(raise);
+    nb::register_exception_translator(translate);
 }
 
 } // namespace spng::python

@@ -97,7 +97,7 @@ def read(path: Path, must_be_same: bool) -> int:
     try:
         frames = list(spng.read_frames(path))
     except spng.Error as error:
-        if error.kind != "Input":
+        if error.kind not in ("Input", "Device"):  # of the file, or too little memory
             raise
         print(error, file=sys.stderr)
         return 1

@@ -242,6 +242,23 @@ class TestSizes:
         with pytest.raises(Error, match="too large a size"):
             list(spng.read_frames(path))
 
+    @FORMATS
+    def test_chunks_without_number(self, tmp_path: Path, ending: str) -> None:
+        """A file of 2 kB whose 16 million chunks, all absent, take minutes and GB."""
+        path = write_raw(tmp_path / f"in{ending}", raw_event())
+        if ending == ".h5":
+            with h5py.File(path, "a") as file:
+                del file["0/frame_a"]
+                file.create_dataset("0/frame_a", (4096, 4096), "i2", chunks=(1, 1))
+        else:
+            metadata = path / "0/frame_a/zarr.json"
+            content = json.loads(metadata.read_text()) | {"shape": [4096, 4096]}
+            content["chunk_grid"]["configuration"]["chunk_shape"] = [1, 1]
+            metadata.write_text(json.dumps(content))
+        with pytest.raises(Error, match="too many chunks") as caught:
+            list(spng.read_frames(path))
+        assert "16777216 chunks" in caught.value.seen
+
 
 def files_of(path: Path) -> list[Path]:
     return sorted(each for each in path.rglob("*") if each.is_file()) if path.is_dir() else [path]

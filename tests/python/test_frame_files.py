@@ -233,6 +233,27 @@ class TestErrors:
                 found.append(each.ident)
         assert found == [0, 1] and caught.value.kind == "Input" and str(path) in caught.value.where
 
+    def test_too_little_memory_is_an_error(self, tmp_path: Path) -> None:
+        """Without the names of LibTorch's functions."""
+        code = (
+            "import resource, numpy as np, spng\n"
+            "from spng.native import core\n"
+            "samples = np.zeros((20_000, 20_000), np.int8)\n"
+            "size = int(open('/proc/self/statm').read().split()[0]) * resource.getpagesize() + (1 << 29)\n"
+            "resource.setrlimit(resource.RLIMIT_AS, (size, size))\n"
+            "event = core.FrameAssembly('a.h5', 0, ['*'])\n"
+            "try:\n"
+            "    event.add('frame_a', samples)\n"
+            "except spng.Error as error:\n"
+            "    print(error.kind, error)\n"
+        )
+        environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+        done = subprocess.run(
+            [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
+        )
+        assert done.stdout.startswith("Device error: ") and "memory" in done.stdout
+        assert "frame #" not in done.stdout
+
     def test_errors_travel_between_processes(self) -> None:
         error = spng.Error("Device", "it failed", "here", hint="wait")
         again = pickle.loads(pickle.dumps(error))

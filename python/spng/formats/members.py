@@ -23,6 +23,7 @@ from ..frame import Frame, SparseSamples, runs_of
 from .checksums import require_checksum, require_members
 
 CHUNK_BYTES = 1 << 22  # of samples before compression
+MOST_CHUNKS = 100_000  # of an array: 4 GiB in chunks of 43 kB
 MASK_TICKS = "mask_ticks"  # key of the note mask_ticks_note (spng/io/frame_parts.h)
 NOTES = "notes_spng"
 
@@ -122,6 +123,16 @@ def require_array(where: str, node: Any) -> None:
                 f"shape {shape}: {size} bytes",
                 f"at most {core.LARGEST_ARRAY_BYTES} bytes",
             )
+    count = math.prod(-(-size // max(1, chunk)) for size, chunk in zip(node.shape, node.chunks or ()))
+    if count > MOST_CHUNKS:  # also absent ones take time and memory
+        raise Error(
+            "Input",
+            "an array of the file has too many chunks",
+            where,
+            f"shape {node.shape} in chunks of {node.chunks}: {count} chunks",
+            f"at most {MOST_CHUNKS} chunks",
+            "write it in larger chunks",
+        )
 
 
 def notes_of(frame: Frame) -> dict[str, str]:
