@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from wirecell_profile.path_names import readable
+from wirecell_profile.path_names import readable, url_hint
 
 from ..errors import Error
 
@@ -23,8 +23,11 @@ def readable_input(path: Path, what: str) -> Iterator[None]:
         raise
     except Exception as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        reason = f"no {reason}" if isinstance(error, KeyError) else reason
-        raise Error("Input", what, readable(path), reason or type(error).__name__) from None
+        if isinstance(error, KeyError):  # a name, or a sentence
+            reason = str(error.args[0]) if " " in str(error) else f"no {reason}"
+        raise Error(
+            "Input", what, readable(path), reason or type(error).__name__, hint=url_hint(path)
+        ) from None
 
 
 def require_regular_file(path: Path) -> None:
