@@ -74,7 +74,7 @@ def build(bld):
             target="lib/SpngRecorder",
             source=bld.path.ant_glob(
                 "profiling/recorder/**/*.cxx spng/core/error.cxx spng/core/printable.cxx"
-                " spng/core/files/output_path.cxx spng/core/files/temporary_files.cxx",
+                " spng/core/files/output_path.cxx spng/core/files/temporary_files.cxx spng/core/files/url.cxx",
                 excl=[] if bld.env.CUPTI_INCLUDE else ["profiling/recorder/device/cupti_*.cxx"],
             ),
             includes=["."],

@@ -105,6 +105,14 @@ def test_a_second_attempt_is_made(bench: Bench, cluster_address: str, fault: str
     assert json.loads((bench.output / "summary.json").read_text())["later_attempts"] == 1
 
 
+def test_urls_are_no_files(bench: Bench, cluster_address: str, capsys) -> None:
+    bench.make(2)
+    bench.list.write_text("inputs/f000.npz\nroot://eos.cern.ch//a/f001.npz\n")
+    for words in ([], ["--on-error", "skip"]):
+        assert bench.run("--cluster", cluster_address, *words) == 1
+        assert "hint:     this is a URL, and files must be local" in capsys.readouterr().err
+
+
 def test_an_unreadable_file_among_many(bench: Bench, cluster_address: str, capsys) -> None:
     names = bench.make(14)
     (bench.inputs / "f011.npz").unlink()

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import sys
 
+from wirecell_profile.path_names import url_hint
+
 from . import input_list, lock, outliers, ownership, report, resume, settings, summary
 from .cluster import connected, job_script
 from .dispatch import Dispatcher, Outcomes
@@ -81,12 +83,13 @@ def run_locked(options: RunOptions, plan: Plan, layout: Layout) -> int:
         and options.stop_at_failure
         and any(found.states[name] is not State.DONE for name in plan.unreadable)
     ):
+        inputs = {plan.entries[name].input: why for name, why in plan.unreadable.items()}
         raise CampaignError(
             f"cannot read {counted(len(plan.unreadable), 'input')}",
-            seen="; ".join(
-                f"{plan.entries[name].input}: {why}" for name, why in list(plan.unreadable.items())[:SHOWN]
+            seen="; ".join(f"{path}: {why}" for path, why in list(inputs.items())[:SHOWN]),
+            hint=next(
+                filter(None, map(url_hint, inputs)), "correct the list, or skip them by --on-error skip"
             ),
-            hint="correct the list, or skip them by --on-error skip",
         )
     names = [name for name in plan.entries if found.states[name] is not State.DONE]
     for name in names:

@@ -10,6 +10,8 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+from wirecell_profile.path_names import url_hint
+
 from .checksum import require_regular
 from .errors import UsageError
 from .layout import OWN_NAMES, longest_name
@@ -82,7 +84,8 @@ def read_text(given: str) -> tuple[Path, str]:
             return Path.cwd(), os.fsdecode(sys.stdin.buffer.read())
         return path.parent, os.fsdecode(path.read_bytes())
     except OSError as error:
-        raise UsageError("cannot read the list", given, error.strerror or str(error)) from None
+        reason = error.strerror or str(error)
+        raise UsageError("cannot read the list", given, reason, hint=url_hint(given)) from None
 
 
 def expand(line: str, folder: Path, where: str) -> list[Path]:

@@ -6,6 +6,8 @@ from __future__ import annotations
 import shlex
 import sys
 
+from .path_names import url_hint
+
 MAX_PART = 2000  # letters of each part of an error; names in files may have millions
 
 
@@ -45,7 +47,7 @@ class UsageError(ProfileError):
 
 def system_error(what: str, path: object, error: OSError, hint: str = "") -> ProfileError:
     """Make the error for a file that the system does not let us read or write."""
-    return ProfileError(what, str(path), error.strerror or str(error), hint=hint)
+    return ProfileError(what, str(path), error.strerror or str(error), hint=url_hint(str(path)) or hint)
 
 
 def pip_install(package: str) -> str:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 from pathlib import Path
 
@@ -20,3 +21,12 @@ def shell_word(path: str | Path) -> str:
         return shlex.quote(readable(name))
     escaped = name.replace("\\", "\\\\").replace("'", "\\'")
     return f"$'{readable(escaped)}'"
+
+
+def url_hint(path: str | Path) -> str:
+    """Return the hint for a file that cannot be used and whose name is a URL such as root://server/file, else nothing.
+
+    Path makes one slash of two, and lists put their folder before it; as in spng/core/files/url.cxx.
+    """
+    is_url = re.search(r"(^|/)[A-Za-z][A-Za-z0-9+.-]+:/", os.fspath(path))
+    return "this is a URL, and files must be local: copy it, or mount its file system" if is_url else ""

@@ -2,6 +2,7 @@
 #include "spng/io/data_path.h"
 
 #include "spng/core/error.h"
+#include "spng/core/files/url.h"
 #include "spng/core/log/log.h"
 #include "spng/core/nearest.h"
 #include "spng/core/shared_library.h"
@@ -80,7 +81,8 @@ std::vector<std::string> file_names(const std::vector<fs::path>& folders) {
         {.what = what + " '" + name + "' not found",
          .seen = name,
          .expected = fs::path(name).is_absolute() ? "an existing file" : "a file in " + joined(locations),
-         .hint = !source.empty()
+         .hint = !url_hint(name).empty() ? url_hint(name)
+                 : !source.empty()
                      ? "it is in " + source + ": give the folder of your copy with -P or in WIRECELL_PATH"
                  : near.empty() ? "give its folder with -P or in WIRECELL_PATH"
                                 : "did you mean '" + (inner / near).string() + "'?"});

@@ -8,7 +8,7 @@ import json
 from pathlib import Path
 
 from ..errors import ProfileError, UsageError, system_error
-from ..path_names import readable
+from ..path_names import readable, url_hint
 from .measurements import SCHEMA, TIMING_SCHEMA, Run, read_timing
 from .profile_measurements import read_profile
 
@@ -43,7 +43,7 @@ def _paths(text: str) -> list[Path]:
             text,
             "no file or folder matches",
             "timing files, profiles, or a folder or pattern of them",
-            "wire-cell --timing run1.json ..., once per run",
+            url_hint(text) or "wire-cell --timing run1.json ..., once per run",
         )
     return found
 

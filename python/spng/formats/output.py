@@ -18,7 +18,7 @@ from pathlib import Path
 
 from wirecell_profile.output_file import output_file, target_of
 from wirecell_profile.output_kind import foreign_kind
-from wirecell_profile.path_names import readable
+from wirecell_profile.path_names import readable, url_hint
 
 from ..errors import Error
 
@@ -117,4 +117,5 @@ def _foreign(path: Path, seen: str, expected: str) -> Error:
 
 
 def _failure(path: Path, error: OSError) -> Error:
-    return Error("Output", "cannot write the output", readable(path), error.strerror or str(error))
+    reason = error.strerror or str(error)
+    return Error("Output", "cannot write the output", readable(path), reason, hint=url_hint(path))

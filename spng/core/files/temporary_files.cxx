@@ -3,6 +3,7 @@
 
 #include "spng/core/error.h"
 #include "spng/core/files/output_path.h"
+#include "spng/core/files/url.h"
 
 #include <array>
 #include <atomic>
@@ -49,8 +50,11 @@ void forget_name(int slot) {
 
 [[noreturn]] void reject(const std::string& what, const std::filesystem::path& path, const std::string& seen,
                          const std::string& expected) {
-    throw Error(ErrorKind::Output,
-                {.what = what, .where = path.string(), .seen = seen, .expected = expected});
+    throw Error(ErrorKind::Output, {.what = what,
+                                    .where = path.string(),
+                                    .seen = seen,
+                                    .expected = expected,
+                                    .hint = url_hint(path.string())});
 }
 
 /// Return the OutputPath of a path that can be replaced or written in place.

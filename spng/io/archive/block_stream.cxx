@@ -2,6 +2,7 @@
 #include "spng/io/archive/block_stream.h"
 
 #include "spng/core/error.h"
+#include "spng/core/files/url.h"
 
 #include <cerrno>
 #include <cstdio>
@@ -22,7 +23,7 @@ constexpr std::size_t block_bytes = std::size_t{256} << 10;
                                    .where = path.string(),
                                    .seen = std::strerror(error),
                                    .expected = "a readable .npz, .tar, .tar.gz or .tar.bz2 file",
-                                   .hint = "check the path and its permissions"});
+                                   .hint = url_hint(path.string(), "check the path and its permissions")});
 }
 
 } // namespace
