@@ -76,19 +76,19 @@ class FileEndsError(Exception):
     """Nothing more is done for the present file."""
 
 
-def fail(status: int, text: str) -> None:
+def fail(status: int, text: str, kind: str = "Internal") -> None:
     """Fail as wire-cell does, with an answer if it processes a list."""
     block = f"error: {text}\n  where:    the fake\n"
     sys.stderr.write(f"some log line\n{block}")
     if "--files" in sys.argv:
-        answer(status, block)
+        answer(status, block, kind)
     sys.exit(status)
 
 
-def answer(status: int, error: str = "") -> None:
+def answer(status: int, error: str = "", kind: str = "") -> None:
     """Print the answer to a line."""
     text = error.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
-    print(f'{{"status": {status}, "error": "{text}"}}', flush=True)
+    print(f'{{"status": {status}, "error": "{text}", "kind": "{kind}"}}', flush=True)
 
 
 def write_partial(path: str, content: bytes) -> str:
@@ -151,7 +151,7 @@ def obey(line: str, source: str, target: str, content: bytes) -> None:
     elif word in ("warn", "log"):
         text = line.split(" ", 1)[1]
         if word == "warn" and "--strict" in sys.argv:
-            fail(1, text)
+            fail(1, text, "Input")
         sys.stderr.write(f"[06:58:24.779] W [ SPNGCheck:anode0 ] {text}\n")
         warnings.extend([text] * (word == "warn"))
     elif word == "dump":

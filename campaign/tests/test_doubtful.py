@@ -36,8 +36,9 @@ def test_warnings_of_a_file_are_kept_everywhere(bench: Bench, cluster_address: s
 
 
 def test_doubtful_input_fails_with_strict(bench: Bench, cluster_address: str, capsys) -> None:
-    names = bench.make(5, f001=f"warn {POLARITY}")
-    words = ("--cluster", cluster_address, "--strict", "--on-error", "skip", "--retries", "0")
+    """It is not tried again, which would not help; other failures are."""
+    names = bench.make(5, f001=f"once warn {POLARITY}", f002="once fail 1 lost")
+    words = ("--cluster", cluster_address, "--strict", "--on-error", "skip")
     assert bench.run(*words) == 1
     said = capsys.readouterr()
     assert "4 of 5 done, 1 failed" in said.out and "f001.npz failed" in said.err and POLARITY in said.err

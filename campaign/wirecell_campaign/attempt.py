@@ -21,6 +21,8 @@ from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+from wirecell_profile.errors import system_error
+
 from . import aliases, input_warnings, output_check, timing, warm
 from .checksum import described, is_input_same, require_regular, sha256, state_of_input
 from .errors import CampaignError, indented
@@ -195,9 +197,7 @@ def input_failures(task: Task) -> Iterator[None]:
         fault = Fault.FILE
         if error.errno in MISSING or error.errno == errno.EISDIR:
             fault = Fault.WORKER if task.input_seen else Fault.FINAL
-        raise AttemptFailed(
-            fault, str(CampaignError("cannot read the input", task.input, error.strerror or ""))
-        ) from None
+        raise AttemptFailed(fault, str(system_error("cannot read the input", task.input, error))) from None
 
 
 def check_unchanged(task: Task, source: dict) -> None:
@@ -273,9 +273,10 @@ def check_answer(task: Task, answer: warm.Answer, work: Path, host: str) -> None
         what, fault = f"signal {-status} ended the program", Fault.FILE
         said = said or "nothing; signal 9 often means that the machine ran out of memory"
     else:
+        is_doubtful = task.strict and answer.kind == "Input"  # as it will be the next time
         what, fault = (
             f"the program failed with exit status {status}",
-            Fault.FINAL if status == USAGE_ERROR else Fault.FILE,
+            Fault.FINAL if status == USAGE_ERROR or is_doubtful else Fault.FILE,
         )
     raise AttemptFailed(fault, str(CampaignError(what, seen=indented(said))))
 

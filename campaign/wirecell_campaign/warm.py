@@ -30,6 +30,7 @@ class Answer:
     status: int  # exit status, negative for a signal
     said: str  # the program's messages about this file
     timed_out: bool = False
+    kind: str = ""  # of the program's error
 
 
 class Program:
@@ -110,7 +111,7 @@ class Program:
         if status == 0 and not stays:
             return self._end(before, deadline)
         self._is_used = True
-        return Answer(status, answer.get("error") or self._said(before))
+        return Answer(status, answer.get("error") or self._said(before), kind=answer.get("kind", ""))
 
     def _end(self, start: int, deadline: float | None) -> Answer:
         """End the list and wait for the end of the program; end it by signals at the deadline."""

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "python/bindings/bindings.h"
 
-#include "spng/core/error.h"
+#include "spng/core/error_kind.h"
 #include "spng/device/memory/out_of_memory.h"
 
 #include <c10/util/Exception.h>
@@ -14,26 +14,6 @@ namespace nb = nanobind;
 namespace spng::python {
 
 namespace {
-
-const char* name_of(ErrorKind kind) {
-    switch (kind) {
-    case ErrorKind::Usage:
-        return "Usage";
-    case ErrorKind::Configuration:
-        return "Configuration";
-    case ErrorKind::Input:
-        return "Input";
-    case ErrorKind::Output:
-        return "Output";
-    case ErrorKind::Device:
-        return "Device";
-    case ErrorKind::Model:
-        return "Model";
-    case ErrorKind::Internal:
-        break;
-    }
-    return "Internal";
-}
 
 void raise(const Error& error) {
     const ErrorText& text = error.text();

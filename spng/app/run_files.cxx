@@ -7,7 +7,7 @@
 #include "spng/app/progress.h"
 #include "spng/app/run_parts.h"
 #include "spng/app/signals.h"
-#include "spng/core/error.h"
+#include "spng/core/error_kind.h"
 #include "spng/core/log/log_file.h"
 #include "spng/instrument/clock.h"
 #include "spng/instrument/control/time_limit.h"
@@ -31,7 +31,7 @@ struct Answer {
     int status = 0;
     std::uint64_t events = 0;
     std::size_t skipped = 0;
-    std::string error;
+    std::string kind, error;
     bool ends_program = false; ///< also if failed files are skipped
 };
 
@@ -44,6 +44,9 @@ void print(const Answer& answer, const std::string& input, double seconds) {
     if (!answer.error.empty()) {
         line["error"] = answer.error;
     }
+    if (!answer.kind.empty()) {
+        line["kind"] = answer.kind;
+    }
     print_result(line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
 }
 
@@ -51,6 +54,7 @@ Answer failed_run(const Error& error) {
     print_message(std::string(error.what()) + "\n");
     Answer answer;
     answer.status = error.exit_status();
+    answer.kind = name_of(error.kind());
     answer.error = error.what();
     return answer;
 }
@@ -106,6 +110,7 @@ private:
         answer.skipped = summary.skipped.size();
         answer.ends_program = summary.device_error.has_value();
         if (summary.device_error) {
+            answer.kind = name_of(summary.device_error->kind());
             answer.error = summary.device_error->what();
         } else if (answer.status == 1 && !summary.skipped.empty()) {
             answer.error = summary.skipped.front().reason;

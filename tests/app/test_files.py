@@ -225,6 +225,7 @@ class TestFailures:
             path.unlink()
         done = wire_cell.run(*words, "--on-error", "skip", folder=tmp_path)
         assert sorted(statuses(done)) == [0, 0, 1] and statuses(done)[before] == 1
+        assert [each.get("kind") for each in answers(done) if each["status"]] == ["Input"]
         assert done.returncode == 1 and done.stderr.endswith("2 files processed, 1 failed\n")
         assert sorted(path.name for path in tmp_path.glob("*.npz")) == sorted(
             f"{name}.npz" for name in "abc" if not bad.startswith(name)
@@ -236,7 +237,7 @@ class TestFailures:
             COPY, "--files", "in/list.txt", "-A", "output={name}.npz", "--on-error", "skip", folder=tmp_path
         )
         assert [status == 0 for status in statuses(done)] == [False, True, False, True]
-        assert "in/none.tar" in answers(done)[2]["error"]
+        assert "in/none.tar" in answers(done)[2]["error"] and answers(done)[2]["kind"] == "Configuration"
 
     def test_one_output_for_two_files(self, listed: Path, tmp_path: Path) -> None:
         done = wire_cell.run(COPY, "--files", "in/list.txt", "-A", "output=x.npz", folder=tmp_path)
