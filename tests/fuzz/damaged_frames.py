@@ -29,6 +29,7 @@ from tests.python.frame_examples import require_equal  # noqa: E402
 
 from . import hdf5_changes, zarr_changes  # noqa: E402
 
+cli.load_commands()  # once, not in each child
 CHANGES = {".h5": hdf5_changes, ".zarr": zarr_changes}
 FORMS = ("dense", "sparse")
 SAME = "same"  # the command for files whose frames must be those that were written
