@@ -50,14 +50,47 @@ class SparseSamples:
         return self.values.sum()
 
     def dense(self) -> np.ndarray:
-        """Return all samples (channel, tick)."""
+        """Return all samples (channel, tick). Raise spng.Error if the runs do not fit."""
+        runs = _runs_that_fit(self)
         samples = np.zeros(self.shape, self.values.dtype)
-        lengths = self.runs[:, 2] - self.runs[:, 1]
+        lengths = runs[:, 2] - runs[:, 1]
         # Tick of each value in the flat frame: the first of its run, plus its position in the run.
-        starts = self.runs[:, 0] * self.shape[1] + self.runs[:, 1]
+        starts = runs[:, 0] * self.shape[1] + runs[:, 1]
         positions = np.arange(len(self.values)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
         samples.reshape(-1)[np.repeat(starts, lengths) + positions] = self.values
         return samples
+
+
+def _runs_that_fit(samples: SparseSamples) -> np.ndarray:
+    """Return the runs. Raise spng.Error unless they lie in the shape, one after the other, with a value for each tick."""
+    runs, values, shape = integers_of(samples.runs), samples.values, samples.shape
+    is_right = (
+        runs is not None
+        and runs.shape[1:] == (3,)
+        and isinstance(values, np.ndarray)
+        and values.ndim == 1
+        and fits(shape, tuple[int, int])
+        and min(shape) >= 0
+    )
+    if runs is not None and is_right:
+        row, begin, end = runs.astype(np.int64).T
+        first, last = row * shape[1] + begin, row * shape[1] + end
+        is_right = (
+            (begin >= 0).all()
+            and (begin <= end).all()
+            and (end <= shape[1]).all()
+            and (row >= 0).all()
+            and (row < shape[0]).all()
+            and (last[:-1] <= first[1:]).all()
+            and (end - begin).sum() == len(values)
+        )
+    if runs is None or not is_right:
+        raise input_error(
+            "the runs of the samples do not fit",
+            seen=f"runs {seen(samples.runs)}, values {seen(values)}, shape {seen(shape)}",
+            expected="ascending runs (row, begin tick, end tick) in (channels, ticks), with a value for each tick",
+        )
+    return runs.astype(np.int64)
 
 
 def runs_of(is_set: np.ndarray) -> np.ndarray:

@@ -79,6 +79,13 @@ VALUES: dict[str, Any] = {
     "ident of a frame": spng.Frame(FRAME.traces, 2**40),
     "times of a frame": spng.Frame({"a": spng.Traces("a", ADC, CHANNELS, tick_ns="x")}),  # type: ignore[arg-type]
     "channels of a frame": spng.Frame({"a": spng.Traces("a", ADC, np.zeros(3, np.int32))}),
+    "runs of a frame": spng.Frame(
+        {
+            "a": spng.Traces(
+                "a", spng.SparseSamples(np.array([[0, 190, 210]]), np.ones(20), (4, 200)), CHANNELS
+            )
+        }
+    ),
     "Path": Path("/nosuch/file"),
 }
 

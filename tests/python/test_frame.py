@@ -171,3 +171,26 @@ def test_progress_without_tqdm(monkeypatch: pytest.MonkeyPatch, capsys: pytest.C
     assert list(with_bar(iter([6]))) == [6]
     lines = capsys.readouterr().err.splitlines()
     assert [line.partition(" in ")[0] for line in lines] == ["3 of 3 events", "1 events"]
+
+
+@pytest.mark.parametrize(
+    ("runs", "values", "shape"),
+    [
+        ([[0, 190, 210]], 20, (4, 200)),  # into the next row
+        ([[4, 0, 2]], 2, (4, 200)),
+        ([[-1, 0, 2]], 2, (4, 200)),
+        ([[0, 5, 3]], 0, (4, 200)),
+        ([[0, 0, 2]], 3, (4, 200)),
+        ([[0, 0, 4], [0, 2, 6]], 8, (4, 200)),
+        ([[1, 0, 2], [0, 0, 2]], 4, (4, 200)),
+        ([[0.0, 0.5, 2.0]], 2, (4, 200)),
+        ([[0, 0]], 0, (4, 200)),
+        ([[0, 0, 2]], 2, (4,)),
+        ([[0, 0, 2]], 2, None),
+        (None, 2, (4, 200)),
+    ],
+)
+def test_runs_that_do_not_fit(runs: object, values: int, shape: object) -> None:
+    samples = SparseSamples(runs if runs is None else np.array(runs), np.ones(values, np.int16), shape)
+    with pytest.raises(Error, match="the runs of the samples do not fit"):
+        samples.dense()
