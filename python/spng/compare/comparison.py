@@ -66,7 +66,7 @@ def frames_of(source: Source, tags: list[str]) -> matching.Frames:
 
 
 def name_of(source: Source, default: str) -> str:
-    return readable(source) if isinstance(source, (str, os.PathLike)) else default
+    return readable(Path(source)) if isinstance(source, (str, os.PathLike)) else default
 
 
 def _compare_event(
