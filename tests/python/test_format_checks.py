@@ -363,6 +363,8 @@ class TestChecksums:
                 array = np.frombuffer(array, np.uint8) if isinstance(array, bytes) else array
                 shape = "x".join(map(str, array.shape))
                 assert crc32(f"{name} {array.dtype.str} {shape}\n".encode() + array.tobytes()) == value
+            for text in ("0/checksums_spng", "0/notes_spng", "checksums_spng"):
+                assert file[text].dtype.kind == "S", "HDF5 never returns from a damaged heap"
             text = f"0 {json.dumps(listed)}"
             assert json.loads(file["checksums_spng"][()]) == {"0": crc32(text.encode())}
 

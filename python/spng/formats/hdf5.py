@@ -64,7 +64,7 @@ def write(path: Path, frames: Iterable[Frame], form: str, overwrite: bool) -> No
                     listed[str(frame.ident)] = _write_frame(file, frame, form, str(path))
                 output.require_success()
             with delayed_signals():
-                file[CHECKSUMS] = json.dumps(listed)
+                file[CHECKSUMS] = _text(json.dumps(listed).encode())
 
 
 def _events(file: Any, listed: dict[str, int], path: Path) -> list[str]:
@@ -157,6 +157,11 @@ def _json_of(group: Any, name: str, where: str) -> Any:
     return json.loads(_read(group, name, where)) if name in group else None
 
 
+def _text(content: bytes) -> np.bytes_:
+    """Return a text of fixed length: in the heap with those of variable length, HDF5 may search a damaged one for ever."""
+    return np.bytes_(content)
+
+
 def _write_frame(file: Any, frame: Frame, form: str, path: str) -> int:
     """Write an event; return the checksum of its list."""
     if str(frame.ident) in file:
@@ -166,10 +171,10 @@ def _write_frame(file: Any, frame: Frame, form: str, path: str) -> int:
     for name, array in members.arrays_of(frame, form).items():
         checksums[name] = checksum(name, array)
         if name == members.NOTES:
-            group[name] = array.tobytes().decode()
+            group[name] = _text(array.tobytes())
         else:
             _write_array(group, name, array)
-    group[CHECKSUMS] = json.dumps(checksums)
+    group[CHECKSUMS] = _text(json.dumps(checksums).encode())
     return list_checksum(frame.ident, checksums)
 
 
