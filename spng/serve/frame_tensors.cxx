@@ -48,11 +48,16 @@ const Tensor* find(const std::vector<Tensor>& tensors, const std::string& name) 
     return found == tensors.end() ? nullptr : &*found;
 }
 
+/// Return a name for an error, which may be empty.
+std::string quoted(const std::string& name) {
+    return "'" + name + "'";
+}
+
 void require_known_inputs(const kserve::InferRequest& request, const std::string& where) {
     for (std::size_t i = 0; i < request.inputs.size(); ++i) {
         const std::string& name = request.inputs[i].name;
         if (!contains(known_inputs, name)) {
-            reject(where, "the chain has no such input", name, joined(known_inputs),
+            reject(where, "the chain has no such input", quoted(name), joined(known_inputs),
                    suggestion(name, known_inputs));
         }
         if (find(request.inputs, name) != &request.inputs[i]) {
@@ -248,7 +253,7 @@ WantedOutputs wanted_outputs(const kserve::InferRequest& request, const std::vec
         if (!tags.empty() && !is_sparse && !contains(dense, output.name)) {
             std::vector<std::string> all = dense;
             all.insert(all.end(), sparse.begin(), sparse.end());
-            reject(where_of(request), "the chain has no such output", output.name, joined(all),
+            reject(where_of(request), "the chain has no such output", quoted(output.name), joined(all),
                    suggestion(output.name, all, "the server's argument -A tags=... chooses the products"));
         }
         wanted.names.push_back(output.name);
@@ -274,7 +279,7 @@ kserve::InferResponse response_of(const kserve::InferRequest& request, const Wan
     }
     for (const std::string& name : wanted.names) {
         if (!contains(outputs.names(), name)) {
-            reject(where_of(request), "the result has no such output", name, joined(outputs.names()));
+            reject(where_of(request), "the result has no such output", quoted(name), joined(outputs.names()));
         }
     }
     response.parameters = parameters_of(any);

@@ -51,7 +51,7 @@ const kserve::Tensor& features_of(const kserve::InferRequest& request, std::int6
         if (output.name != output_name) {
             throw Error(ErrorKind::Input, {.what = "the network has no such output",
                                            .where = where,
-                                           .seen = output.name,
+                                           .seen = "'" + output.name + "'",
                                            .expected = output_name});
         }
     }

@@ -272,6 +272,7 @@ INFERENCE = {
     b'"datatype":"INT16","shape":[2,3],"data":[[1,2,3],[4,5,6]]},{"name":"channels","datatype":"INT32","shape":[2],"data":[0,1]}]}',
     "binary.txt": b'{"inputs":[{"name":"adc","datatype":"FP32","shape":[2,1],"parameters":{"binary_data_size":8}}],'
     b'"outputs":[{"name":"signal_runs","parameters":{"binary_data":true}},{"name":"signal"}]}\n\n\0\0\x80?\0\0\xc0\x7f',
+    "failed-input-without-name.txt": b'{"inputs":[{"name":"","datatype":"INT16","shape":[1],"data":[1]}]}',
     "path.txt": b"/v2/models/chain/versions/1/infer?x=1",
 }
 
