@@ -209,10 +209,12 @@ def run_here(command: str, path: Path, folder: Path) -> int:
 def is_explained(status: int, errors: str, results: str) -> bool:
     """Tell whether a command ended with a result or an error block.
 
-    Status 1 without an error: no report could be made, and each is listed with its reason.
+    Notes about the file may precede the block. Status 1 without an error: no report could be made, and each is listed with its
+    reason.
     """
-    is_listed = not errors and ("does not apply" in results or "missing, not zero:" in results)
-    return status == 0 or errors.startswith(("error: ", "SKIPPED ")) or is_listed
+    block = "".join(line for line in errors.splitlines(True) if not line.startswith("note: "))
+    is_listed = not block and ("does not apply" in results or "missing, not zero:" in results)
+    return status == 0 or block.startswith(("error: ", "SKIPPED ")) or is_listed
 
 
 TARGET = Target("profiles", "tests.fuzz.damaged_profiles", len(SEEDS), write_damaged, run_here, is_explained)

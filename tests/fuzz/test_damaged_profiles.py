@@ -51,6 +51,8 @@ def test_inputs_differ_from_the_profile_in_bytes_values_and_schema(tmp_path: Pat
         ("import sys; sys.stderr.write('wrong'); raise SystemExit(1)", "no error block"),
         ("print('name \\u202e'); raise SystemExit(0)", "control characters"),
         ("raise SystemExit(1)", "no error block"),
+        ("import sys; sys.stderr.write('note: a\\nwrong'); raise SystemExit(1)", "no error block"),
+        ("import sys; sys.stderr.write('note: a\\nerror: b'); raise SystemExit(1)", ""),
         ("print('missing, not zero:'); raise SystemExit(1)", ""),
         ("", ""),
     ],
