@@ -52,6 +52,7 @@ struct Target {
     std::int64_t (*allowed_bytes)(const std::string& bytes);
     /// Words of the format, which mutations insert.
     std::span<const std::string_view> words = {};
+    long processor_seconds = 2; ///< that an input may take
 };
 
 /// Return the targets of the program's readers, in the order of their names.

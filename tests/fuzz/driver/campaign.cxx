@@ -163,7 +163,7 @@ int run_in_child(const std::function<void()>& work, const fs::path& log, Shared&
 }
 
 /// Return why the child ended early: the words of a sanitizer, if it wrote any.
-std::string reason_of(int status, const fs::path& log, const Shared& shared) {
+std::string reason_of(const Target& target, int status, const fs::path& log, const Shared& shared) {
     if (WIFEXITED(status) && WEXITSTATUS(status) == defect_status) {
         return shared.reason.data();
     }
@@ -176,7 +176,7 @@ std::string reason_of(int status, const fs::path& log, const Shared& shared) {
         }
     }
     if (WIFSIGNALED(status) && (WTERMSIG(status) == SIGPROF || WTERMSIG(status) == SIGALRM)) {
-        return "no end within 2 s of processor time or 60 s";
+        return "no end within " + std::to_string(target.processor_seconds) + " s of processor time or 60 s";
     }
     return WIFSIGNALED(status) ? std::string("signal: ") + ::strsignal(WTERMSIG(status))
                                : "exit status " + std::to_string(WEXITSTATUS(status));
@@ -234,7 +234,7 @@ CampaignReport run_campaign(const Target& target, const CampaignOptions& options
         new_seeds.take(inputs);
         if (status != 0) {
             ++children_that_failed;
-            note_failure(target, options, reason_of(status, log, shared), log, shared, report);
+            note_failure(target, options, reason_of(target, status, log, shared), log, shared, report);
         }
     }
     report.inputs = shared.next;

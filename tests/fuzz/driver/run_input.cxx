@@ -14,12 +14,11 @@ namespace spng::fuzz {
 namespace {
 
 // Of the processor, so that a busy machine makes no failure: SIGPROF ends the process. SIGALRM ends one that waits.
-constexpr long processor_seconds = 2;
 constexpr unsigned wall_seconds = 60;
 
 class TimeLimit {
 public:
-    TimeLimit() { set(processor_seconds, wall_seconds); }
+    explicit TimeLimit(long processor_seconds) { set(processor_seconds, wall_seconds); }
     ~TimeLimit() { set(0, 0); }
     TimeLimit(const TimeLimit&) = delete;
     TimeLimit& operator=(const TimeLimit&) = delete;
@@ -46,7 +45,7 @@ std::int64_t run_once(const Target& target, const Input& input, Results& results
     std::int64_t kept = 0;
     {
         Results own;
-        const TimeLimit limit;
+        const TimeLimit limit(target.processor_seconds);
         try {
             target.run(input, own);
             own.add("ok");

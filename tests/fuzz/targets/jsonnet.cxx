@@ -39,7 +39,8 @@ std::int64_t allowed_bytes(const std::string&) {
 } // namespace
 
 Target jsonnet_target() {
-    return {"jsonnet", "input.jsonnet", &run, &mutate, &allowed_bytes, words};
+    // A program that never ends meets the limit of the stack after some seconds.
+    return {"jsonnet", "input.jsonnet", &run, &mutate, &allowed_bytes, words, 20};
 }
 
 } // namespace spng::fuzz
