@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from .python_target import ROOT, Target, change_bytes, main, remove
+from .python_target import ROOT, Target, change_bytes, main, remove, status_of_child
 
 sys.path[:0] = [
     str(ROOT / folder) for folder in ("profiling", "python") if str(ROOT / folder) not in sys.path
@@ -71,26 +71,37 @@ def seeds(ending: str, form: str) -> dict[str, bytes]:
         return {str(each.relative_to(path)): each.read_bytes() for each in files if each.is_file()}
 
 
+def write_content(path: Path, content: dict[str, bytes]) -> None:
+    """Write a file, or the files of a folder, in place of what is there."""
+    remove(path)
+    for name, data in content.items():
+        (path / name).parent.mkdir(parents=True, exist_ok=True)
+        (path / name).write_bytes(data)
+
+
 def write_damaged(folder: Path, seed: int, index: int) -> tuple[Path, str]:
     """Write input `index` of a sequence; return it and its command."""
     chosen = random.Random(f"{seed} {index}")
     ending = chosen.choice(tuple(CHANGES))
     path = folder / f"frames-{seed}-{index}{ending}"
-    remove(path)
     content = dict(seeds(ending, chosen.choice(FORMS)))
     kind = chosen.choice(("bytes", "structure", "free", "free"))
+    is_free = kind == "free"
+    command = chosen.choice(COMMANDS) if is_free else SAME
     if kind == "bytes":
         name = chosen.choice(list(content))
         content[name] = change_bytes(content[name], chosen)
-    for name, data in content.items():
-        (path / name).parent.mkdir(parents=True, exist_ok=True)
-        (path / name).write_bytes(data)
-    is_free = kind == "free"
-    if is_free and chosen.random() < 0.7:
-        CHANGES[ending].drop_checksums(path)
-    if kind != "bytes":
+    write_content(path, content)
+
+    def change() -> int:
+        if is_free and chosen.random() < 0.7:
+            CHANGES[ending].drop_checksums(path)
         CHANGES[ending].change(path, chosen, is_free)
-    return path, chosen.choice(COMMANDS) if is_free else SAME
+        return 0
+
+    if kind != "bytes" and status_of_child(change) != 0:  # libraries may crash when they write, too
+        write_content(path, content)
+    return path, command
 
 
 def read(path: Path, must_be_same: bool) -> int:

@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from .python_target import ELSEWHERE
+
 try:
     import h5py
 except ImportError:  # optional
@@ -138,7 +140,7 @@ def link(file: Any, name: str, chosen: random.Random) -> None:
             h5py.SoftLink(f"/{name}"),
             h5py.SoftLink(f"/{chosen.choice(others)}"),
             h5py.ExternalLink(file.filename, name),
-            h5py.ExternalLink("/etc/hostname", "/"),
+            h5py.ExternalLink(ELSEWHERE, "/"),
             file["/"],
             file[name.rpartition("/")[0] or "/"],
         )
@@ -150,10 +152,10 @@ def elsewhere(file: Any, name: str, chosen: random.Random) -> None:
     shape, dtype = file[name].shape, file[name].dtype
     del file[name]
     if chosen.random() < 0.5:
-        file.create_dataset(name, shape, dtype, external=[("/etc/hostname", 0, 1 << 20)])
+        file.create_dataset(name, shape, dtype, external=[(ELSEWHERE, 0, 1 << 20)])
         return
     layout = h5py.VirtualLayout(shape, dtype)
-    layout[...] = h5py.VirtualSource(chosen.choice((".", "/etc/hostname", "absent.h5")), "a", shape)
+    layout[...] = h5py.VirtualSource(chosen.choice((".", ELSEWHERE, "absent.h5")), "a", shape)
     file.create_virtual_dataset(name, layout)
 
 

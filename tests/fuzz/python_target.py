@@ -31,6 +31,7 @@ MEMORY_BYTES = 2 << 30  # in addition to the modules
 HIDDEN = re.compile(
     r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
 )  # not for a terminal
+ELSEWHERE = "/proc/version"  # a file of somebody else, which no defect can change
 DEFECT = 70  # status of a process that had an exception
 
 
@@ -86,20 +87,14 @@ def limit_resources() -> None:
     signal.alarm(WALL_SECONDS)
 
 
-def run_in_child(target: Target, command: str, path: Path, folder: Path) -> str:
-    """Run a command in a child with limits; return why it failed, or nothing."""
-    output, printed = folder / "stderr", folder / "stdout"
+def status_of_child(work: Callable[[], int]) -> int:
+    """Run a function in a child with limits; return the status, or minus the signal that ended it."""
     child = os.fork()
     if child == 0:
         status = DEFECT
         try:
             limit_resources()
-            errors = os.open(output, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
-            # The caller, such as pytest, may have replaced the streams.
-            sys.stderr = open(errors, "w", encoding="utf-8", errors="surrogateescape")
-            sys.stdout = open(printed, "w", encoding="utf-8", errors="surrogateescape")
-            os.dup2(errors, 2)
-            status = target.run(command, path, folder)
+            status = work()
         except SystemExit as end:
             status = int(end.code or 0)
         except BaseException:
@@ -108,7 +103,22 @@ def run_in_child(target: Target, command: str, path: Path, folder: Path) -> str:
             sys.stdout.flush()
             sys.stderr.flush()
             os._exit(status)
-    status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+def run_in_child(target: Target, command: str, path: Path, folder: Path) -> str:
+    """Run a command in a child with limits; return why it failed, or nothing."""
+    output, printed = folder / "stderr", folder / "stdout"
+
+    def run() -> int:
+        errors = os.open(output, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+        # The caller, such as pytest, may have replaced the streams.
+        sys.stderr = open(errors, "w", encoding="utf-8", errors="surrogateescape")
+        sys.stdout = open(printed, "w", encoding="utf-8", errors="surrogateescape")
+        os.dup2(errors, 2)
+        return target.run(command, path, folder)
+
+    status = status_of_child(run)
     written = [path.read_text(encoding="utf-8", errors="replace") for path in (output, printed)]
     return reason_of(target, status, *written)
 

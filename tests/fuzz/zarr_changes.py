@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from .python_target import change_bytes, remove
+from .python_target import ELSEWHERE, change_bytes, remove
 
 CHECKSUMS = "checksums"
 VALUES: tuple[Any, ...] = (
@@ -143,9 +143,18 @@ DOCUMENT_CHANGES: tuple[Callable[[Any, random.Random, bool], None], ...] = (
 )
 
 
+def own_files(folder: Path) -> list[Path]:
+    """Return the files and folders, without links, through which a change would leave the folder, and without pipes."""
+    return [
+        each
+        for each in sorted(folder.rglob("*"))
+        if not each.is_symlink() and (each.is_file() or each.is_dir())
+    ]
+
+
 def change_document(folder: Path, chosen: random.Random, is_free: bool) -> None:
     """Change a file of JSON."""
-    path = chosen.choice(sorted(folder.rglob("zarr.json")))
+    path = chosen.choice([each for each in own_files(folder) if each.name == "zarr.json"])
     document = json.loads(path.read_bytes())
     chosen.choice(DOCUMENT_CHANGES)(document, chosen, is_free)
     path.write_text(json.dumps(document))
@@ -153,7 +162,7 @@ def change_document(folder: Path, chosen: random.Random, is_free: bool) -> None:
 
 def change_file(folder: Path, chosen: random.Random, is_free: bool) -> None:
     """Remove, replace or add a file or a folder."""
-    everything = sorted(each for each in folder.rglob("*"))
+    everything = own_files(folder)
     path, other = chosen.choice(everything), chosen.choice(everything)
     kind = chosen.randrange(7)
     if kind == 0:
@@ -163,7 +172,7 @@ def change_file(folder: Path, chosen: random.Random, is_free: bool) -> None:
         path.mkdir()
     elif kind == 2:
         remove(path)
-        os.symlink(chosen.choice(("/etc/hostname", "/", ".", path.name)), path)
+        os.symlink(chosen.choice((ELSEWHERE, ".", path.name)), path)
     elif kind == 3:
         remove(path)
         os.mkfifo(path)
@@ -175,7 +184,7 @@ def change_file(folder: Path, chosen: random.Random, is_free: bool) -> None:
         (path / chosen.choice((".zgroup", ".zattrs", ".zarray", "x", "\x1b[31m"))).write_text("{}")
     elif other.is_dir() and other not in (path, *path.parents) and path not in other.parents:
         remove(path)
-        shutil.copytree(other, path)
+        shutil.copytree(other, path, symlinks=True)
 
 
 def drop_checksums(folder: Path) -> None:
