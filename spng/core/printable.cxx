@@ -15,30 +15,6 @@ bool continues(char byte) {
     return (static_cast<unsigned char>(byte) & 0xc0U) == 0x80;
 }
 
-/// Return the count of bytes of the UTF-8 character with which the text begins; 0 if it does not begin with one.
-std::size_t character_bytes(std::string_view text) {
-    const std::uint32_t first = byte_at(text, 0);
-    const std::size_t count = first < 0x80        ? 1
-                              : first >> 5U == 6  ? 2
-                              : first >> 4U == 14 ? 3
-                              : first >> 3U == 30 ? 4
-                                                  : 0;
-    if (count < 2 || count > text.size()) {
-        return count == 1 ? 1 : 0;
-    }
-    std::uint32_t code = first & (0x7fU >> count);
-    for (const char next : text.substr(1, count - 1)) {
-        if (!continues(next)) {
-            return 0;
-        }
-        code = code << 6U | (static_cast<unsigned char>(next) & 0x3fU);
-    }
-    constexpr std::array<std::uint32_t, 5> lowest{0, 0, 0x80, 0x800,
-                                                  0x10000}; // a longer form of a character is no UTF-8
-    const bool is_surrogate = code >= 0xd800 && code < 0xe000;
-    return code < lowest[count] || code > 0x10ffff || is_surrogate ? 0 : count;
-}
-
 /// Tell whether a terminal may obey the character: controls of C0 and C1, DEL, and marks that reverse the direction of
 /// writing, U+202A to U+202E and U+2066 to U+2069.
 bool is_obeyed(std::string_view character) {
@@ -62,7 +38,7 @@ std::string spelled(std::string_view text, Test is_spelled) {
     std::string result;
     result.reserve(text.size());
     while (!text.empty()) {
-        const std::size_t count = character_bytes(text);
+        const std::size_t count = utf8_character_bytes(text);
         const std::string_view character = text.substr(0, count == 0 ? 1 : count);
         if (count != 0 && !is_spelled(character)) {
             result += character;
@@ -78,6 +54,29 @@ std::string spelled(std::string_view text, Test is_spelled) {
 }
 
 } // namespace
+
+std::size_t utf8_character_bytes(std::string_view text) {
+    const std::uint32_t first = byte_at(text, 0);
+    const std::size_t count = first < 0x80        ? 1
+                              : first >> 5U == 6  ? 2
+                              : first >> 4U == 14 ? 3
+                              : first >> 3U == 30 ? 4
+                                                  : 0;
+    if (count < 2 || count > text.size()) {
+        return count == 1 ? 1 : 0;
+    }
+    std::uint32_t code = first & (0x7fU >> count);
+    for (const char next : text.substr(1, count - 1)) {
+        if (!continues(next)) {
+            return 0;
+        }
+        code = code << 6U | (static_cast<unsigned char>(next) & 0x3fU);
+    }
+    constexpr std::array<std::uint32_t, 5> lowest{0, 0, 0x80, 0x800,
+                                                  0x10000}; // a longer form of a character is no UTF-8
+    const bool is_surrogate = code >= 0xd800 && code < 0xe000;
+    return code < lowest[count] || code > 0x10ffff || is_surrogate ? 0 : count;
+}
 
 std::string printable(std::string_view text) {
     return spelled(text, is_obeyed);

@@ -13,6 +13,9 @@ namespace spng {
 /// which JSON and Python do not take.
 std::string printable(std::string_view text);
 
+/// Return the count of bytes of the UTF-8 character with which the text begins; 0 if it does not begin with one.
+std::size_t utf8_character_bytes(std::string_view text);
+
 /// Write bytes that are not UTF-8 as \x1b, and leave everything else as it is.
 std::string valid_utf8(std::string_view text);
 
