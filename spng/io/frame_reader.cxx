@@ -5,6 +5,7 @@
 #include "spng/core/error.h"
 #include "spng/core/nearest.h"
 
+#include <map>
 #include <stdexcept>
 #include <utility>
 
@@ -14,12 +15,51 @@ namespace {
 
 constexpr std::size_t max_other_members = 8;
 
+std::optional<int> ident_of(const std::string& member) {
+    try {
+        const auto parsed = parse_member_name(member);
+        return parsed ? std::optional(parsed->ident) : std::nullopt;
+    } catch (const std::invalid_argument&) { // reported when the member is reached
+        return std::nullopt;
+    }
+}
+
+/// Order the members of a file by event, in that of their first members; nothing if they are, or if names repeat.
+std::vector<std::size_t> by_event(const std::vector<std::string>& names) {
+    std::map<int, std::vector<std::size_t>> members;
+    std::vector<int> events;
+    std::vector<std::size_t> others; // first, as they are in any event
+    std::optional<int> last;
+    bool is_ordered = true;
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        const auto ident = ident_of(names[i]);
+        if (!ident) {
+            others.push_back(i);
+            continue;
+        }
+        auto& own = members[*ident];
+        if (own.empty()) {
+            events.push_back(*ident);
+        }
+        is_ordered = is_ordered && (own.empty() || ident == last);
+        own.push_back(i);
+        last = ident;
+    }
+    if (is_ordered || std::set(names.begin(), names.end()).size() < names.size()) {
+        return {};
+    }
+    for (const int event : events) {
+        others.insert(others.end(), members[event].begin(), members[event].end());
+    }
+    return others;
+}
+
 } // namespace
 
 FrameReader::FrameReader(const std::filesystem::path& path, std::vector<std::string> tags,
                          HostAllocator allocate, std::optional<std::set<int>> idents)
-    : m_archive(path), m_tags(std::move(tags)), m_allocate(std::move(allocate)), m_idents(std::move(idents)) {
-}
+    : m_archive(path, by_event), m_tags(std::move(tags)), m_allocate(std::move(allocate)),
+      m_idents(std::move(idents)) {}
 
 bool FrameReader::next_frame_member() {
     while (m_archive.next_member()) {

@@ -32,9 +32,12 @@ namespace spng {
 ///                               the start; optional. An event with notes and a tbin other than 0, but without
 ///                               mask_ticks_note, is of an earlier version, which counted from the first sample
 ///   notes_spng_<ident>.npy      (byte) JSON object of strings; optional
-/// Arrays may have C or Fortran order, either byte order, and .npy versions 1 to 3. The members of an event
-/// must be adjacent: a member of another event, or the end of the file, ends the event. Other members are
-/// skipped. NaN and Inf are kept.
+/// Arrays may have C or Fortran order, either byte order, and .npy versions 1 to 3. Other members are skipped. NaN
+/// and Inf are kept.
+///
+/// A .npz that can be read with seeking is read by event, whatever the order of its members; events come in that of
+/// their first members. In other files the members of an event must be adjacent: a member of another event, or the
+/// end of the file, ends the event.
 class FrameReader {
 public:
     /// @param tags  tags to read; "*" means all. Others are skipped unread.

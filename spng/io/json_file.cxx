@@ -2,9 +2,11 @@
 #include "spng/io/json_file.h"
 
 #include "spng/core/error.h"
+#include "spng/core/json_text.h"
 #include "spng/core/unit_text.h"
 #include "spng/io/archive/archive_handle.h"
 #include "spng/io/archive/content_stream.h"
+#include "spng/io/foreign_file.h"
 
 #include <archive.h>
 #include <archive_entry.h>
@@ -35,7 +37,7 @@ constexpr std::int64_t max_data_bytes = 200'000'000;
 
 /// Return a value as short text.
 std::string shown(const nlohmann::json& value) {
-    return value.is_structured() ? value.type_name() : value.dump();
+    return value.is_structured() ? value.type_name() : json_text(value);
 }
 
 [[noreturn]] void wrong_member(const char* key, const JsonLocation& location, const std::string& seen,
@@ -167,8 +169,10 @@ nlohmann::json load_json_file(const std::string& path) {
         if (const auto colon = reason.find(": "); colon != std::string::npos) {
             reason.erase(0, colon + 2);
         }
-        fail(path + ", " + position_text(text, error.byte), "a data file is not JSON", reason,
-             "one JSON document", "fetch the file again, or correct it at this position");
+        const auto other = foreign_file(path);
+        fail(path + ", " + position_text(text, error.byte), "a data file is not JSON",
+             other ? other->kind : reason, "one JSON document",
+             other ? other->hint : "fetch the file again, or correct it at this position");
     } catch (const nlohmann::json::exception& error) {
         fail(path, "a data file is not JSON", error.what(), "numbers within double precision", {});
     }

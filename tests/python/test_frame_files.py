@@ -6,10 +6,13 @@ Files are written and read independently by NumPy. Conversions between all forma
 
 from __future__ import annotations
 
+import io
 import os
 import pickle
 import subprocess
 import sys
+import warnings
+import zipfile
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -20,6 +23,7 @@ from spng.native import core
 
 import spng
 from tests.python.frame_examples import frame, require_equal, rich_events, signal
+from tests.support import wire_cell
 from tests.support.wire_cell import ENDINGS, event, read_arrays, write_arrays
 
 WHERE = "out.npz"
@@ -307,3 +311,46 @@ class TestChoice:
         with pytest.raises(spng.Error, match="no frame of an accepted tag") as caught:
             next(spng.read_frames(tmp_path / "in.npz", "rio"))
         assert "'roi'" in caught.value.seen
+
+
+@wire_cell.needs_program
+def test_npz_is_read_by_its_directory(tmp_path: Path) -> None:
+    """Members sorted by name, as some archivers write them, and one with another alphabet, in the C locale."""
+    events = event(np.arange(6, dtype=np.int16).reshape(2, 3), np.arange(2), 12)
+    events |= event(np.arange(6, 12, dtype=np.int16).reshape(2, 3), np.arange(2), 7)
+    path, output = tmp_path / "sorted.npz", tmp_path / "output.npz"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("Überblick.txt", "of a user")
+        for name in sorted(events):
+            content = io.BytesIO()
+            np.save(content, events[name])
+            archive.writestr(name + ".npy", content.getvalue())
+    assert [frame.ident for frame in spng.read_frames(path)] == [12, 7]
+    done = wire_cell.run(
+        "cfg/convert.jsonnet",
+        "-A",
+        f"input={path}",
+        "-A",
+        f"output={output}",
+        env={**os.environ, "LC_ALL": "C"},
+    )
+    assert done.returncode == 0, done.stderr
+    with np.load(output) as arrays:
+        assert arrays.files == [
+            f"{kind}_*_{ident}" for ident in (12, 7) for kind in ("frame", "channels", "tickinfo")
+        ]
+        assert all(np.array_equal(arrays[name], events[name]) for name in arrays.files)
+
+
+def test_names_of_one_event_may_be_apart_but_not_twice(tmp_path: Path) -> None:
+    """In a zip whose names repeat, as of two appended files, members are read in their order."""
+    one = event(np.zeros((2, 3), np.int16), np.arange(2), 1)
+    other = event(np.zeros((2, 3), np.int16), np.arange(2), 2)
+    path = tmp_path / "twice.npz"
+    with zipfile.ZipFile(path, "w") as archive, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for name, array in [*one.items(), *other.items(), *one.items()]:
+            content = io.BytesIO()
+            np.save(content, array)
+            archive.writestr(name + ".npy", content.getvalue())
+    assert [frame.ident for frame in spng.read_frames(path)] == [1, 2, 1]

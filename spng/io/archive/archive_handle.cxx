@@ -20,10 +20,19 @@ std::string error_text(archive* handle) {
     return text != nullptr ? text : "unknown error";
 }
 
-int StreamCallbacks::open(archive* handle) {
+Utf8Names::Utf8Names() {
+    static const locale_t utf8 = newlocale(LC_CTYPE_MASK, "C.UTF-8", nullptr); // null where there is none
+    m_before = uselocale(utf8); // of this thread only; null changes nothing
+}
+
+Utf8Names::~Utf8Names() {
+    uselocale(m_before);
+}
+
+int StreamCallbacks::open(archive* handle, bool may_seek) {
     archive_read_set_callback_data(handle, this);
     archive_read_set_read_callback(handle, &StreamCallbacks::read);
-    if (m_stream->seekable()) {
+    if (may_seek && m_stream->seekable()) {
         archive_read_set_seek_callback(handle, &StreamCallbacks::seek);
     }
     return archive_read_open1(handle);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Wrapper of libarchive's C interface: lifetime, error text, and reading from a BlockStream.
+// Wrapper of libarchive's C interface: lifetime, error text, names, and reading from a BlockStream.
 
 #include "spng/io/archive/block_stream.h"
 
@@ -8,6 +8,7 @@
 #include <exception>
 #include <string>
 
+#include <locale.h>
 #include <sys/types.h>
 
 struct archive;
@@ -25,16 +26,28 @@ struct WriteFree {
 /// Return libarchive's text for its last failure; never empty.
 std::string error_text(archive* handle);
 
+/// While it lives, libarchive converts names of this thread to UTF-8, whatever the locale of the process.
+class Utf8Names {
+public:
+    Utf8Names();
+    ~Utf8Names();
+    Utf8Names(const Utf8Names&) = delete;
+    Utf8Names& operator=(const Utf8Names&) = delete;
+
+private:
+    locale_t m_before;
+};
+
 /// Feeds a libarchive reader from a BlockStream. Exceptions must not pass through the C library: an exception
 /// of the stream is stored, libarchive sees a read error, and the caller rethrows.
 class StreamCallbacks {
 public:
     explicit StreamCallbacks(BlockStream& stream) : m_stream(&stream) {}
 
-    /// Open `handle` on the stream, with seeking if the stream supports it. Do not move or destroy this
-    /// object before the handle.
+    /// Open `handle` on the stream. Do not move or destroy this object before the handle.
+    /// @param may_seek  if the stream supports it; otherwise a zip is read by its local headers
     /// @return libarchive's status
-    int open(archive* handle);
+    int open(archive* handle, bool may_seek = true);
 
     /// Throw the stored exception of the stream, if any.
     void rethrow() const;

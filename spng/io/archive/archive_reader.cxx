@@ -4,11 +4,14 @@
 #include "spng/core/error.h"
 #include "spng/io/archive/content_stream.h"
 #include "spng/io/archive/zip_directory.h"
+#include "spng/io/foreign_file.h"
 
 #include <archive.h>
 #include <archive_entry.h>
 
 #include <algorithm>
+#include <array>
+#include <span>
 #include <stdexcept>
 #include <string_view>
 #include <utility>
@@ -36,13 +39,19 @@ std::string path_of(archive_entry* entry) {
     return name != nullptr ? name : "";
 }
 
+/// Return whether the bytes begin with the header of a member of a zip.
+bool is_zip_member(std::span<const std::uint8_t> bytes) {
+    constexpr std::array<std::uint8_t, 4> mark{'P', 'K', 3, 4};
+    return bytes.size() >= mark.size() && std::equal(mark.begin(), mark.end(), bytes.begin());
+}
+
 bool is_ascii(std::string_view text) {
     return std::all_of(text.begin(), text.end(), [](char c) { return (c & 0x80) == 0; });
 }
 
 /// libarchive may convert names in other alphabets.
-bool is_same_name(const std::string& left, const std::string& right) {
-    return left == right || (!is_ascii(left) && !is_ascii(right));
+bool is_same_name(const std::string& listed, const std::string& found) {
+    return listed == found || !is_ascii(listed);
 }
 
 /// Return the names without folders; empty for a folder.
@@ -56,7 +65,8 @@ std::vector<std::string> base_names(const std::vector<ZipMember>& members) {
 
 } // namespace
 
-ArchiveReader::ArchiveReader(std::filesystem::path path) : m_path(std::move(path)) {
+ArchiveReader::ArchiveReader(std::filesystem::path path, MemberOrder order)
+    : m_path(std::move(path)), m_order(std::move(order)) {
     open();
 }
 
@@ -65,6 +75,9 @@ ArchiveReader::~ArchiveReader() = default;
 void ArchiveReader::open() {
     auto file = std::make_unique<FileStream>(m_path);
     const auto start = file->peek();
+    if (!is_zip_member(start) || !file->seekable()) {
+        m_order = {};
+    }
     if (start.empty()) {
         throw Error(ErrorKind::Input, {.what = "the input file is empty",
                                        .where = m_path.string(),
@@ -88,9 +101,38 @@ void ArchiveReader::open() {
     }
 }
 
+/// Go to the header of the next member in the order that was asked for.
+/// @return false at the end
+bool ArchiveReader::open_ordered_member() {
+    m_archive.reset();
+    if (m_zip_position == m_zip_order.size()) {
+        return false;
+    }
+    m_stream->seek(static_cast<std::int64_t>(m_zip_headers[listed_position()]), SEEK_SET);
+    m_callbacks = std::make_unique<StreamCallbacks>(*m_stream);
+    m_archive.reset(archive_read_new());
+    archive_read_support_format_zip_streamable(m_archive.get());
+    m_in_entry = false;
+    const int status = m_callbacks->open(m_archive.get(), /*may_seek=*/false);
+    if (status != ARCHIVE_OK) {
+        fail(status);
+    }
+    return true;
+}
+
+/// Return the position of the next member in the directory.
+std::size_t ArchiveReader::listed_position() const {
+    return m_zip_position < m_zip_order.size() ? m_zip_order[m_zip_position] : m_zip_position;
+}
+
 bool ArchiveReader::next_member() {
+    const Utf8Names names;
     m_member_open = false;
-    while (m_archive) {
+    if (const MemberOrder order = std::exchange(m_order, {})) {
+        read_zip_directory();
+        m_zip_order = order(m_zip_names);
+    }
+    while (m_archive && (m_zip_order.empty() || open_ordered_member())) {
         if (m_in_entry && archive_read_data_skip(m_archive.get()) < ARCHIVE_WARN) {
             fail(ARCHIVE_FATAL);
         }
@@ -153,9 +195,10 @@ void ArchiveReader::check_zip_member(const std::string& name, bool is_file) {
         m_zip_names.push_back(is_file ? name : "");
         return;
     }
-    const std::string expected = m_zip_position < m_zip_names.size() ? m_zip_names[m_zip_position] : "";
+    const std::size_t position = listed_position();
+    const std::string expected = position < m_zip_names.size() ? m_zip_names[position] : "";
     ++m_zip_position;
-    if (!is_same_name(is_file ? name : "", expected)) {
+    if (!is_same_name(expected, is_file ? name : "")) {
         fail_damaged("member '" + name + "' where the directory lists " +
                      (expected.empty() ? "no file" : "'" + expected + "'"));
     }
@@ -167,7 +210,11 @@ void ArchiveReader::read_zip_directory() {
     if (m_plain_file != nullptr && !m_zip_is_listed) {
         m_zip_is_listed = true;
         try {
-            m_zip_names = base_names(verified_zip_directory(*m_plain_file));
+            const auto members = verified_zip_directory(*m_plain_file);
+            m_zip_names = base_names(members);
+            for (const ZipMember& member : members) {
+                m_zip_headers.push_back(member.header);
+            }
         } catch (const NoZipDirectory& problem) {
             m_zip_problem = problem.what();
             m_plain_file = nullptr;
@@ -196,6 +243,12 @@ void ArchiveReader::check_zip_end(std::uint64_t position) {
     } catch (const std::invalid_argument& problem) {
         fail_damaged(problem.what());
     }
+}
+
+double ArchiveReader::share_read() const {
+    return m_zip_order.empty()
+               ? m_file->share_read()
+               : static_cast<double>(m_zip_position) / static_cast<double>(m_zip_order.size());
 }
 
 void ArchiveReader::require_whole() const {
@@ -240,12 +293,15 @@ void ArchiveReader::fail(int status) {
     m_callbacks->rethrow();
     const std::string reason = error_text(handle.get());
     const bool unknown = archive_format(handle.get()) == 0 && status == ARCHIVE_FATAL;
+    const auto other = foreign_file(m_path);
     throw Error(ErrorKind::Input,
                 {.what = unknown ? "the input file is not an archive" : "the archive is damaged or cut short",
                  .where = where(),
-                 .seen = reason,
+                 .seen = other ? other->kind : reason,
                  .expected = unknown ? containers : "a complete archive",
-                 .hint = unknown ? "give a frame file" : "copy or write the file again"});
+                 .hint = other     ? other->hint
+                         : unknown ? "give a frame file"
+                                   : "copy or write the file again"});
 }
 
 } // namespace spng

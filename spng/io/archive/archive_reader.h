@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -19,7 +20,8 @@ namespace spng {
 /// content, not by name. Keeps at most one block in memory. Reads a file without seeking (a FIFO, /dev/stdin)
 /// as a stream.
 ///
-/// A zip is read in the order of its members' offsets or, without seeking, of its local headers.
+/// A zip is read in the order of its members' offsets, in a MemberOrder or, without seeking, in the order of its
+/// local headers.
 ///
 /// Damage throws an error:
 /// - zip: at the end of a damaged member, and where the directory differs from the members (at once, or at
@@ -30,8 +32,13 @@ namespace spng {
 /// A file that ends early or continues after its end is damaged; zeros may follow the end.
 class ArchiveReader final : public ByteSource {
 public:
+    /// Gives the order of reading as positions in the list: the names of all members of a zip without folders,
+    /// empty for folders, in the order of their offsets. Empty: that order.
+    using MemberOrder = std::function<std::vector<std::size_t>(const std::vector<std::string>&)>;
+
+    /// @param order  for zips that can be read with seeking
     /// @throws Error(Input) if there is no such file or it is no such archive
-    explicit ArchiveReader(std::filesystem::path path);
+    explicit ArchiveReader(std::filesystem::path path, MemberOrder order = {});
     ~ArchiveReader() override;
 
     /// Go to the next member, skipping the rest of the current one.
@@ -53,7 +60,7 @@ public:
     const std::filesystem::path& path() const { return m_path; }
 
     /// Return the share of the file that was read, 0 to 1; 0 if it can be read only once.
-    double share_read() const { return m_file->share_read(); }
+    double share_read() const;
 
     /// Read a compressed file once more to its end, to find out whether damage explains unusable content.
     /// Does nothing for files that can be read only once.
@@ -62,6 +69,8 @@ public:
 
 private:
     void open();
+    bool open_ordered_member();
+    std::size_t listed_position() const;
     bool is_zip() const;
     void check_end(std::int64_t before);
     void check_zip_member(const std::string& name, bool is_file);
@@ -86,7 +95,10 @@ private:
     /// Names of the members of a zip in order, empty for folders: from its directory or, for a stream, of the
     /// members read so far.
     std::vector<std::string> m_zip_names;
-    std::size_t m_zip_position = 0;
+    std::vector<std::uint64_t> m_zip_headers; ///< their positions, from the directory
+    MemberOrder m_order;                      ///< until the directory is read
+    std::vector<std::size_t> m_zip_order;     ///< its answer
+    std::size_t m_zip_position = 0;           ///< count of members read
     bool m_zip_is_listed = false;
     std::string m_zip_problem; ///< why a zip has no directory; thrown after its last member
 };

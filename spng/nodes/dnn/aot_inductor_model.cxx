@@ -95,7 +95,7 @@ std::unique_ptr<const Model> load_aot_inductor(const std::filesystem::path& file
                                                std::int64_t runners) {
     const auto bytes = model_file_size(file, "an AOTInductor package (.pt2)");
     try {
-        require_whole_archive(file, bytes, whole_package);
+        require_whole_archive(file, whole_package);
         const c10::AutoGradMode no_gradients(false);
         const PackageMetadata metadata = Package::load_metadata_from_package(file.string(), network_name);
         require_platform(metadata, file, device);
@@ -112,7 +112,7 @@ std::unique_ptr<const Model> load_aot_inductor(const std::filesystem::path& file
         throw_if_load_lacks_device(failure, file.string(), bytes, device);
         const std::string reason = failure_reason(failure);
         // Show the first paragraph; lists of the archive's entries follow.
-        throw_load_failure(file.string(), bytes, reason.substr(0, reason.find("\n\n")), whole_package,
+        throw_load_failure(file, file.string(), reason.substr(0, reason.find("\n\n")), whole_package,
                            "or export it again with this release");
     }
 }

@@ -2,6 +2,7 @@
 #include "spng/nodes/dnn/model.h"
 
 #include "spng/core/error.h"
+#include "spng/core/json_text.h"
 #include "spng/io/json_file.h"
 
 #include <nlohmann/json.hpp>
@@ -149,12 +150,12 @@ ModelMetadata parse_model_metadata(const std::string& text, const std::string& f
             .value_or("");
     out.trained_input.tick = value_of<double>(metadata, "tick", &json::is_number, "a time in ns", file);
     if (out.trained_input.tick && !(*out.trained_input.tick > 0)) {
-        bad_metadata(file, "tick = " + metadata["tick"].dump(), "a time in ns, above 0");
+        bad_metadata(file, "tick = " + json_text(metadata["tick"]), "a time in ns, above 0");
     }
     out.trained_input.images = images_of(metadata, file);
     out.stand_in =
         value_of<bool>(metadata, "stand_in", &json::is_boolean, "true or false", file).value_or(false);
-    out.text = metadata.dump();
+    out.text = json_text(metadata);
     return out;
 }
 

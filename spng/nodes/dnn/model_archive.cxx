@@ -163,12 +163,11 @@ std::string torch_script_metadata(const std::filesystem::path& file) {
     return {};
 }
 
-void require_whole_archive(const std::filesystem::path& file, std::uintmax_t bytes,
-                           const std::string& expected) {
+void require_whole_archive(const std::filesystem::path& file, const std::string& expected) {
     try {
         compare_with_loader(file, checked_members(file));
     } catch (const Error& damage) {
-        throw_load_failure(damage.text().where, bytes, damage.text().what + ": " + damage.text().seen,
+        throw_load_failure(file, damage.text().where, damage.text().what + ": " + damage.text().seen,
                            expected);
     }
 }

@@ -10,12 +10,10 @@ namespace spng {
 /// Check the CRC-32 of every member of a network's zip archive, and compare the members that LibTorch reads
 /// with the checked ones. LibTorch does not check CRC-32 and trusts the archive's directory.
 /// @param file      TorchScript file or AOTInductor package
-/// @param bytes     size of the file, for the error message
 /// @param expected  description of the file for the error message, such as "a whole TorchScript file"
 /// @throws Error(Model) naming file, member and both checksums; c10::Error for an archive that LibTorch
 ///         cannot read
-void require_whole_archive(const std::filesystem::path& file, std::uintmax_t bytes,
-                           const std::string& expected);
+void require_whole_archive(const std::filesystem::path& file, const std::string& expected);
 
 /// Reject a TorchScript file whose code opens files: LibTorch would run it with the rights of the user. The two
 /// operators with a file name are aten::from_file, which also writes, and aten::save.

@@ -6,6 +6,7 @@
 #include "spng/core/unit_text.h"
 #include "spng/device/memory/device_memory.h"
 #include "spng/device/memory/out_of_memory.h"
+#include "spng/io/foreign_file.h"
 #include "spng/nodes/dnn/model.h"
 
 #include <algorithm>
@@ -135,13 +136,18 @@ void throw_wrong_output(const std::string& seen, const std::string& file) {
                                    .hint = "check the features and their order, transpose, and the shape"});
 }
 
-void throw_load_failure(const std::string& where, std::uintmax_t bytes, const std::string& seen,
+void throw_load_failure(const std::filesystem::path& file, const std::string& where, const std::string& seen,
                         const std::string& expected, const std::string& or_else) {
-    throw Error(ErrorKind::Model, {.what = "cannot load a model file",
-                                   .where = where,
-                                   .seen = std::to_string(bytes) + " bytes; " + seen,
-                                   .expected = expected,
-                                   .hint = "compare its size and checksum with the original, " + or_else});
+    const auto other = foreign_file(file);
+    std::error_code ignored;
+    throw Error(
+        ErrorKind::Model,
+        {.what = "cannot load a model file",
+         .where = where,
+         .seen = other ? other->kind
+                       : std::to_string(std::filesystem::file_size(file, ignored)) + " bytes; " + seen,
+         .expected = expected,
+         .hint = other ? other->hint : "compare its size and checksum with the original, " + or_else});
 }
 
 std::uintmax_t model_file_size(const std::filesystem::path& file, const std::string& expected) {

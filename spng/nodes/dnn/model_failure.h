@@ -35,11 +35,11 @@ void throw_if_load_lacks_device(const std::exception& failure, const std::string
 /// Throw Error(Model) for an output that is not one tensor.
 [[noreturn]] void throw_wrong_output(const std::string& seen, const std::string& file);
 
-/// Throw Error(Model) for a model file that does not load.
-/// @param bytes    size of the file
+/// Throw Error(Model) for a model file that does not load. The error names the kind of a foreign_file().
+/// @param where    the file, or a member of it
 /// @param or_else  advice besides comparing it with the original
-[[noreturn]] void throw_load_failure(const std::string& where, std::uintmax_t bytes, const std::string& seen,
-                                     const std::string& expected,
+[[noreturn]] void throw_load_failure(const std::filesystem::path& file, const std::string& where,
+                                     const std::string& seen, const std::string& expected,
                                      const std::string& or_else = "and copy it again");
 
 /// Return the size of a model file [bytes].

@@ -137,7 +137,7 @@ std::unique_ptr<const Model> load_torch_script(const std::filesystem::path& file
     const auto bytes = model_file_size(file, "a TorchScript file");
     torch::jit::ExtraFilesMap extra{{"metadata.json", ""}};
     try {
-        require_whole_archive(file, bytes, whole_file);
+        require_whole_archive(file, whole_file);
         require_no_file_access(file);
         const c10::AutoGradMode no_gradients(false);
         torch::jit::Module module = torch::jit::load(file.string(), c10::kCPU, extra);
@@ -153,7 +153,7 @@ std::unique_ptr<const Model> load_torch_script(const std::filesystem::path& file
         throw;
     } catch (const std::exception& failure) {
         throw_if_load_lacks_device(failure, file.string(), bytes, device);
-        throw_load_failure(file.string(), bytes, failure_reason(failure), whole_file);
+        throw_load_failure(file, file.string(), failure_reason(failure), whole_file);
     }
 }
 
