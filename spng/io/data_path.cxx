@@ -101,8 +101,8 @@ void report_shadowing(const fs::path& taken, const std::string& name, bool is_in
     const auto folder =
         std::find_if(more.begin(), more.end(), [&](const fs::path& each) { return is_file(each / name); });
     std::error_code problem;
-    if (folder == more.end() || name.starts_with("./") || name.starts_with("../") ||
-        fs::equivalent(taken, *folder / name, problem)) {
+    if (folder == more.end() || fs::path(name).is_absolute() || name.starts_with("./") ||
+        name.starts_with("../") || fs::equivalent(taken, *folder / name, problem)) {
         return;
     }
     static std::mutex mutex;

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spng/job/jsonnet.h"
 
+#include "spng/core/json_text.h"
+#include "spng/job/jsonnet_text.h"
+
 #include <algorithm>
 #include <cctype>
-#include <fstream>
-#include <sstream>
 #include <string_view>
 #include <utility>
 
@@ -77,13 +78,6 @@ std::size_t find_function(const std::string& text) {
     return std::string::npos;
 }
 
-std::string content_of(const std::filesystem::path& file) {
-    std::ifstream stream(file);
-    std::ostringstream content;
-    content << stream.rdbuf();
-    return content.str();
-}
-
 /// Return Jsonnet text with blanks in place of comments, and of strings unless they are kept, at the same positions.
 std::string without_comments(std::string text, bool keeps_strings) {
     for (std::size_t i = 0; i < text.size();) {
@@ -116,7 +110,7 @@ struct Parameter {
 
 /// Return the parameters of the file's function outside of all brackets, in order.
 std::vector<Parameter> parameters_of(const std::filesystem::path& file) {
-    const std::string text = without_comments(content_of(file), true), structure = jsonnet_structure(text);
+    const std::string text = without_comments(jsonnet_text(file), true), structure = jsonnet_structure(text);
     std::vector<Parameter> found;
     int depth = 0;
     std::size_t begin = 0; // of the parameter
@@ -152,10 +146,7 @@ std::string jsonnet_structure(std::string text) {
 }
 
 bool is_surely_function(const std::filesystem::path& file) {
-    if (!std::filesystem::is_regular_file(file)) { // a pipe can be read only once, by the machine
-        return false;
-    }
-    const std::string text = jsonnet_structure(content_of(file));
+    const std::string text = jsonnet_structure(jsonnet_text(file));
     const auto function = find_function(text);
     if (function == std::string::npos) {
         return false;
@@ -174,15 +165,13 @@ std::vector<std::string> job_arguments(const std::filesystem::path& file) {
 
 nlohmann::json default_arguments(const std::filesystem::path& file) {
     nlohmann::json values = nlohmann::json::object();
-    if (std::filesystem::is_regular_file(file)) { // a pipe can be read only once, by the machine
-        for (const Parameter& parameter : parameters_of(file)) {
-            if (!parameter.code.empty()) {
-                values[parameter.name] = literal(parameter.code);
-            }
+    for (const Parameter& parameter : parameters_of(file)) {
+        if (!parameter.code.empty()) {
+            values[parameter.name] = literal(parameter.code);
         }
     }
     // The text need not be UTF-8; reports are.
-    return nlohmann::json::parse(values.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+    return nlohmann::json::parse(json_text(values));
 }
 
 } // namespace spng

@@ -2,6 +2,7 @@
 #include "spng/job/job_session.h"
 
 #include "spng/core/files/sha256.h"
+#include "spng/core/json_text.h"
 #include "spng/instrument/clock.h"
 #include "spng/instrument/start_up.h"
 #include "spng/io/data_file_reader.h"
@@ -22,8 +23,7 @@ namespace {
 nlohmann::json provenance(const Configuration& configuration, const PlaceholderValues& values,
                           const Job& job) {
     using json = nlohmann::json;
-    const std::string evaluated =
-        with_values(configuration.components, values).dump(-1, ' ', false, json::error_handler_t::replace);
+    const std::string evaluated = json_text(with_values(configuration.components, values));
     json files = json::array();
     for (const DataFile& file : job.data_files()) {
         files.push_back(json_of(file));
@@ -160,7 +160,7 @@ void JobSession::describe(instrument::Recording& recording) const {
         return;
     }
     const BuildInfo& build = build_info();
-    const std::string text = with_values(configuration().components, m_request.values).dump();
+    const std::string text = json_text(with_values(configuration().components, m_request.values));
     nlohmann::json settings = job().settings(m_options);
     add_given(settings);
     recording.note("version", build.version);
@@ -170,10 +170,10 @@ void JobSession::describe(instrument::Recording& recording) const {
     recording.note("configuration_file", configuration().file.string());
     recording.note("configuration", text);
     recording.note("configuration_hash", hash_of(text));
-    recording.note("settings", settings.dump());
+    recording.note("settings", json_text(settings));
     for (const char* const key : {"engine", "device", "precision", "dtype", "threads", "graph_threads"}) {
         const auto& value = settings.at(key);
-        recording.note(key, value.is_string() ? value.get<std::string>() : value.dump());
+        recording.note(key, value.is_string() ? value.get<std::string>() : json_text(value));
     }
     recording.note("synchronised_timing", m_options.meter_mode.synchronise ? "1" : "0");
 }

@@ -6,6 +6,8 @@
 #include "spng/io/data_path.h"
 #include "spng/io/json_file.h"
 #include "spng/job/deep_stack.h"
+#include "spng/job/jsonnet_bytes.h"
+#include "spng/job/jsonnet_text.h"
 
 extern "C" { // libjsonnet.h lacks the linkage specification
 #include <libjsonnet.h>
@@ -15,12 +17,10 @@ extern "C" { // libjsonnet.h lacks the linkage specification
 #include <array>
 #include <deque>
 #include <exception>
-#include <fstream>
 #include <map>
 #include <memory>
 #include <optional>
 #include <regex>
-#include <sstream>
 
 namespace spng {
 namespace {
@@ -46,7 +46,8 @@ public:
                          : binding.kind == Kind::argument_code ? jsonnet_tla_code
                          : binding.kind == Kind::external_text ? jsonnet_ext_var
                                                                : jsonnet_ext_code;
-        set(m_machine.get(), binding.name.c_str(), binding.value.c_str());
+        set(m_machine.get(), with_characters_for_bytes(binding.name).c_str(),
+            with_characters_for_bytes(binding.value).c_str());
     }
 
     void add(const JsonnetQuestion& question) {
@@ -56,15 +57,18 @@ public:
     }
 
     /// Return the result as JSON text; on failure return nothing and put the machine's message into `problem`.
-    std::optional<std::string> evaluate(const std::filesystem::path& file, std::string& problem) {
+    /// @param file  of the code, for its imports and for messages
+    std::optional<std::string> evaluate(const std::filesystem::path& file, const std::string& code,
+                                        std::string& problem) {
         int failed = 0;
-        char* output = jsonnet_evaluate_file(m_machine.get(), file.c_str(), &failed);
-        return take(output, failed, problem);
-    }
-    std::optional<std::string> evaluate_text(const std::string& code, std::string& problem) {
-        int failed = 0;
-        char* output = jsonnet_evaluate_snippet(m_machine.get(), "check", code.c_str(), &failed);
-        return take(output, failed, problem);
+        char* output = jsonnet_evaluate_snippet(m_machine.get(), file.c_str(), code.c_str(), &failed);
+        std::string text = output;
+        jsonnet_realloc(m_machine.get(), output, 0);
+        if (failed != 0) {
+            problem = with_bytes(std::move(text));
+            return std::nullopt;
+        }
+        return text;
     }
 
 private:
@@ -82,22 +86,12 @@ private:
                 return jsonnet_json_make_string(machine, (question->name + " takes a text").c_str());
             }
             JsonnetJsonValue* const result =
-                jsonnet_json_make_bool(machine, static_cast<int>(question->answer(text)));
+                jsonnet_json_make_bool(machine, static_cast<int>(question->answer(with_bytes(text))));
             *success = 1;
             return result;
         } catch (const std::exception& error) {
             return jsonnet_json_make_string(machine, error.what());
         }
-    }
-
-    std::optional<std::string> take(char* output, int failed, std::string& problem) {
-        std::string text = output;
-        jsonnet_realloc(m_machine.get(), output, 0);
-        if (failed != 0) {
-            problem = text;
-            return std::nullopt;
-        }
-        return text;
     }
 
     struct Destroy {
@@ -216,7 +210,7 @@ std::string where_it_happened(const std::vector<std::string>& trace) {
             positions.push_back(line);
         }
     }
-    return joined(positions, "\n            called from ");
+    return joined(positions, "\ncalled from ");
 }
 
 /// Report a failed evaluation. The machine writes "RUNTIME ERROR: text\n\tposition\tcontext\n..." or "STATIC ERROR: position: text".
@@ -236,7 +230,7 @@ std::string where_it_happened(const std::vector<std::string>& trace) {
         if (!lines[i].empty() && lines[i][0] == '\t') {
             trace.push_back(trimmed(split(trimmed(lines[i]), '\t')[0]));
         } else if (trace.empty() && !lines[i].empty()) {
-            message += "\n  " + lines[i];
+            message += "\n" + lines[i];
         }
     }
     if (!trace.empty() && trace[0] == "Top-level function") {
@@ -267,9 +261,7 @@ void reject_arguments_of_no_function(const std::filesystem::path& file, const Bi
         }
     }
     std::string problem;
-    const std::string code =
-        "std.type(import " + nlohmann::json(std::filesystem::absolute(file).string()).dump() + ")";
-    const auto type = machine.evaluate_text(code, problem);
+    const auto type = machine.evaluate(file, "std.type((" + jsonnet_text(file) + "\n))", problem);
     if (type && nlohmann::json::parse(*type) != "function") {
         reject({.what = "the configuration takes no arguments",
                 .where = file.string(),
@@ -289,12 +281,7 @@ void reject_deep_nesting(const std::string& code, const std::string& where) {
 }
 
 void reject_large_input(const std::filesystem::path& file, const Bindings& bindings) {
-    if (std::filesystem::is_regular_file(file)) { // a pipe can be read only once, by the machine
-        std::ifstream stream(file);
-        std::ostringstream content;
-        content << stream.rdbuf();
-        reject_deep_nesting(content.str(), file.string());
-    }
+    reject_deep_nesting(jsonnet_text(file), file.string());
     for (const auto& binding : bindings) {
         using Kind = JsonnetBinding::Kind;
         if (binding.kind == Kind::argument_code || binding.kind == Kind::external_code) {
@@ -323,7 +310,7 @@ std::string evaluated(const std::filesystem::path& file, const Bindings& binding
         machine.bind(binding);
     }
     std::string problem;
-    const auto text = machine.evaluate(file, problem);
+    const auto text = machine.evaluate(file, jsonnet_text(file), problem);
     if (!text) {
         reject_evaluation(file, bindings, problem);
     }
@@ -359,7 +346,9 @@ nlohmann::json evaluate_jsonnet(const std::filesystem::path& file, const Binding
                 .seen = "more than " + std::to_string(max_nesting) + " levels of lists and objects",
                 .expected = "at most " + std::to_string(max_nesting)});
     }
-    return nlohmann::json::parse(text);
+    nlohmann::json value = nlohmann::json::parse(text);
+    restore_bytes(value);
+    return value;
 }
 
 } // namespace spng

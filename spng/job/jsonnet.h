@@ -46,7 +46,7 @@ bool is_surely_function(const std::filesystem::path& file);
 /// function.
 std::vector<std::string> job_arguments(const std::filesystem::path& file);
 
-/// Return the defaults of these arguments by name, without those that have none; empty for a pipe. A default that is no
+/// Return the defaults of these arguments by name, without those that have none. A default that is no
 /// literal is its code, as a string.
 nlohmann::json default_arguments(const std::filesystem::path& file);
 

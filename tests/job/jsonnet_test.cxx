@@ -8,8 +8,10 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <csignal>
 #include <stdexcept>
+#include <unistd.h>
 
 namespace {
 
@@ -236,6 +238,20 @@ TEST(JobArguments, AreReadFromTheText) {
     const SnippetFile none("{ f: function(a) a }");
     EXPECT_TRUE(job_arguments(none.path()).empty());
     EXPECT_TRUE(default_arguments(none.path()).empty());
+}
+
+TEST(Jsonnet, APipeIsReadOnce) {
+    std::array<int, 2> ends{};
+    ASSERT_EQ(pipe(ends.data()), 0);
+    const std::string text = "local f = 1; function(a='d', b) [f, a, b, std.thisFile]";
+    ASSERT_EQ(write(ends[1], text.data(), text.size()), static_cast<ssize_t>(text.size()));
+    close(ends[1]);
+    const std::filesystem::path file = "/dev/fd/" + std::to_string(ends[0]);
+    EXPECT_EQ(job_arguments(file), (std::vector<std::string>{"a", "b"}));
+    EXPECT_EQ(evaluate_jsonnet(file, {{Kind::argument_text, "b", "c"}}, {}),
+              (nlohmann::json{1, "d", "c", file.string()}));
+    EXPECT_EQ(default_arguments(file), (nlohmann::json{{"a", "d"}}));
+    close(ends[0]);
 }
 
 TEST(JobArguments, DefaultsAreValuesOrTheirCode) {
