@@ -8,6 +8,7 @@
 #include "spng/app/run_parts.h"
 #include "spng/app/signals.h"
 #include "spng/core/error_kind.h"
+#include "spng/core/json_text.h"
 #include "spng/core/log/log_file.h"
 #include "spng/instrument/clock.h"
 #include "spng/instrument/control/time_limit.h"
@@ -47,7 +48,7 @@ void print(const Answer& answer, const std::string& input, double seconds) {
     if (!answer.kind.empty()) {
         line["kind"] = answer.kind;
     }
-    print_result(line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+    print_result(json_text(line) + "\n");
 }
 
 Answer failed_run(const Error& error) {

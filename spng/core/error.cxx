@@ -6,6 +6,22 @@
 #include <utility>
 
 namespace spng {
+namespace {
+
+/// Return a part of a block: not too long, and no line of it, as of a name with newlines, begins as those of the block.
+std::string part(const std::string& text) {
+    constexpr std::size_t max_bytes = 4000;
+    const std::string indent(12, ' ');
+    std::string result = shortened(text, max_bytes);
+    for (auto at = result.find('\n'); at != std::string::npos; at = result.find('\n', at + 1)) {
+        if (result.compare(at + 1, indent.size(), indent) != 0) {
+            result.insert(at + 1, indent);
+        }
+    }
+    return result;
+}
+
+} // namespace
 
 Error::Error(ErrorKind kind, ErrorText text) : m_kind(kind), m_text(std::move(text)) {
     for (std::string* field : {&m_text.what, &m_text.where, &m_text.seen, &m_text.expected, &m_text.hint}) {
@@ -24,11 +40,10 @@ void Error::add_where(const std::string& outer) {
 }
 
 void Error::compose() {
-    constexpr std::size_t max_bytes = 4000; // of one line
-    m_block = "error: " + shortened(m_text.what, max_bytes);
+    m_block = "error: " + part(m_text.what);
     const auto line = [this](const char* label, const std::string& value) {
         if (!value.empty()) {
-            m_block += std::string("\n  ") + label + shortened(value, max_bytes);
+            m_block += std::string("\n  ") + label + part(value);
         }
     };
     line("where:    ", m_text.where);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spng/core/field.h"
 
+#include "spng/core/json_text.h"
+
 #include <algorithm>
 #include <sstream>
 
@@ -46,7 +48,7 @@ namespace detail {
 namespace {
 
 std::string shortened(const nlohmann::json& seen) {
-    std::string text = seen.dump();
+    std::string text = json_text(seen);
     return text.size() > 120 ? text.substr(0, 117) + "..." : text;
 }
 

@@ -2,6 +2,7 @@
 #include "spng/detector/channel_list.h"
 
 #include "spng/core/error.h"
+#include "spng/core/json_text.h"
 #include "spng/core/registry.h"
 #include "spng/core/units.h"
 #include "spng/detector/anode.h"
@@ -38,7 +39,7 @@ constexpr std::int64_t max_range = 1'000'000; // channels; more are a mistake
 
 /// Return a short form of a value for a message.
 std::string summary(const json& value) {
-    const std::string text = value.dump();
+    const std::string text = json_text(value);
     return text.size() <= 60 ? text : text.substr(0, 57) + "...";
 }
 

@@ -3,6 +3,7 @@
 
 #include "WireCellSpng/TorchnvTools.h"
 #include "spng/core/error.h"
+#include "spng/core/json_text.h"
 #include "spng/io/archive/npy_header.h"
 #include "spng/io/frame_member.h"
 #include "spng/io/frame_parts.h"
@@ -144,7 +145,7 @@ void FrameWriter::write(const Frame& frame) {
                                           [](const auto& traces) { return traces.first_tick != 0; })) {
             notes[mask_ticks_note] = "from the start";
         }
-        add(MemberKind::notes, own_notes, text_array(nlohmann::json(notes).dump()));
+        add(MemberKind::notes, own_notes, text_array(json_text(nlohmann::json(notes))));
     }
 }
 

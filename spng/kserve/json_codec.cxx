@@ -2,6 +2,7 @@
 #include "spng/kserve/json_codec.h"
 
 #include "spng/core/error.h"
+#include "spng/core/json_text.h"
 #include "spng/core/printable.h"
 #include "spng/kserve/datatypes.h"
 #include "spng/kserve/json_data.h"
@@ -175,7 +176,7 @@ Body encode_response(InferResponse response, const InferRequest& request) {
     if (!response.parameters.empty()) {
         object["parameters"] = to_json(response.parameters);
     }
-    body.json = object.dump(-1, ' ', false, lenient);
+    body.json = json_text(object);
     return body;
 }
 
@@ -201,7 +202,7 @@ Body encode_request(const InferRequest& request) {
     if (!request.id.empty()) {
         object["id"] = request.id;
     }
-    body.json = object.dump(-1, ' ', false, lenient);
+    body.json = json_text(object);
     return body;
 }
 
@@ -217,7 +218,7 @@ InferResponse parse_infer_response(const BodyView& body, const std::string& mode
 }
 
 std::string error_json(const std::string& text) {
-    return json{{"error", text}}.dump(-1, ' ', false, lenient);
+    return json_text(json{{"error", text}});
 }
 
 std::string error_of_json(std::string_view body) {

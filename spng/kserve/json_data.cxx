@@ -2,6 +2,7 @@
 #include "spng/kserve/json_data.h"
 
 #include "spng/core/error.h"
+#include "spng/core/json_text.h"
 #include "spng/core/printable.h"
 #include "spng/kserve/datatypes.h"
 
@@ -107,8 +108,7 @@ void copy_values(const json& list, Value*& next, const Tensor& tensor, NotFinite
         }
         const std::optional<Value> value = value_of<Value>(entry, not_finite);
         if (!value) {
-            reject(where, "a value does not have the type of its tensor",
-                   shortened(entry.dump(-1, ' ', false, json::error_handler_t::replace), 80),
+            reject(where, "a value does not have the type of its tensor", shortened(json_text(entry), 80),
                    "a number of type " + tensor.datatype);
         }
         *next++ = *value;

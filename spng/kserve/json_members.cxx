@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spng/kserve/json_members.h"
 
+#include "spng/core/json_text.h"
 #include "spng/core/printable.h"
 #include "spng/io/json_file.h"
 #include "spng/kserve/json_codec.h"
@@ -11,7 +12,7 @@ namespace spng::kserve {
 using nlohmann::json;
 
 std::string shown(const json& value) {
-    return shortened(value.dump(-1, ' ', false, lenient), max_shown);
+    return shortened(json_text(value), max_shown);
 }
 
 json parse_object(std::string_view text, const std::string& where, NotFinite not_finite) {
@@ -96,7 +97,7 @@ Parameters parameters_of(const json& object, const std::string& where) {
             break;
         case json::value_t::object:
         case json::value_t::array:
-            parameters[name] = value.dump(-1, ' ', false, lenient); // over gRPC such values are JSON text
+            parameters[name] = json_text(value); // over gRPC such values are JSON text
             break;
         default:
             reject_message(where, "parameter " + name + " = " + shown(value), "a value");

@@ -15,8 +15,6 @@
 
 namespace spng::kserve {
 
-inline constexpr auto lenient =
-    nlohmann::json::error_handler_t::replace; // names and messages of others may not be UTF-8
 inline constexpr std::size_t max_shown = 200; // bytes of a foreign text in an error
 
 /// Write a value for an error.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "WireCellSpng/Pipeline.h"
+#include "spng/core/json_text.h"
 
 #include "spng/core/log/log.h"
 #include "spng/core/nearest.h"
@@ -128,7 +129,7 @@ double Pipeline::tick_ns() const {
 }
 
 std::string Pipeline::timing_json() const {
-    return m_impl->frames.for_waiting().job().report().json().dump();
+    return json_text(m_impl->frames.for_waiting().job().report().json());
 }
 
 std::string Pipeline::timing_text(std::size_t width) const {

@@ -2,6 +2,7 @@
 #include "spng/serve/frame_parameters.h"
 
 #include "spng/core/error.h"
+#include "spng/core/json_text.h"
 #include "spng/core/printable.h"
 #include "spng/io/json_file.h"
 #include "spng/kserve/json_data.h"
@@ -21,8 +22,6 @@ namespace {
 using kserve::Parameters;
 using nlohmann::json;
 
-constexpr auto lenient = json::error_handler_t::replace;
-
 [[noreturn]] void reject(const std::string& where, std::string what, std::string seen, std::string expected) {
     throw Error(
         ErrorKind::Input,
@@ -31,9 +30,7 @@ constexpr auto lenient = json::error_handler_t::replace;
 
 /// Write a value for an error.
 std::string shown(const kserve::Parameter& value) {
-    return shortened(
-        std::visit([](const auto& content) { return json(content).dump(-1, ' ', false, lenient); }, value),
-        80);
+    return shortened(std::visit([](const auto& content) { return json_text(json(content)); }, value), 80);
 }
 
 /// Return the number of a parameter; nothing if it is not given.
@@ -134,7 +131,7 @@ std::string masks_text(const ChannelMasks& masks) {
             list.push_back({range.channel, range.begin, range.end});
         }
     }
-    return names.dump(-1, ' ', false, lenient);
+    return json_text(names);
 }
 
 } // namespace
@@ -152,7 +149,7 @@ void set_parameters(InputFrame& frame, const Parameters& parameters, const std::
 Parameters parameters_of(const OutputFrame& frame) {
     Parameters parameters{{"ident", static_cast<std::int64_t>(frame.ident)},
                           {"masks", masks_text(frame.masks)},
-                          {"notes", json(frame.notes).dump(-1, ' ', false, lenient)}};
+                          {"notes", json_text(json(frame.notes))}};
     if (const auto found = frame.notes.find("warnings"); found != frame.notes.end()) {
         parameters["warnings"] = printable(found->second);
     }

@@ -2,6 +2,7 @@
 #include "spng/serve/http_reply.h"
 
 #include "spng/core/error.h"
+#include "spng/core/json_text.h"
 #include "spng/core/printable.h"
 #include "spng/io/json_file.h"
 
@@ -37,7 +38,7 @@ std::vector<std::string> parts_of(std::string_view target) {
 }
 
 HttpReply json_reply(const nlohmann::json& value, unsigned status = 200) {
-    return {.status = status, .body = {.json = value.dump()}};
+    return {.status = status, .body = {.json = json_text(value)}};
 }
 
 /// The protocol demands a status of 400 and above for "no".

@@ -17,7 +17,18 @@ TEST(ErrorBlock, HasNoControlCharactersOfTheInput) {
     EXPECT_EQ(error.text().seen, "\\x7f");
     EXPECT_EQ(error.text().expected, "one\ntwo\tthree");
     EXPECT_EQ(std::string(error.what()), "error: wrong\\x1b[31m\n  where:    nul\\x00, a\\x0db\n"
-                                         "  seen:     \\x7f\n  expected: one\ntwo\tthree");
+                                         "  seen:     \\x7f\n  expected: one\n            two\tthree");
+}
+
+TEST(ErrorBlock, NamesWithNewlinesFakeNoLines) {
+    const Error error(ErrorKind::Input, {.what = "bad name\nerror: other",
+                                         .where = "a\n  hint: run this\n              deeper",
+                                         .seen = {},
+                                         .expected = {},
+                                         .hint = {}});
+    EXPECT_STREQ(error.what(), "error: bad name\n            error: other\n  where:    a\n"
+                               "              hint: run this\n              deeper");
+    EXPECT_EQ(error.text().what, "bad name\nerror: other");
 }
 
 TEST(ErrorBlock, KeepsUtf8AndEscapesOtherBytes) {

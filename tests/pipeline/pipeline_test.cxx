@@ -208,6 +208,12 @@ TEST_F(PipelineTest, ReportsErrorsOfTheChainAsFromFiles) {
     const Error period = error_of(frame);
     EXPECT_EQ(period.kind(), ErrorKind::Input);
     EXPECT_EQ(period.text().what, "the sampling period of the frame is not that of the detector");
+    EXPECT_EQ(period.text().seen, "512 ns");
+    frame.tick_ns = 0.5;
+    const Error microseconds = error_of(frame);
+    EXPECT_EQ(microseconds.text().seen, "0.5 ns, as if it were in microseconds");
+    EXPECT_EQ(microseconds.text().expected, "500 ns");
+    EXPECT_EQ(microseconds.text().hint, "give the times of the frame in nanoseconds");
     frame = input();
     frame.channel_ids[0] = 99999;
     const Error channels = error_of(frame);

@@ -3,6 +3,7 @@
 
 #include "spng/core/error.h"
 #include "spng/core/files/proc_files.h"
+#include "spng/core/json_text.h"
 #include "spng/core/log/log.h"
 #include "spng/core/unit_text.h"
 
@@ -30,12 +31,11 @@ std::string user_name() {
 }
 
 std::string content_for(const ReservationRequest& request) {
-    return nlohmann::json{{"process", getpid()},        {"process_start", process_start_ticks()},
-                          {"host", host_name()},        {"user", user_name()},
-                          {"device", request.device},   {"bytes", request.bytes},
-                          {"purpose", request.purpose}, {"since", request.since}}
-               .dump(1) +
-           "\n";
+    const nlohmann::json content{{"process", getpid()},        {"process_start", process_start_ticks()},
+                                 {"host", host_name()},        {"user", user_name()},
+                                 {"device", request.device},   {"bytes", request.bytes},
+                                 {"purpose", request.purpose}, {"since", request.since}};
+    return json_text(content, 1) + "\n";
 }
 
 /// Describe a claim: "holds 2.1 GB, process 123 of ana on host7, since ..., pipeline.jsonnet". Omits

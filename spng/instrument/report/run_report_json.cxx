@@ -2,6 +2,7 @@
 // The JSON of --timing, schema "spng-timing-1". Names of times end in _ns or _seconds, of memory in _bytes; null means
 // "not measured". A new field keeps the schema's version; a field with a new meaning raises it.
 
+#include "spng/core/json_text.h"
 #include "spng/instrument/meter/allocation.h"
 #include "spng/instrument/report/machine.h"
 #include "spng/instrument/report/run_report.h"
@@ -134,7 +135,7 @@ nlohmann::json RunReport::json() const {
 }
 
 void RunReport::write_json(const std::filesystem::path& path) const {
-    write_report_file(path, json().dump(1) + "\n", "--timing");
+    write_report_file(path, json_text(json(), 1) + "\n", "--timing");
 }
 
 } // namespace spng::instrument

@@ -2,6 +2,7 @@
 #include "spng/instrument/report/state_trace.h"
 
 #include "spng/core/error.h"
+#include "spng/core/json_text.h"
 #include "spng/instrument/clock.h"
 #include "spng/instrument/report/machine.h"
 #include "spng/instrument/report_file.h"
@@ -147,7 +148,7 @@ Json StateTrace::json(const std::vector<NodeMeter*>& meters) const {
 }
 
 void StateTrace::write(const std::filesystem::path& path, const std::vector<NodeMeter*>& meters) const {
-    write_report_file(path, json(meters).dump(1) + "\n", "--trace-states");
+    write_report_file(path, json_text(json(meters), 1) + "\n", "--trace-states");
 }
 
 bool tracing_states() noexcept {

@@ -25,6 +25,7 @@
 #include <bit>
 #include <cmath>
 #include <iterator>
+#include <sstream>
 
 namespace spng {
 namespace {
@@ -123,13 +124,25 @@ const NamedTensor& FrameToTorchSetFanout::select_input(const TensorSet& frame) c
 
 void FrameToTorchSetFanout::require_period(double period) const {
     const double expected = config().readout_period;
-    if (std::abs(period - expected) > 1e-6 * expected) {
+    const auto is_equal = [&](double other) { return std::abs(other - expected) <= 1e-6 * expected; };
+    if (!is_equal(period)) {
+        const char* const unit = is_equal(period * 1e9)   ? "seconds"
+                                 : is_equal(period * 1e6) ? "milliseconds"
+                                 : is_equal(period * 1e3) ? "microseconds"
+                                                          : nullptr;
+        const auto shown = [](double value) {
+            std::ostringstream text;
+            text.precision(15);
+            text << value;
+            return text.str();
+        };
         throw Error(ErrorKind::Input,
                     {.what = "the sampling period of the frame is not that of the detector",
-                     .seen = std::to_string(period) + " ns",
-                     .expected = std::to_string(expected) + " ns",
-                     .hint = config().period_hint.empty() ? "resample the frame, or set the detector's tick"
-                                                          : config().period_hint});
+                     .seen = shown(period) + " ns" + (unit ? std::string(", as if it were in ") + unit : ""),
+                     .expected = shown(expected) + " ns",
+                     .hint = unit                           ? "give the times of the frame in nanoseconds"
+                             : config().period_hint.empty() ? "resample the frame, or set the detector's tick"
+                                                            : config().period_hint});
     }
 }
 
