@@ -88,7 +88,10 @@ TEST_F(DNNROITest, RegionsOfAWeightedSum) {
     EXPECT_EQ(regions.axes.back().period, 2000);
     Notes notes = regions.notes;
     EXPECT_EQ(notes.at("network_output"), "values from -0.25 to 3, expected 0 to 1");
+    EXPECT_EQ(notes.at("warnings"),
+              "network.ts gives values from -0.25 to 3, expected 0 to 1; thresholds need probabilities");
     notes.erase("network_output");
+    notes.erase("warnings");
     EXPECT_EQ(notes,
               (Notes{{"model", "network.ts"},
                      {"model_sha256", identify_data_file("model", file()).sha256},

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spng/nodes/dnn/watch/noise_watch.h"
 
+#include "spng/core/error.h"
+#include "spng/core/log/input_warning.h"
 #include "spng/core/log/log.h"
 #include "tests/support/paths.h"
 
@@ -53,11 +55,12 @@ TEST_F(NoiseWatchTest, WarnsOnceForAViewWithTheNumbers) {
     observe(1, 2.6);
     observe(0.4, 2.7);
     const std::string text = logged();
-    EXPECT_EQ(count(text, "view V: the noise is 1000 electrons, 2.50 times the 400 electrons of the training "
-                          "of net.ts; tried: 0.50 to 2.00 times"),
+    EXPECT_EQ(count(text,
+                    "the noise does not fit the network (view V): seen 1000 electrons, 2.50 times the 400 "
+                    "electrons of the training of net.ts, expected 0.50 to 2.00 times"),
               1)
         << text;
-    EXPECT_EQ(count(text, "view U: the noise is 120 electrons, 0.40 times the 300 electrons"), 1) << text;
+    EXPECT_EQ(count(text, "(view U): seen 120 electrons, 0.40 times the 300 electrons"), 1) << text;
     EXPECT_EQ(count(text, "\n"), 2) << text;
 }
 
@@ -79,8 +82,18 @@ TEST_F(NoiseWatchTest, NotesTheRatioOfAnEventAndTheRange) {
     const auto note_of = [&](double u, double v) {
         return m_watch.observe(at::tensor({u, v}, at::kDouble), views);
     };
-    EXPECT_EQ(note_of(1.004, 2.5), (Notes{{"network_noise", "U 1.00, V 2.50 times the noise of the training; "
-                                                            "tried: 0.50 to 2.00 times"}}));
+    for (int event = 0; event < 2; ++event) { // logged once, noted in each
+        const Notes notes = note_of(1.004, 2.5);
+        EXPECT_EQ(notes.at("network_noise"),
+                  "U 1.00, V 2.50 times the noise of the training; tried: 0.50 to 2.00 times");
+        EXPECT_EQ(
+            notes.at("warnings"),
+            "the noise does not fit the network (view V): seen 1000 electrons, 2.50 times the 400 electrons "
+            "of "
+            "the training of net.ts, expected 0.50 to 2.00 times; hint: compare its ROIs with those of -A "
+            "model=none");
+    }
+    EXPECT_EQ(m_watch.warnings().size(), 1u);
     EXPECT_EQ(note_of(nan, 1), (Notes{{"network_noise", "V 1.00 times the noise of the training; tried: 0.50 "
                                                         "to 2.00 times"}}));
     EXPECT_TRUE(note_of(nan, nan).empty());
@@ -89,9 +102,17 @@ TEST_F(NoiseWatchTest, NotesTheRatioOfAnEventAndTheRange) {
     EXPECT_EQ(reported[1].view, "V");
     EXPECT_EQ(reported[1].lowest, 1);
     EXPECT_EQ(reported[1].highest, 2.5);
-    EXPECT_EQ(reported[1].events, 2u);
+    EXPECT_EQ(reported[1].events, 3u);
     EXPECT_TRUE(reported[0].fits());
     EXPECT_FALSE(reported[1].fits());
+}
+
+TEST_F(NoiseWatchTest, StrictEndsEachSuchEvent) {
+    set_strict(true);
+    EXPECT_THROW(observe(1, 2.5), Error);
+    EXPECT_THROW(observe(1, 2.5), Error);
+    EXPECT_NO_THROW(observe(1, 2));
+    set_strict(false);
 }
 
 TEST_F(NoiseWatchTest, AReportJoinsTheDevices) {

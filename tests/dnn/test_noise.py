@@ -66,7 +66,7 @@ def warnings_of(log: str) -> list[tuple[str, float]]:
     """Return view and ratio of each warning about noise."""
     return [
         (view, float(ratio))
-        for view, ratio in re.findall(r"view (\w+): the noise is \d+ electrons, ([0-9.]+) times", log)
+        for view, ratio in re.findall(r"\(view (\w+)\): seen \d+ electrons, ([0-9.]+) times", log)
     ]
 
 

@@ -242,6 +242,8 @@ instrument::InputReport DNNROI::input_report() const {
     report.network_inputs[name().text()] = json_of(config().input);
     if (m_watch) {
         report.network_noise = m_watch->network_noise();
+        const auto warnings = m_watch->warnings();
+        report.warnings.insert(report.warnings.end(), warnings.begin(), warnings.end());
     }
     return report;
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spng/nodes/dnn/watch/noise_watch.h"
 
+#include "spng/core/error.h"
+#include "spng/core/log/input_warning.h"
 #include "spng/core/log/log.h"
 #include "spng/core/unit_text.h"
 
@@ -24,25 +26,26 @@ NoiseWatch::NoiseWatch(std::string logger, std::string model, std::string image,
 
 Notes NoiseWatch::observe(const at::Tensor& ratio, const std::vector<View>& views) {
     std::string text;
+    Notes notes;
     const std::lock_guard lock(m_mutex);
     for (std::size_t i = 0; i < views.size(); ++i) {
         const double own = value_at(ratio, static_cast<std::int64_t>(i));
         if (!std::isnan(own)) {
             text += (text.empty() ? "" : ", ") + views[i].name + " " + format_fixed(own, 2);
-            add(views[i], own);
+            add(views[i], own, notes);
         }
     }
-    if (text.empty()) {
-        return {};
+    if (!text.empty()) {
+        notes["network_noise"] = text + " times the noise of the training; tried: " + tried();
     }
-    return {{"network_noise", text + " times the noise of the training; " + tried()}};
+    return notes;
 }
 
 std::string NoiseWatch::tried() const {
-    return "tried: " + format_fixed(m_training.low, 2) + " to " + format_fixed(m_training.high, 2) + " times";
+    return format_fixed(m_training.low, 2) + " to " + format_fixed(m_training.high, 2) + " times";
 }
 
-void NoiseWatch::add(const View& view, double ratio) {
+void NoiseWatch::add(const View& view, double ratio, Notes& notes) {
     const instrument::NetworkNoise own{.node = m_logger,
                                        .view = view.name,
                                        .lowest = ratio,
@@ -55,13 +58,21 @@ void NoiseWatch::add(const View& view, double ratio) {
     if (!is_first) {
         found->second.join(own);
     }
-    if (!own.fits() && !was_warned) {
-        const double training = m_training.planes.at(m_image).at(view.plane);
-        log::warn(m_logger, "view " + view.name + ": the noise is " + format_fixed(ratio * training, 0) +
-                                " electrons, " + format_fixed(ratio, 2) + " times the " +
-                                format_fixed(training, 0) + " electrons of the training of " + m_model +
-                                "; " + tried() + ". Compare its ROIs with those of -A model=none");
+    if (own.fits()) {
+        return;
     }
+    const double training = m_training.planes.at(m_image).at(view.plane);
+    const ErrorText text{.what = "the noise does not fit the network",
+                         .where = "view " + view.name,
+                         .seen = format_fixed(ratio * training, 0) + " electrons, " + format_fixed(ratio, 2) +
+                                 " times the " + format_fixed(training, 0) +
+                                 " electrons of the training of " + m_model,
+                         .expected = tried(),
+                         .hint = "compare its ROIs with those of -A model=none"};
+    if (is_strict() || !was_warned) {
+        m_warnings.push_back(warn_about_input(m_logger, text));
+    }
+    merge_notes(notes, {{"warnings", input_warning_line(text)}});
 }
 
 void NoiseWatch::report() {
@@ -73,6 +84,11 @@ void NoiseWatch::report() {
                    " times the training noise, events: " + std::to_string(noise.events);
         });
     }
+}
+
+std::vector<std::string> NoiseWatch::warnings() const {
+    const std::lock_guard lock(m_mutex);
+    return m_warnings;
 }
 
 std::vector<instrument::NetworkNoise> NoiseWatch::network_noise() const {

@@ -15,7 +15,8 @@
 
 namespace spng {
 
-/// Warn once per view if the noise is outside the range in which the network was tried. Thread-safe.
+/// Warn once per view, and in the notes of each such event, if the noise is outside the range in which the network was tried.
+/// Thread-safe.
 class NoiseWatch {
 public:
     struct View {
@@ -31,17 +32,21 @@ public:
     /// Add the noise of an event.
     /// @param ratio  (view) float32 or float64 on the host, see InputNoise::ratio; NaN is skipped
     /// @param views  one per element of `ratio`
-    /// @return the note "network_noise" about the event, without views whose ratio is NaN; no note if there is no other
+    /// @return the note "network_noise" about the event, without views whose ratio is NaN, and "warnings"
+    /// @throws Error(Input) in place of a warning if is_strict()
     Notes observe(const at::Tensor& ratio, const std::vector<View>& views);
 
     /// Log the lowest and highest ratio of each view at level info. Call after the last event.
     void report();
 
+    /// Return what was logged.
+    std::vector<std::string> warnings() const;
+
     /// Return the extremes of each view, in order of their names.
     std::vector<instrument::NetworkNoise> network_noise() const;
 
 private:
-    void add(const View& view, double ratio);
+    void add(const View& view, double ratio, Notes& notes);
     /// Return the range in which the network was tried, for a message.
     std::string tried() const;
 
@@ -51,6 +56,7 @@ private:
     TrainingNoise m_training;
     mutable std::mutex m_mutex;
     std::map<std::string, instrument::NetworkNoise> m_noise; ///< by view
+    std::vector<std::string> m_warnings;
 };
 
 } // namespace spng

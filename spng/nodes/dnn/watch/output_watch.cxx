@@ -39,10 +39,11 @@ Notes OutputWatch::observe(const at::Tensor& extremes) {
                          "a network that gives logits needs a sigmoid at its end; -A network_output=warning "
                          "processes such events and notes it"});
     }
+    const std::string line = m_model + " gives " + seen + ", expected 0 to 1; thresholds need probabilities";
     if (!m_warned.exchange(true)) {
-        log::warn(m_logger, m_model + " gives " + seen + ", expected 0 to 1; thresholds need probabilities");
+        log::warn(m_logger, line);
     }
-    return {{"network_output", seen + ", expected 0 to 1"}};
+    return {{"network_output", seen + ", expected 0 to 1"}, {"warnings", line}};
 }
 
 } // namespace spng
