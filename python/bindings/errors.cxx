@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "python/bindings/bindings.h"
 
-#include "spng/core/error_kind.h"
+#include "spng/core/error.h"
 #include "spng/device/memory/out_of_memory.h"
 
 #include <c10/util/Exception.h>

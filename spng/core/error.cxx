@@ -23,6 +23,26 @@ std::string part(const std::string& text) {
 
 } // namespace
 
+const char* name_of(ErrorKind kind) {
+    switch (kind) {
+    case ErrorKind::Usage:
+        return "Usage";
+    case ErrorKind::Configuration:
+        return "Configuration";
+    case ErrorKind::Input:
+        return "Input";
+    case ErrorKind::Output:
+        return "Output";
+    case ErrorKind::Device:
+        return "Device";
+    case ErrorKind::Model:
+        return "Model";
+    case ErrorKind::Internal:
+        break;
+    }
+    return "Internal";
+}
+
 Error::Error(ErrorKind kind, ErrorText text) : m_kind(kind), m_text(std::move(text)) {
     for (std::string* field : {&m_text.what, &m_text.where, &m_text.seen, &m_text.expected, &m_text.hint}) {
         *field = printable(*field);

@@ -18,6 +18,9 @@ enum class ErrorKind {
     Internal       ///< a defect of this program                     exit 1
 };
 
+/// Return the name of a kind, as Python and the answers of --files give it.
+const char* name_of(ErrorKind kind);
+
 /// Everything a user needs to fix a failure. Only `what` is required; the block leaves out empty lines.
 struct ErrorText {
     std::string what = {};     ///< one sentence: what failed

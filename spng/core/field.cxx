@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spng/core/field.h"
 
-#include "spng/core/json_text.h"
+#include "spng/core/printable.h"
 
 #include <algorithm>
 #include <sstream>

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spng/core/printable.h"
 
+#include <nlohmann/json.hpp>
+
 #include <array>
 #include <cstdint>
 
@@ -84,6 +86,10 @@ std::string printable(std::string_view text) {
 
 std::string valid_utf8(std::string_view text) {
     return spelled(text, [](std::string_view) { return false; });
+}
+
+std::string json_text(const nlohmann::json& value, int indent) {
+    return value.dump(indent, ' ', /*ensure_ascii=*/false, nlohmann::json::error_handler_t::replace);
 }
 
 std::string shortened(std::string_view text, std::size_t max_bytes) {

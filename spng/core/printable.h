@@ -2,6 +2,8 @@
 #pragma once
 // Text from files, for terminals, logs, JSON and Python.
 
+#include <nlohmann/json_fwd.hpp>
+
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -18,6 +20,10 @@ std::size_t utf8_character_bytes(std::string_view text);
 
 /// Write bytes that are not UTF-8 as \x1b, and leave everything else as it is.
 std::string valid_utf8(std::string_view text);
+
+/// Write a JSON document. Bytes that are not UTF-8, as in names of files, become U+FFFD.
+/// @param indent  blanks for each level; negative: one line
+std::string json_text(const nlohmann::json& value, int indent = -1);
 
 /// Replace the middle of a text longer than `max_bytes` by "... (N bytes) ...", which is added to the max_bytes that
 /// are kept. Cut between characters.

@@ -2,7 +2,7 @@
 #include "spng/detector/channel_list.h"
 
 #include "spng/core/error.h"
-#include "spng/core/json_text.h"
+#include "spng/core/printable.h"
 #include "spng/core/registry.h"
 #include "spng/core/units.h"
 #include "spng/detector/anode.h"

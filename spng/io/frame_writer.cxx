@@ -3,7 +3,7 @@
 
 #include "WireCellSpng/TorchnvTools.h"
 #include "spng/core/error.h"
-#include "spng/core/json_text.h"
+#include "spng/core/printable.h"
 #include "spng/io/archive/npy_header.h"
 #include "spng/io/frame_member.h"
 #include "spng/io/frame_parts.h"

@@ -2,11 +2,11 @@
 #include "spng/io/json_file.h"
 
 #include "spng/core/error.h"
-#include "spng/core/json_text.h"
+#include "spng/core/printable.h"
 #include "spng/core/unit_text.h"
 #include "spng/io/archive/archive_handle.h"
 #include "spng/io/archive/content_stream.h"
-#include "spng/io/foreign_file.h"
+#include "spng/io/archive/foreign_file.h"
 
 #include <archive.h>
 #include <archive_entry.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spng/job/jsonnet.h"
 
-#include "spng/core/json_text.h"
+#include "spng/core/printable.h"
 #include "spng/job/jsonnet_text.h"
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 #include "spng/job/job_session.h"
 
 #include "spng/core/files/sha256.h"
-#include "spng/core/json_text.h"
+#include "spng/core/printable.h"
 #include "spng/instrument/clock.h"
 #include "spng/instrument/start_up.h"
 #include "spng/io/data_file_reader.h"

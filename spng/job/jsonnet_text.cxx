@@ -27,9 +27,9 @@ std::string jsonnet_text(const std::filesystem::path& file) {
         return read(file);
     }
     static std::mutex mutex;
-    static std::map<std::pair<dev_t, ino_t>, std::string> texts;
+    static std::map<std::pair<dev_t, ino_t>, std::string> known;
     const std::lock_guard lock(mutex);
-    std::string& text = texts[{status.st_dev, status.st_ino}];
+    std::string& text = known[{status.st_dev, status.st_ino}];
     if (text.empty()) {
         text = read(file);
     }

@@ -2,7 +2,6 @@
 #include "spng/kserve/json_codec.h"
 
 #include "spng/core/error.h"
-#include "spng/core/json_text.h"
 #include "spng/core/printable.h"
 #include "spng/kserve/datatypes.h"
 #include "spng/kserve/json_data.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spng/kserve/json_members.h"
 
-#include "spng/core/json_text.h"
 #include "spng/core/printable.h"
 #include "spng/io/json_file.h"
 #include "spng/kserve/json_codec.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "WireCellSpng/Pipeline.h"
-#include "spng/core/json_text.h"
+#include "spng/core/printable.h"
 
 #include "spng/core/log/log.h"
 #include "spng/core/nearest.h"

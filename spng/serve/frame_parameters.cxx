@@ -2,7 +2,6 @@
 #include "spng/serve/frame_parameters.h"
 
 #include "spng/core/error.h"
-#include "spng/core/json_text.h"
 #include "spng/core/printable.h"
 #include "spng/io/json_file.h"
 #include "spng/kserve/json_data.h"

@@ -2,7 +2,6 @@
 #include "spng/serve/http_reply.h"
 
 #include "spng/core/error.h"
-#include "spng/core/json_text.h"
 #include "spng/core/printable.h"
 #include "spng/io/json_file.h"
 

@@ -3,8 +3,8 @@
 
 #include "spng/core/error.h"
 #include "spng/core/files/proc_files.h"
-#include "spng/core/json_text.h"
 #include "spng/core/log/log.h"
+#include "spng/core/printable.h"
 #include "spng/core/unit_text.h"
 
 #include <nlohmann/json.hpp>

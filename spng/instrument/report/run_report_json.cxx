@@ -2,7 +2,7 @@
 // The JSON of --timing, schema "spng-timing-1". Names of times end in _ns or _seconds, of memory in _bytes; null means
 // "not measured". A new field keeps the schema's version; a field with a new meaning raises it.
 
-#include "spng/core/json_text.h"
+#include "spng/core/printable.h"
 #include "spng/instrument/meter/allocation.h"
 #include "spng/instrument/report/machine.h"
 #include "spng/instrument/report/run_report.h"

@@ -2,7 +2,7 @@
 #include "spng/instrument/report/state_trace.h"
 
 #include "spng/core/error.h"
-#include "spng/core/json_text.h"
+#include "spng/core/printable.h"
 #include "spng/instrument/clock.h"
 #include "spng/instrument/report/machine.h"
 #include "spng/instrument/report_file.h"

@@ -3,8 +3,8 @@
 
 #include "spng/core/error.h"
 #include "spng/io/archive/content_stream.h"
+#include "spng/io/archive/foreign_file.h"
 #include "spng/io/archive/zip_directory.h"
-#include "spng/io/foreign_file.h"
 
 #include <archive.h>
 #include <archive_entry.h>

@@ -4,10 +4,7 @@
 #include "spng/core/tensor_checks.h"
 #include "spng/nodes/channels/channel_ranges.h"
 
-#include <ATen/ops/aminmax.h>
 #include <ATen/ops/empty.h>
-#include <ATen/ops/equal.h>
-#include <ATen/ops/trunc.h>
 
 #include <algorithm>
 #include <cmath>
@@ -35,14 +32,15 @@ std::vector<ChannelRange> ranges_at_rails(const T* samples, std::int64_t count, 
 
 /// Tell whether float samples are integers beyond int16, as the readers make them of wider types.
 bool are_wide_integers(const at::Tensor& samples) {
-    const auto are_whole = [](const at::Tensor& values) { return values.equal(values.trunc()); };
-    if (!samples.is_cpu() || samples.scalar_type() != at::kFloat || samples.numel() == 0 ||
-        !are_whole(samples[0])) { // the usual case takes no time
-        return false;
-    }
-    const auto [low, high] = samples.aminmax();
+    const bool is_examined = samples.is_cpu() && samples.scalar_type() == at::kFloat;
+    const auto* sample = is_examined ? samples.const_data_ptr<float>() : nullptr;
     using Limits = std::numeric_limits<std::int16_t>;
-    return (low.item<float>() < Limits::min() || high.item<float>() > Limits::max()) && are_whole(samples);
+    bool is_wide = false;
+    const bool is_whole = std::all_of(sample, sample + (is_examined ? samples.numel() : 0), [&](float value) {
+        is_wide |= value < Limits::min() || value > Limits::max();
+        return value == std::trunc(value); // in most frames the first sample is not
+    });
+    return is_whole && is_wide;
 }
 
 } // namespace

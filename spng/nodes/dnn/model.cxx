@@ -2,7 +2,7 @@
 #include "spng/nodes/dnn/model.h"
 
 #include "spng/core/error.h"
-#include "spng/core/json_text.h"
+#include "spng/core/printable.h"
 #include "spng/io/json_file.h"
 
 #include <nlohmann/json.hpp>

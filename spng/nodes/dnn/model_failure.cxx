@@ -6,7 +6,7 @@
 #include "spng/core/unit_text.h"
 #include "spng/device/memory/device_memory.h"
 #include "spng/device/memory/out_of_memory.h"
-#include "spng/io/foreign_file.h"
+#include "spng/io/archive/foreign_file.h"
 #include "spng/nodes/dnn/model.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "spng/io/foreign_file.h"
+#include "spng/io/archive/foreign_file.h"
 
 #include <algorithm>
 #include <array>

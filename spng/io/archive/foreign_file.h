@@ -7,7 +7,7 @@
 
 namespace spng {
 
-/// What a file is that somebody took for one of ours.
+/// A file of a kind that people take for one of ours.
 struct ForeignFile {
     std::string kind; ///< "a Git LFS pointer, not the file itself"
     std::string hint;
