@@ -9,7 +9,7 @@ from pathlib import Path
 from scripts.wcb import setup
 from scripts.wcb.checkout import OUT, ROOT
 
-ROWS = tuple(f"R{index}" for index in range(1, 18))
+ROWS = tuple(f"R{index}" for index in range(1, 21))
 PAGE = ROOT / "docs" / "reliability.md"
 
 
@@ -17,7 +17,7 @@ def rows_of(text: str) -> tuple[str, ...]:
     """Return the named rows in their order. @throws argparse.ArgumentTypeError for an unknown one."""
     names = text.upper().split(",")
     if unknown := [name for name in names if name not in ROWS]:
-        raise argparse.ArgumentTypeError(f"no row {unknown[0]}; rows are R1 to R17")
+        raise argparse.ArgumentTypeError(f"no row {unknown[0]}; rows are R1 to R20")
     return tuple(name for name in ROWS if name in names)
 
 

@@ -15,7 +15,7 @@ from .store import Result
 FOLDERS = "wcb-reliability-"  # of the files of a row, while it is measured
 HEAD = """# Reliability
 
-Seventeen targets, each with its figure, the command that measures it, date and commit.
+Twenty targets, each with its figure, the command that measures it, date and commit.
 Written by `./wcb reliability`; do not edit.
 """
 EXPLANATION = """"met": the figure is within the bar.

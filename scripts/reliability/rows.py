@@ -7,8 +7,10 @@ from . import (
     configuration,
     data,
     devices,
+    doors,
     endurance,
     hardening,
+    hosts,
     interrupts,
     memory,
     outputs,
@@ -123,5 +125,23 @@ ROWS = (
         "ranges without a tool below 0.5 %, timers below 1 %, start-up at most 3 s on the CPU; 4 processes share a slot without deadlock, also "
         "if one is killed",
         overhead.overhead,
+    ),
+    Row(
+        "R18",
+        "the process of a host",
+        "a Pipeline changes nothing in the process of its program; children of fork end, or get an error at once",
+        hosts.guests,
+    ),
+    Row(
+        "R19",
+        "outputs with the names of other files",
+        "no output replaces an input, a list or a file of another kind; non-zero status, a message with the file, nothing left",
+        doors.other_files,
+    ),
+    Row(
+        "R20",
+        "every door",
+        "a fault in the members of an event is rejected alike in .npz, .tar, HDF5, Zarr and Python",
+        doors.every_door,
     ),
 )

@@ -35,7 +35,7 @@ Set-up:
                 --detectors      every detector, with its own files (--data FOLDER)
                 --real FOLDER    real waveforms and published charge of real events: docs/real-data.md
   harden      run tests and jobs under sanitizers, and fuzz the readers: 30 to 40 minutes (harden --help)
-  reliability measure the 17 targets of docs/reliability.md and write the page (--only R7,R12; --quick)
+  reliability measure the 20 targets of docs/reliability.md and write the page (--only R7,R12; --quick)
   lint        run all checks on changed files  (--all: on all; --fix: correct what can be corrected; lint --help)
   bundle DIR  make a folder to copy to machines without compiler or checkout; they need a torch wheel (docs/bundle.md)
                 --no-build       bundle the present build

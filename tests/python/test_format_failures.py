@@ -27,7 +27,8 @@ from tests.python.frame_examples import (
     signal,
     without_checksums,
 )
-from tests.python.test_format_checks import FORMATS, raw_event, write_raw
+from tests.python.test_format_checks import FORMATS
+from tests.support.raw_frames import raw_event, write_raw
 from tests.support.wire_cell import ROOT
 
 h5py = pytest.importorskip("h5py")
