@@ -21,6 +21,7 @@ import pytest
 
 import spng
 from tests.support import wire_cell
+from tests.support.process_state import Mallinfo
 from tests.support.wire_cell import needs_program
 
 pytestmark = needs_program
@@ -411,30 +412,10 @@ class TestWaveformsFromCharge:
 
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="no /proc")
-class MallocUse(ctypes.Structure):
-    """struct mallinfo2 of the GNU C library."""
-
-    _fields_ = tuple(
-        (name, ctypes.c_size_t)
-        for name in (
-            "arena",
-            "ordblks",
-            "smblks",
-            "hblks",
-            "hblkhd",
-            "usmblks",
-            "fsmblks",
-            "uordblks",
-            "fordblks",
-            "keepcost",
-        )
-    )
-
-
 def test_memory_does_not_grow_with_events(pipeline: spng.Pipeline, event: spng.Frame) -> None:
     """Blocks in use: pages of the process depend on how the allocator of the host cuts free ones."""
     read = ctypes.CDLL(None).mallinfo2
-    read.restype = MallocUse
+    read.restype = Mallinfo
 
     def in_use() -> int:
         now = read()
