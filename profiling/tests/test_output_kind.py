@@ -128,6 +128,29 @@ def test_tables_in_a_folder(bench: Bench, capsys: pytest.CaptureFixture[str]) ->
     assert main(report) == 0
 
 
+def test_csv_of_another_table_is_foreign(bench: Bench, capsys: pytest.CaptureFixture[str]) -> None:
+    """A table of the user has other columns. All files are checked before the first is written."""
+    folder = bench.folder / "tables"
+    folder.mkdir()
+    profile, mine = str(bench.names["f"]), "run,result\n1,2\n"
+    for words, last in (
+        (["export", profile, "-t", "nvtx_sum,timeline", "-o", str(folder)], "timeline.csv"),
+        (
+            ["stats", profile, "-f", "csv", "-r", "nvtx_sum,nvtx_pushpop_sum", "-o", f"{folder}/o"],
+            "o_nvtx_pushpop_sum.csv",
+        ),
+    ):
+        for content in (mine, "no table\n", "\x00"):
+            (folder / last).write_text(content)
+            assert main(words) == 2
+            assert f"{last}: a " in capsys.readouterr().err
+            assert (folder / last).read_text() == content and os.listdir(folder) == [last]
+        assert main([*words, "--overwrite"]) == 0
+        assert main(words) == 0  # its own table
+        for path in folder.iterdir():
+            path.unlink()
+
+
 def test_two_outputs_in_one_file(bench: Bench, capsys: pytest.CaptureFixture[str]) -> None:
     path = bench.folder / "out"
     assert bench.run("compare html", path, "--json", str(path)) == 2

@@ -68,7 +68,6 @@ JSON = Kind("a JSON file", _starts(b"{", b"["))
 JSON_GZ = Kind("a compressed JSON file", _is_gzipped_json)
 REPORT_TEXT = Kind("a report of wirecell-profile", REPORT.search)
 MARKDOWN = Kind("a Markdown text", re.compile(rb"#{1,6} |\*\*|Nothing found|Not applicable").match)
-CSV = Kind("a CSV file", lambda beginning: kind_seen(beginning) == "a text file")  # named .csv by us
 PARQUET = Kind("a Parquet file", _starts(b"par1"))
 ARROW = Kind("an Arrow file", _starts(b"arrow1"))
 HDF5 = Kind("an HDF5 file", _starts(b"\x89hdf"))
@@ -79,11 +78,18 @@ OF_FORMAT = {
     "junit": JUNIT,
     "json": JSON,
     "svg": SVG,
-    "csv": CSV,
     "parquet": PARQUET,
     "arrow": ARROW,
     "hdf5": HDF5,
 }
+
+
+def csv_with(header: str) -> Kind:
+    """Return the kind of the CSV files with a header: any other text may be a table of the user."""
+    first = header.encode(errors="backslashreplace")[:LOOKED_AT]
+    return Kind(
+        f"a CSV file with the columns {header.strip()}", lambda beginning: beginning.startswith(first)
+    )
 
 
 def kind_seen(beginning: bytes) -> str:

@@ -10,7 +10,8 @@ from pathlib import Path
 from .. import output_kind
 from ..compare.readers import files_of_sides
 from ..errors import UsageError
-from ..output_kind import Kind
+from ..output import Result, as_csv
+from ..output_kind import OF_FORMAT, Kind, csv_with
 
 
 def add_profile(parser: argparse.ArgumentParser, nargs: str | None = None) -> None:
@@ -48,6 +49,11 @@ def check_outputs(arguments: argparse.Namespace, *outputs: tuple[str, Path | Non
         [path for path in inputs if path is not None],
         arguments.overwrite,
     )
+
+
+def kind_of_table(result: Result, style: str) -> Kind:
+    """Return the kind of the file of a table in a format."""
+    return csv_with(as_csv(Result(result.columns, []))) if style == "csv" else OF_FORMAT[style]
 
 
 def add_value(

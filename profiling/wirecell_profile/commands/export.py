@@ -16,8 +16,8 @@ from ..export.table_files import PACKAGES, WRITERS, optional, write_hdf5
 from ..model import selection
 from ..model.profile import Profile
 from ..output import Result, missing_text
-from ..output_kind import OF_FORMAT
-from ._options import add_format, add_output, add_profile, check_outputs, chosen
+from ..output_kind import HDF5
+from ._options import add_format, add_output, add_profile, check_outputs, chosen, kind_of_table
 
 NAME = "export"
 HELP = "export all tables as CSV, JSON, Parquet, Arrow or HDF5"
@@ -65,19 +65,20 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _write(made: dict[str, Result], arguments: argparse.Namespace) -> Path:
     """Write the tables and return their location."""
-    kind = OF_FORMAT[arguments.format]
-    if arguments.format == "hdf5":
+    style = arguments.format
+    if style == "hdf5":
         path = arguments.output or arguments.file.with_suffix(".h5")
-        check_outputs(arguments, ("--output", path, kind))
+        check_outputs(arguments, ("--output", path, HDF5))
         write_hdf5(made, path)
         return path
     folder = arguments.output or arguments.file.with_name(f"{arguments.file.stem}_tables")
-    paths = {name: folder / f"{name}.{arguments.format}" for name in made}
-    check_outputs(arguments, *(("--output", path, kind) for path in paths.values()))
+    paths = {name: folder / f"{name}.{style}" for name in made}
+    outputs = (("--output", path, kind_of_table(made[name], style)) for name, path in paths.items())
+    check_outputs(arguments, *outputs)
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise system_error("cannot make the folder", folder, error) from None
     for name, result in made.items():
-        WRITERS[arguments.format](result, paths[name])
+        WRITERS[style](result, paths[name])
     return folder

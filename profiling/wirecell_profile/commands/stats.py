@@ -15,9 +15,8 @@ from ..errors import MissingData, UsageError
 from ..model import selection
 from ..model.profile import Profile
 from ..output import FORMATS, missing_text, render, write
-from ..output_kind import OF_FORMAT
 from ..reports import all_reports, find
-from ._options import add_format, add_overwrite, add_profile, check_outputs
+from ._options import add_format, add_overwrite, add_profile, check_outputs, kind_of_table
 
 NAME = "stats"
 HELP = "print reports with nsys's names: tables of kernels, API calls, ranges"
@@ -60,23 +59,21 @@ def run(arguments: argparse.Namespace) -> int:
     if wanted == ["all"]:
         wanted = list(all_reports())
     chosen = [(text, *find(text)) for text in wanted]
-    kind = OF_FORMAT[arguments.format]
-    check_outputs(arguments, *(("--output", _file(arguments, text), kind) for text in wanted))
-    made, missing = 0, dict[str, str]()
+    style = arguments.format
+    made, missing = [], dict[str, str]()
     with Profile.open(arguments.file) as profile:
         scope = selection.Scope(profile, selection.from_arguments(arguments))
         for text, report, options in chosen:
             try:
-                result = report.run(scope, options)
+                made.append((text, report.about, report.run(scope, options), _file(arguments, text)))
             except MissingData as error:
                 missing[text] = f"does not apply: {error.what}"
-                continue
-            made += 1
-            body = render(result, arguments.format)
-            path = _file(arguments, text)
-            heading = f"\n** {report.about} ({text})\n\n" if arguments.format == "table" and not path else ""
-            write(heading + body, path)
         told = missing_text(missing, profile.recorded_parts, "SKIPPED ")
+    outputs = (("--output", path, kind_of_table(result, style)) for _, _, result, path in made)
+    check_outputs(arguments, *outputs)
+    for text, about, result, path in made:
+        heading = f"\n** {about} ({text})\n\n" if style == "table" and not path else ""
+        write(heading + render(result, style), path)
     print(told, end="", file=sys.stderr)
     return 0 if made else 1
 
