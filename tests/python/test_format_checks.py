@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from spng.formats import members
+from spng.formats.input import readable_input
 
 import spng
 from spng import Error
@@ -188,6 +190,63 @@ class TestSizes:
         metadata.write_text(json.dumps(content))
         with pytest.raises(Error, match="too large a size"):
             list(spng.read_frames(path))
+
+    @FORMATS
+    def test_several_arrays(self, tmp_path: Path, ending: str) -> None:
+        """A file of 30 kB whose arrays, each of less than 4 GiB, are more together."""
+        path = write_raw(tmp_path / f"in{ending}", raw_event(summary_a=np.zeros(3)))
+        for name in ("frame_a", "summary_a"):
+            if ending == ".h5":
+                with h5py.File(path, "a") as file:
+                    del file[f"0/{name}"]
+                    file.create_dataset(f"0/{name}", (1000, 600_000), "f4", chunks=(10, 600_000))
+            else:
+                metadata = path / f"0/{name}/zarr.json"
+                content = json.loads(metadata.read_text()) | {
+                    "shape": [1000, 600_000],
+                    "data_type": "float32",
+                }
+                content["chunk_grid"]["configuration"]["chunk_shape"] = [10, 600_000]
+                content["fill_value"] = 0.0
+                content.pop("dimension_names", None)
+                metadata.write_text(json.dumps(content))
+        with pytest.raises(Error, match="an event claims too large a size") as caught:
+            list(spng.read_frames(path))
+        assert caught.value.where == f"{path}, event 0" and " bytes in all" in caught.value.seen
+
+    def test_masks(self, tmp_path: Path) -> None:
+        path = write_raw(tmp_path / "in.h5", raw_event())
+        with h5py.File(path, "a") as file:
+            for name in ("a", "b"):
+                file.create_dataset(f"0/chanmask_{name}", (2**21 + 1, 3), "i4", chunks=(2**18, 3))
+        with pytest.raises(Error, match="an event claims too large a size") as caught:
+            list(spng.read_frames(path))
+        assert caught.value.seen == "4194306 rows of masks in all"
+
+    @FORMATS
+    def test_what_cannot_be_read_is_not_written(
+        self, tmp_path: Path, ending: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(members, "MOST_MASK_ROWS", 2)
+        frames = [spng.Frame(frame(signal()).traces, masks={"bad": np.zeros((n, 3), int)}) for n in (2, 3)]
+        spng.write_frames(tmp_path / f"two{ending}", frames[0])
+        with pytest.raises(Error, match="3 rows of masks in all"):
+            spng.write_frames(tmp_path / f"three{ending}", frames[1])
+        assert [each.name for each in tmp_path.iterdir()] == [f"two{ending}"]
+
+    @pytest.mark.parametrize(
+        "failure",
+        [
+            MemoryError("Unable to allocate 3 GiB"),
+            OSError("Can't read data (memory allocation failed for raw data chunk)"),
+        ],
+    )
+    def test_memory_that_is_lacking(self, tmp_path: Path, failure: Exception) -> None:
+        with (
+            pytest.raises(Error, match="error: not enough memory"),
+            readable_input(tmp_path, "no such words"),
+        ):
+            raise failure
 
     @FORMATS
     def test_chunks_without_number(self, tmp_path: Path, ending: str) -> None:

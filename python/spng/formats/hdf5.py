@@ -13,6 +13,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -136,25 +137,16 @@ def _own(group: Any, name: str) -> Any:
 def _frame_from(group: Any, ident: int, tags: tuple[str, ...], path: Path, expected: int | None) -> Frame:
     where = f"{readable(path)}, event {ident}"
     checksums = checked_list(where, ident, _json_of(group, CHECKSUMS, where), expected)
-
-    def read_member(name: str) -> np.ndarray:
-        array = _read(group, name, where)
-        is_text = name == members.NOTES and isinstance(array, bytes)
-        return np.frombuffer(array, np.uint8) if is_text else np.asarray(array)
-
-    return members.frame_of(path, ident, tags, list(_names(group)), read_member, checksums)
-
-
-def _read(group: Any, name: str, where: str) -> Any:
-    """Return an array as it is in the file, or the bytes of a text."""
-    array = _own(group, name)
-    members.require_array(f"{where}, {name}", array)
-    return array[()]
+    return members.frame_of(path, ident, tags, list(_names(group)), partial(_own, group), checksums)
 
 
 def _json_of(group: Any, name: str, where: str) -> Any:
     """Return a text in JSON; None if there is none."""
-    return json.loads(_read(group, name, where)) if name in group else None
+    if name not in group:
+        return None
+    text = _own(group, name)
+    members.require_array(f"{where}, {name}", text, members.LARGEST_LIST_BYTES)
+    return json.loads(text[()])
 
 
 def _text(content: bytes) -> np.bytes_:
@@ -168,7 +160,7 @@ def _write_frame(file: Any, frame: Frame, form: str, path: str) -> int:
         raise Error("Output", "two events have the same id", path, str(frame.ident))
     group = file.create_group(str(frame.ident), track_order=True)
     checksums: dict[str, int] = {}
-    for name, array in members.arrays_of(frame, form).items():
+    for name, array in members.arrays_of(frame, form, path).items():
         checksums[name] = checksum(name, array)
         if name == members.NOTES:
             group[name] = _text(array.tobytes())

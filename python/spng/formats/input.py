@@ -22,6 +22,8 @@ def readable_input(path: Path, what: str) -> Iterator[None]:
     except Error:
         raise
     except Exception as error:
+        if isinstance(error, MemoryError) or "memory allocation failed" in str(error):  # as HDF5 says it
+            what = "not enough memory"
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         if isinstance(error, KeyError):  # a name, or a sentence
             reason = str(error.args[0]) if " " in str(error) else f"no {reason}"

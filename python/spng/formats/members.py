@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,9 @@ from .checksums import require_checksum, require_members
 
 CHUNK_BYTES = 1 << 22  # of samples before compression
 MOST_CHUNKS = 100_000  # of an array: 4 GiB in chunks of 43 kB
+# Rows of all masks of an event: 270 ranges in each of 15 360 channels. Each becomes an object of about 100 bytes.
+MOST_MASK_ROWS = 1 << 22
+LARGEST_LIST_BYTES = 1 << 26  # of checksums: 25 bytes for each of 2.6 million events
 MASK_TICKS = "mask_ticks"  # key of the note mask_ticks_note (spng/io/frame_parts.h)
 NOTES = "notes_spng"
 
@@ -45,8 +48,8 @@ def as_numpy(samples: object) -> np.ndarray:
     return samples.detach().cpu().numpy() if hasattr(samples, "detach") else np.asarray(samples)
 
 
-def arrays_of(frame: Frame, form: str) -> dict[str, np.ndarray]:
-    """Return the members of an event by their names, in their order."""
+def arrays_of(frame: Frame, form: str, path: str) -> dict[str, np.ndarray]:
+    """Return the members of an event by their names, in their order. Raise Error if they are too large to be read."""
     arrays: dict[str, np.ndarray] = {}
     for tag, traces in frame.traces.items():
         samples = as_numpy(traces.dense())
@@ -64,6 +67,7 @@ def arrays_of(frame: Frame, form: str) -> dict[str, np.ndarray]:
         arrays[f"chanmask_{name}"] = np.asarray(mask, np.int32).reshape(-1, 3)
     if notes := notes_of(frame):
         arrays[NOTES] = bytes_of(notes)
+    require_event_size(f"{path}, event {frame.ident}", arrays)
     return arrays
 
 
@@ -77,12 +81,12 @@ def frame_of(
     ident: int,
     tags: tuple[str, ...],
     names: list[str],
-    read: Callable[[str], np.ndarray],
+    find: Callable[[str], Any],
     checksums: dict[str, int] | None,
 ) -> Frame:
     """Return an event of a file, with the checks of .npz files (spng/io/frame_assembly.h).
 
-    names: its arrays; others than members of a frame are left out. read: returns one as it is in the file. Raise Error if
+    names: its arrays; others than members of a frame are left out. find: returns one, to be read by [()]. Raise Error if
     they do not fit each other, or their checksums (None: the file has none).
     """
     from ..native import core
@@ -97,39 +101,75 @@ def frame_of(
     if checksums is not None:
         require_members(f"{readable(path)}, event {ident}", members, list(checksums))
         members = list(checksums)
-    for name in members:
-        if event.wants(name):
-            array = read(name)
-            if checksums is not None:
-                require_checksum(f"{readable(path)}, event {ident}, {name}", array, name, checksums[name])
-            event.add(name, array)
+    where = f"{readable(path)}, event {ident}"
+    nodes = {name: find(name) for name in members if event.wants(name)}
+    for name, node in nodes.items():
+        require_array(f"{where}, {name}", node)
+    require_event_size(where, nodes)
+    for name, node in nodes.items():
+        content = node[()]
+        has_text = name == NOTES and isinstance(content, bytes)
+        array = np.frombuffer(content, np.uint8) if has_text else np.asarray(content)
+        if checksums is not None:
+            require_checksum(f"{where}, {name}", array, name, checksums[name])
+        event.add(name, array)
     return event.frame()
 
 
-def require_array(where: str, node: Any) -> None:
+def require_event_size(where: str, arrays: Mapping[str, Any]) -> None:
+    """Raise Error if the arrays of an event are together larger than one array may be, or its masks too long: before they are
+    allocated.
+    """
+    from ..native import core
+
+    size = sum(_bytes_of(array.shape, array) for array in arrays.values())
+    rows = sum(
+        array.shape[0] for name, array in arrays.items() if name.startswith("chanmask_") and array.shape
+    )
+    for count, most, unit in (
+        (size, core.LARGEST_ARRAY_BYTES, "bytes"),
+        (rows, MOST_MASK_ROWS, "rows of masks"),
+    ):
+        if count > most:
+            raise Error(
+                "Input",
+                "an event claims too large a size",
+                where,
+                f"{count} {unit} in all",
+                f"at most {most} {unit}",
+            )
+
+
+def _bytes_of(shape: tuple[int, ...], array: Any) -> int:
+    return math.prod(shape) * array.dtype.itemsize
+
+
+def require_array(where: str, node: Any, largest: int | None = None) -> None:
     """Raise Error for what is no array, and for one, or a chunk of one, that is larger than any in a .npz may be: before it is
     allocated.
     """
     from ..native import core
 
+    largest = largest or core.LARGEST_ARRAY_BYTES
+    chunks = getattr(node, "chunks", None) or ()
     if getattr(node, "shape", None) is None:  # a group, a type, or a data set without a space
         raise Error("Input", "this is no array", where, repr(node), "an array")
-    for shape in (node.shape, node.chunks or ()):
-        if (size := math.prod(shape) * node.dtype.itemsize) > core.LARGEST_ARRAY_BYTES:
+    for shape in (node.shape, chunks):
+        if (size := _bytes_of(shape, node)) > largest:
             raise Error(
                 "Input",
                 "an array of the file claims too large a size",
                 where,
                 f"shape {shape}: {size} bytes",
-                f"at most {core.LARGEST_ARRAY_BYTES} bytes",
+                f"at most {largest} bytes",
             )
-    count = math.prod(-(-size // max(1, chunk)) for size, chunk in zip(node.shape, node.chunks or ()))
+    count = math.prod(-(-size // max(1, chunk)) for size, chunk in zip(node.shape, chunks))
     if count > MOST_CHUNKS:  # also absent ones take time and memory
         raise Error(
             "Input",
             "an array of the file has too many chunks",
             where,
-            f"shape {node.shape} in chunks of {node.chunks}: {count} chunks",
+            f"shape {node.shape} in chunks of {chunks}: {count} chunks",
             f"at most {MOST_CHUNKS} chunks",
             "write it in larger chunks",
         )

@@ -71,7 +71,7 @@ def write(path: Path, frames: Iterable[Frame], form: str, overwrite: bool) -> No
             if str(frame.ident) in listed:
                 raise Error("Output", "two events have the same id", str(path), str(frame.ident))
             with delayed_signals():
-                listed[str(frame.ident)] = _write_frame(root, frame, form)
+                listed[str(frame.ident)] = _write_frame(root, frame, form, str(path))
         with delayed_signals():
             root.attrs.update({"events": [int(ident) for ident in listed], CHECKSUMS: listed})
 
@@ -135,7 +135,7 @@ def _frame_from(group: Any, ident: int, tags: tuple[str, ...], path: Path, expec
         names += [*(arrays or [name]), f"tickinfo_{tag}"]
     names += [f"chanmask_{name}" for name in masks] + ([members.NOTES] if notes else [])
 
-    def read_member(name: str) -> np.ndarray:
+    def find(name: str) -> Any:
         kind, _, label = name.partition("_")
         if kind == "tickinfo":
             attributes = group[first[label]].attrs
@@ -145,15 +145,14 @@ def _frame_from(group: Any, ident: int, tags: tuple[str, ...], path: Path, expec
             return np.zeros((0, 3), np.int64) if rows == [] else _numbers(rows, f"{where}, {name}")
         if name == members.NOTES:
             return members.bytes_of(notes)
-        members.require_array(f"{where}, {name}", group[name])
-        return np.asarray(group[name][...])
+        return group[name]
 
-    return members.frame_of(path, ident, tags, names, read_member, checksums)
+    return members.frame_of(path, ident, tags, names, find, checksums)
 
 
-def _write_frame(root: Any, frame: Frame, form: str) -> int:
+def _write_frame(root: Any, frame: Frame, form: str, path: str) -> int:
     """Write an event; return the checksum of its list."""
-    arrays = members.arrays_of(frame, form)
+    arrays = members.arrays_of(frame, form, path)
     masks = {name: arrays[f"chanmask_{name}"].tolist() for name in frame.masks}
     for name in frame.masks:  # as they are read from the attribute
         arrays[f"chanmask_{name}"] = arrays[f"chanmask_{name}"].astype(np.int64)
