@@ -182,3 +182,52 @@ def test_wrong_use(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
     assert "needs runs of one commit" in capsys.readouterr().err and not store.exists()
     store.write_text('{"schema": "spng-history-1"')
     assert cli.main(["history", str(store)]) == 1 and "times.jsonl:1" in capsys.readouterr().err
+
+
+ENTRY = {
+    "schema": "spng-history-1",
+    "series": "a",
+    "commit": "c1",
+    "commit_time": None,
+    "time": "",
+    "conditions": {"machine": "m"},
+    "runs": 1,
+    "wall": {"SPNGDecon:a": 1.0, "SPNGNone:a": 0.0},
+}
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        bytes(range(128, 256)),
+        b"SQLite format 3\0" + bytes(100),
+        b"[" * 100_000,
+        b"[1]",
+        *(
+            json.dumps(ENTRY | change).encode()
+            for change in (
+                {"schema": 1},
+                {"commit": []},
+                {"commit_time": "x"},
+                {"time": None},
+                {"runs": "x"},
+                {"conditions": {"machine": 1}},
+                {"wall": 5},
+                {"wall": {"a": "b"}},
+                {"wall": {"a": float("nan")}},
+                {"wall": {"a": 10**30}},
+            )
+        ),
+    ],
+)
+def test_damaged_stores(tmp_path: Path, content: bytes, capsys: pytest.CaptureFixture) -> None:
+    store = tmp_path / "times.jsonl"
+    store.write_bytes(json.dumps(ENTRY).encode() + b"\n")
+    assert cli.main(["history", str(store), "--html", str(tmp_path / "page.html")]) == 0
+    store.write_bytes(content)
+    capsys.readouterr()
+    for words in ([], ["--add", str(tmp_path / "absent.json")]):
+        assert cli.main(["history", str(store), *words]) == 1
+        told = capsys.readouterr().err
+        assert told.startswith("error: a line of the history is damaged\n  where: ") and told.count("\n") == 5
+    assert store.read_bytes() == content

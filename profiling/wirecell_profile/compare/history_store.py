@@ -26,6 +26,15 @@ from .time_rows import steady
 
 SCHEMA = "spng-history-1"
 METRICS = ("wall", "cpu", "device")
+TYPES = {
+    "series": str,
+    "commit": str,
+    "commit_time": (int, type(None)),
+    "time": str,
+    "conditions": dict,
+    "runs": int,
+}
+LONGEST = 1e18  # ns
 
 
 @dataclass(frozen=True)
@@ -113,7 +122,7 @@ def append(store: Path, line: dict) -> None:
 def read(store: Path) -> list[dict]:
     """Read all entries, later commits last. The last entry added for a commit and series counts."""
     try:
-        lines = store.read_text(encoding="utf-8").splitlines()
+        lines = store.read_bytes().splitlines()
     except OSError as error:
         raise UsageError(
             "no history", str(store), error.strerror or str(error), hint="history FILE --add RUNS"
@@ -121,11 +130,9 @@ def read(store: Path) -> list[dict]:
     latest: dict[tuple[str, str], dict] = {}
     for index, line in enumerate(lines, 1):
         try:
-            item = json.loads(line)
-            if item["schema"] != SCHEMA:
-                raise KeyError(f"schema {item['schema']}")
+            item = _parsed(line)
             latest[(item["series"], item["commit"])] = item
-        except (ValueError, KeyError, TypeError) as error:
+        except (ValueError, AttributeError, TypeError, RecursionError) as error:
             raise ProfileError(
                 "a line of the history is damaged",
                 f"{store}:{index}",
@@ -134,6 +141,22 @@ def read(store: Path) -> list[dict]:
                 "remove the line",
             ) from None
     return sorted(latest.values(), key=lambda item: (item["commit_time"] or 0, item["time"]))
+
+
+def _parsed(line: bytes) -> dict:
+    """Return an entry. Raise ValueError, AttributeError, TypeError or RecursionError if it is none."""
+    item = json.loads(line)
+    if item.get("schema") != SCHEMA:
+        raise ValueError(f"schema {item.get('schema')}")
+    for key, kind in TYPES.items():
+        if not isinstance(item.get(key), kind):
+            raise ValueError(f"{key} {item.get(key)!r}")
+    times = [time for metric in METRICS for time in item.get(metric, {}).values()]
+    if not all(0 <= time <= LONGEST for time in times):
+        raise ValueError("a time that is negative, no number, or too large")
+    if not all(isinstance(text, str) for text in item["conditions"].values()):
+        raise ValueError("a condition that is no text")
+    return item
 
 
 def series_of(entries: list[dict]) -> dict[str, list[dict]]:

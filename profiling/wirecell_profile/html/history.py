@@ -28,7 +28,7 @@ def history_page(series: dict[str, list[dict]], metric: str, steps: list[Step], 
         plots = [
             plot(entries, metric, node, [step for step in own if step.node == node])
             for node in nodes
-            if any(node in item.get(metric, {}) for item in entries)
+            if any(item.get(metric, {}).get(node, 0) > 0 for item in entries)
         ]
         sections.append(
             (f"{name}: {machine}, {counted(len(entries), 'commit')}", [_row(step) for step in own], plots)
