@@ -26,7 +26,7 @@ def is_masked(values: Any) -> bool:
 
 
 def require_unmasked(values: Any, where: str) -> None:
-    """Raise spng.Error for masked elements."""
+    """Raise spng.Error for masked elements, and for a list that is no array. The native module calls it for every array."""
     if is_masked(values):
         raise input_error(
             "masked elements have no values",
@@ -35,6 +35,13 @@ def require_unmasked(values: Any, where: str) -> None:
             expected="an array without masked elements",
             hint="fill them, and name the samples in a mask of the event: masks={'bad': [[channel, begin tick, end tick]]}",
         )
+    if isinstance(values, (list, tuple)):
+        try:
+            np.asarray(values)
+        except (ValueError, TypeError, OverflowError):
+            raise input_error(
+                "the list is no array", where=where, seen=seen(values), expected="lists of equal lengths"
+            ) from None
 
 
 def integers_of(values: Any) -> np.ndarray | None:

@@ -100,6 +100,35 @@ def test_a_mask_that_is_set_later(tmp_path: Any, ending: str) -> None:
         spng.write_frames(tmp_path / f"out.{ending}", frame)
 
 
+RAGGED = [[1, 0, 3], [2]]
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: Traces("a", RAGGED, CHANNELS),  # type: ignore[arg-type]
+        lambda: Traces("a", ADC, RAGGED),  # type: ignore[arg-type]
+        lambda: Traces("a", ADC, CHANNELS, summary=RAGGED),  # type: ignore[arg-type]
+        lambda: SparseSamples(RAGGED, ADC[0], ADC.shape),  # type: ignore[arg-type]
+        lambda: Frame(FRAME.traces, masks={"bad": RAGGED}),  # type: ignore[dict-item]
+    ],
+)
+def test_ragged_members_of_events(make: Callable[[], object]) -> None:
+    with pytest.raises(spng.Error, match="the list is no array") as caught:
+        make()
+    assert caught.value.seen == "[[1, 0, 3], [2]] of type list"
+
+
+@pytest.mark.parametrize("ending", ["npz", "h5", "zarr"])
+def test_ragged_members_that_are_set_later(tmp_path: Any, ending: str) -> None:
+    channels: list[Any] = [1, 2, 3, 4]
+    frame = Frame({"a": Traces("a", ADC, channels)})  # type: ignore[arg-type]
+    channels[0] = [1, 2]
+    with pytest.raises(spng.Error, match="the list is no array"):
+        spng.write_frames(tmp_path / f"out.{ending}", frame)
+    assert not list(tmp_path.iterdir())
+
+
 def test_masked_depositions(simulation: spng.Simulation) -> None:
     depositions = np.ma.zeros((7, 3))
     depositions[0, 0] = np.ma.masked
