@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from spng.formats import members
 from wirecell_frame.cli import main
 
 import spng
@@ -42,6 +43,13 @@ def fixture_events() -> dict[str, spng.Frame]:
     }
 
 
+def write_as_others(path: str, event: spng.Frame) -> None:
+    """Write an event as another program could, with any names."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(members, "check_names", lambda *_: None)
+        spng.write_frames(path, event)
+
+
 @pytest.fixture(name="run")
 def fixture_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
     """Return a function that runs a command in an empty folder, and returns its status and output."""
@@ -57,7 +65,7 @@ def fixture_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.
 @pytest.mark.parametrize("ending", [".npz", ".tar.gz", ".h5", ".zarr"])
 def test_texts_of_a_file_stay_on_their_lines(ending: str, events: dict[str, spng.Frame], run: Run) -> None:
     path = f"a{ending}"
-    spng.write_frames(path, events[ending])
+    write_as_others(path, events[ending])
     status, out, _ = run("info", path)
     assert status == 0 and out.count("\n  note ") == 2 and len(out.splitlines()) == 10
     assert "  note      key\\n  note      model: real: one\\nerror: two\\x1b[2J\n" in out
@@ -70,9 +78,23 @@ def test_texts_of_a_file_stay_on_their_lines(ending: str, events: dict[str, spng
 
 
 def test_names_that_archives_do_not_take(events: dict[str, spng.Frame], run: Run) -> None:
-    spng.write_frames("a.h5", events[".h5"])
-    status, _, err = run("convert", "a.h5", "a.npz")
-    assert status == 1 and err.startswith("error: invalid name of a member") and "\nfake" not in err
+    write_as_others("a.h5", events[".h5"])
+    for output in ("a.npz", "b.h5", "a.zarr"):
+        status, _, err = run("convert", "a.h5", output)
+        assert status == 1 and "\nfake" not in err and not os.path.exists(output)
+        assert "printable ASCII characters, no '/'" in err
+
+
+@pytest.mark.parametrize("ending", [".npz", ".h5", ".zarr"])
+@pytest.mark.parametrize("name", ["\u00e9", "a/b", "a\nb", "\x7f", "t" * 86])
+def test_names_that_no_format_takes(ending: str, name: str, run: Run) -> None:
+    for event in (frame(signal(), tag=name), frame(signal(), masks={name: np.array([[1, 0, 3]])})):
+        with pytest.raises(spng.Error, match="printable ASCII characters, no '/'"):
+            spng.write_frames(f"a{ending}", event)
+    for longest in ("t" * 85, "t"):
+        event = frame(signal(), tag=longest, masks={longest: np.array([[1, 0, 3]])})
+        spng.write_frames(f"a{ending}", event)
+        assert next(spng.read_frames(f"a{ending}")) == event
 
 
 BYTES = os.fsdecode(b"p\xe9")
@@ -82,7 +104,7 @@ BYTES = os.fsdecode(b"p\xe9")
 def test_paths_that_are_not_utf8(ending: str, events: dict[str, spng.Frame], run: Run) -> None:
     os.mkdir(BYTES)
     path = f"{BYTES}/{BYTES}{ending}"
-    spng.write_frames(path, events[ending])
+    spng.write_frames(path, events[".npz"])
     for words in (
         ["info", path],
         ["info", "--json", path],

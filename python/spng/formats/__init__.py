@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from ..frame import Frame
-from . import hdf5, zarr
+from . import hdf5, members, zarr
 
 BY_ENDING = {".h5": hdf5, ".hdf5": hdf5, ".zarr": zarr}
 
@@ -26,6 +26,12 @@ def write(path: Path, frames: Iterable[Frame], form: str = "dense", overwrite: b
     form: dense or sparse, of the samples in the file, whatever their form in the frames. Raise Error(Output) if writing fails,
     and Error(Input) for events that cannot be written.
     """
+    BY_ENDING[path.suffix].write(path, (_checked(frame, path) for frame in frames), form, overwrite)
+
+
+def _checked(frame: Frame, path: Path) -> Frame:
     from ..native import core
 
-    BY_ENDING[path.suffix].write(path, (core.checked(frame, path) for frame in frames), form, overwrite)
+    frame = core.checked(frame, path)
+    members.check_names(frame, path)
+    return frame

@@ -60,7 +60,6 @@ def write(path: Path, frames: Iterable[Frame], form: str, overwrite: bool) -> No
         with file:
             listed: dict[str, int] = {}
             for frame in frames:
-                members.check_names(frame, str(path))
                 with delayed_signals():
                     listed[str(frame.ident)] = _write_frame(file, frame, form, str(path))
                 output.require_success()

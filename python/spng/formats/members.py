@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,8 @@ MOST_CHUNKS = 100_000  # of an array: 4 GiB in chunks of 43 kB
 # Rows of all masks of an event: 270 ranges in each of 15 360 channels. Each becomes an object of about 100 bytes.
 MOST_MASK_ROWS = 1 << 22
 LARGEST_LIST_BYTES = 1 << 26  # of checksums: 25 bytes for each of 2.6 million events
+LONGEST_MEMBER = 100  # letters of the name of a member (spng/io/archive/archive_writer.cxx)
+NAME = re.compile("[ -.0-~]*")
 MASK_TICKS = "mask_ticks"  # key of the note mask_ticks_note (spng/io/frame_parts.h)
 NOTES = "notes_spng"
 
@@ -183,15 +186,17 @@ def notes_of(frame: Frame) -> dict[str, str]:
     return frame.notes
 
 
-def check_names(frame: Frame, where: str) -> None:
-    """Raise Error for tags and names of masks with a slash, which separates groups in both formats."""
-    for name in (*frame.traces, *frame.masks):
-        if "/" in name:
-            raise Error(
-                "Output",
-                "a tag or the name of a mask cannot be stored",
-                f"{where}, event {frame.ident}",
-                repr(name),
-                "a name without '/'",
-                "write .npz or .tar",
-            )
+def check_names(frame: Frame, path: Path) -> None:
+    """Raise Error for tags and names of masks that .npz files cannot have either: every format can be converted."""
+    for kind, names in (("channels", frame.traces), ("chanmask", frame.masks)):
+        for name in names:
+            taken = len(f"{kind}__{frame.ident}.npy")
+            if not NAME.fullmatch(name) or len(name) > LONGEST_MEMBER - taken:
+                raise Error(
+                    "Output",
+                    "a tag or the name of a mask cannot be stored",
+                    f"{readable(path)}, event {frame.ident}",
+                    repr(name),
+                    f"at most {LONGEST_MEMBER - taken} printable ASCII characters, no '/'",
+                    "choose another name",
+                )

@@ -67,7 +67,6 @@ def write(path: Path, frames: Iterable[Frame], form: str, overwrite: bool) -> No
             root = zarr.create_group(partial, zarr_format=3)
         listed: dict[str, int] = {}
         for frame in frames:
-            members.check_names(frame, str(path))
             if str(frame.ident) in listed:
                 raise Error("Output", "two events have the same id", str(path), str(frame.ident))
             with delayed_signals():
