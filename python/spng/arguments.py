@@ -24,7 +24,6 @@ _WORDS: dict[Any, str] = {
     float: "a number",
     str: "text",
     os.PathLike: "a path",
-    Mapping: "a dictionary",
     np.ndarray: "an array",
 }
 _SHOWN = 80  # characters of a wrong value
@@ -153,8 +152,10 @@ def words(hint: Any) -> str:
         return " or ".join(map(repr, inner))
     if origin is tuple:
         return " and ".join(map(words, inner))
+    if origin is Mapping:
+        return f"a dictionary with names of type {inner[0].__name__}"
     if origin in (Sequence, Collection, Iterable):
-        return f"several of: {words(inner[0])}"
+        return "several values, such as a list" if inner[0] is Any else f"several of: {words(inner[0])}"
     if origin in _WORDS:
         return _WORDS[origin]
     return f"spng.{origin.__name__}" if isinstance(origin, type) else str(origin)

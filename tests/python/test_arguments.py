@@ -219,6 +219,15 @@ def test_ident_beyond_32_bits(pipeline: spng.Pipeline) -> None:
     assert (caught.value.where, caught.value.expected) == ("argument ident", "an integer of 32 bits or None")
 
 
+def test_words_of_expected_types(pipeline: spng.Pipeline) -> None:
+    with pytest.raises(spng.Error) as caught:
+        pipeline(ADC, CHANNELS, masks={3: np.array([[0, 1, 3]])})  # type: ignore[dict-item]
+    assert caught.value.expected == "a dictionary with names of type str or None"
+    with pytest.raises(spng.Error) as caught:
+        pipeline.map(5)  # type: ignore[arg-type]
+    assert caught.value.expected == "several values, such as a list"
+
+
 def test_numbers_of_numpy_are_numbers(pipeline: spng.Pipeline) -> None:
     found = pipeline(ADC, CHANNELS, ident=np.int64(4), tick_ns=np.float32(500), first_tick=np.int16(3))
     assert found.ident == 4 and found.only().first_tick == 3
