@@ -57,6 +57,29 @@ def test_workers_have_the_same_names(bench: Bench, capsys) -> None:
         engine.Engine(client).require_package()
 
 
+def test_names_that_fake_lines(
+    bench: Bench, cluster_address: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Of the list, the output folder, an input and one that fails."""
+    fake = "x\nerror: fake\n  seen: y"
+    (bench.inputs / f"{fake}.npz").write_text("# good\n")
+    (bench.inputs / f"{fake}z.npz").write_text("fail 1 bad\n")
+    bench.list = bench.folder / f"{fake}.txt"
+    bench.list.write_text("inputs/x*\n")
+    bench.output = bench.folder / fake
+    assert bench.run("--cluster", cluster_address, "--dry-run") == 0
+    assert bench.run("--cluster", cluster_address, "--retries", "0") == 1
+    for command in ("status", "summary", "verify"):
+        assert cli.main([command, str(bench.output)]) == 0
+        assert cli.main([command, f"no{fake}"]) == 2
+    bench.list = bench.folder / f"no{fake}"
+    assert bench.run("--cluster", cluster_address) == 2
+    shown = capsys.readouterr()
+    lines = (shown.out + shown.err).splitlines()
+    assert sum("error: fake" in line for line in lines) > 8
+    assert not any(line.startswith(("error: fake", "  seen: y")) for line in lines)
+
+
 def test_names_of_any_bytes(bench: Bench, cluster_address: str, capsys) -> None:
     """Of an input, its folder, the list and the output folder; the program gets links, and its dumps their names."""
     latin = os.fsdecode(b"r\xe9sum\xe9")

@@ -22,10 +22,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from wirecell_profile.errors import system_error
+from wirecell_profile.terminal import visible
 
 from . import aliases, input_warnings, output_check, timing, warm
 from .checksum import described, is_input_same, require_regular, sha256, state_of_input
-from .errors import CampaignError, indented
+from .errors import CampaignError
 from .layout import OWN_DISK, PROFILES, Layout
 from .publish import publish
 from .record import SCHEMA
@@ -87,7 +88,7 @@ def run_attempt(task: Task, worker: str = "") -> Result:
         for folder in filter(None, (local, shared)):
             shutil.rmtree(folder, ignore_errors=True)
     if block:
-        block += f"\n  {'input:':<10}{task.input}\n  {'worker:':<10}{host} {worker}".rstrip()
+        block += f"\n  {'input:':<10}{visible(task.input)}\n  {'worker:':<10}{host} {worker}".rstrip()
     return Result(outcome, host, worker, time.monotonic() - start, fault, block)
 
 
@@ -278,7 +279,7 @@ def check_answer(task: Task, answer: warm.Answer, work: Path, host: str) -> None
             f"the program failed with exit status {status}",
             Fault.FINAL if status == USAGE_ERROR or is_doubtful else Fault.FILE,
         )
-    raise AttemptFailed(fault, str(CampaignError(what, seen=indented(said))))
+    raise AttemptFailed(fault, str(CampaignError(what, seen=said)))
 
 
 def error_block(text: str) -> str:

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import sys
 
-from wirecell_profile.path_names import url_hint
+from wirecell_profile.path_names import shell_word, url_hint
+from wirecell_profile.terminal import visible
 
 from . import input_list, lock, outliers, ownership, report, resume, settings, summary
 from .cluster import connected, job_script
@@ -65,7 +66,7 @@ def show_plan(options: RunOptions, plan: Plan, layout: Layout) -> int:
     print(
         f"{plan.program} ({plan.settings.program['commit']}) -c {plan.settings.config} {' '.join(shown)}".rstrip()
     )
-    print(f"output: {layout.root}")
+    print(f"output: {visible(str(layout.root))}")
     if options.cluster.where in BATCH:
         print(
             f"\nthe script of each of {options.cluster.workers} jobs:\n\n{job_script(options.cluster, layout)}"
@@ -96,7 +97,7 @@ def run_locked(options: RunOptions, plan: Plan, layout: Layout) -> int:
         layout.failure(name).unlink(missing_ok=True)
     progress = Progress(len(plan.entries), len(found.records))
     progress.say(
-        f"{counted(len(plan.entries), 'file')}, {len(found.records)} done before, {len(names)} to do; output: {layout.root}"
+        f"{counted(len(plan.entries), 'file')}, {len(found.records)} done before, {len(names)} to do; output: {visible(str(layout.root))}"
     )
     outcomes, status = Outcomes(done=dict(found.records)), 0
     if names:
@@ -129,7 +130,7 @@ def prepare_folder(options: RunOptions, plan: Plan, layout: Layout) -> Found:
         )
     for name in found.names(State.DAMAGED):
         print(
-            f"{name} or its record is damaged; moved to {resume.set_aside(layout, name)} and made again",
+            f"{visible(name)} or its record is damaged; moved to {resume.set_aside(layout, name)} and made again",
             file=sys.stderr,
         )
     for name in other:
@@ -201,14 +202,14 @@ def finish(options: RunOptions, layout: Layout, outcomes: Outcomes, status: int,
     now = report.write(layout)
     for failure in now.failures:
         print(
-            f"\n{failure['name']} failed, attempts: {failure['attempts']}\n{failure['block']}",
+            f"\n{visible(failure['name'])} failed, attempts: {failure['attempts']}\n{failure['block']}",
             file=sys.stderr,
         )
     doubtful = [name for name, known in outcomes.done.items() if known.get("warnings")]
     if doubtful:
         print(
             f"{counted(len(doubtful), 'file')} with warnings: {shortened(doubtful)}; "
-            f"to read them: wirecell-campaign status {layout.root}",
+            f"to read them: wirecell-campaign status {shell_word(layout.root)}",
             file=sys.stderr,
         )
     if changed := summary.changed_files(now.records):
@@ -217,12 +218,12 @@ def finish(options: RunOptions, layout: Layout, outcomes: Outcomes, status: int,
         print(f"outliers: {outliers.as_line(strange)}", file=sys.stderr)
     left = total - len(outcomes.done) - len(outcomes.failed)
     print(
-        f"{len(outcomes.done)} of {total} done, {len(outcomes.failed)} failed, {left} not done; {layout.root}"
+        f"{len(outcomes.done)} of {total} done, {len(outcomes.failed)} failed, {left} not done; {visible(str(layout.root))}"
     )
     if outcomes.stopped_by and left:
         print(f"not all files were tried: {outcomes.stopped_by}", file=sys.stderr)
     if left or outcomes.failed:
         print("the same command continues from here", file=sys.stderr)
     if options.record_profiles and not status and outcomes.done:
-        print(f"profile of all files: {report.join_profiles(layout, options.timeout)}")
+        print(f"profile of all files: {visible(str(report.join_profiles(layout, options.timeout)))}")
     return status or (1 if left or outcomes.failed else 0)

@@ -14,11 +14,6 @@ class UsageError(CampaignError):
     """An argument or a list is wrong. Exit status 2."""
 
 
-def indented(text: str) -> str:
-    """Indent a block inside a block: align its lines with the first one."""
-    return text.replace("\n", "\n" + " " * 12)
-
-
 def disk_error(what: str, error: OSError, hint: str = "") -> CampaignError:
     """Return the error of a file operation, with its path."""
     return CampaignError(what, where=str(error.filename or ""), seen=error.strerror or str(error), hint=hint)

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import re
 
+from wirecell_profile.terminal import visible
+
 LOG_LINE = re.compile(r"^\[\d\d:\d\d:\d\d\.\d+\] W \[ .*? \] (.+)$", re.MULTILINE)
 MOST = 50  # warnings that are kept of one file
 
@@ -28,5 +30,7 @@ def of_file(reported: list[str], said: str, doubtful: int = 0, events: int = 0) 
 def as_lines(warnings: dict[str, list[str]]) -> list[str]:
     """Return the warnings by the name of the output, as text."""
     return [
-        line for name, lines in warnings.items() for line in (f"\n{name}", *(f"  {text}" for text in lines))
+        line
+        for name, lines in warnings.items()
+        for line in (f"\n{visible(name)}", *(f"  {visible(text)}" for text in lines))
     ]

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+from wirecell_profile.terminal import visible
 
 FEWEST = 5  # files; of fewer ones none is an outlier
 FACTOR = 3.0  # times the median, or a part of it
@@ -63,6 +64,6 @@ def find(records: dict[str, dict]) -> dict[str, list[str]]:
 
 def as_line(outliers: dict[str, list[str]], shown: int = 5) -> str:
     """Return the outliers as one line."""
-    parts = [f"{name}: {', '.join(figures)}" for name, figures in list(outliers.items())[:shown]]
+    parts = [f"{visible(name)}: {', '.join(figures)}" for name, figures in list(outliers.items())[:shown]]
     more = len(outliers) - shown
     return "; ".join(parts) + (f"; and {more} more" if more > 0 else "")

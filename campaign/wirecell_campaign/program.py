@@ -10,7 +10,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from .errors import CampaignError, UsageError, indented
+from .errors import CampaignError, UsageError
 from .process import run_limited
 
 FOLDERS = ("build/bin", "bin")  # of the program in HOME
@@ -74,7 +74,7 @@ def check_job(program: Path, words: list[str], limit: float = TIMEOUT) -> None:
     if done.returncode:
         raise UsageError(
             "the program rejects the job; nothing was started",
-            seen=indented(done.stderr.strip()) or f"exit status {done.returncode}",
+            seen=done.stderr.strip() or f"exit status {done.returncode}",
         )
 
 

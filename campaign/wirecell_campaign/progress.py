@@ -8,6 +8,8 @@ import time
 from collections.abc import Callable
 from typing import TextIO
 
+from wirecell_profile.terminal import visible
+
 SHOWN = 5  # names in a line
 INTERVAL = 0.5  # s between two lines on a terminal
 INTERVAL_ELSEWHERE = 30.0  # s between two lines of a log
@@ -86,7 +88,9 @@ def counted(count: int, what: str) -> str:
 
 def shortened(names: list[str]) -> str:
     """Return the first few names as text."""
-    return ", ".join(names[:SHOWN]) + (f" and {len(names) - SHOWN} more" if len(names) > SHOWN else "")
+    return ", ".join(map(visible, names[:SHOWN])) + (
+        f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
+    )
 
 
 def duration(seconds: float) -> str:

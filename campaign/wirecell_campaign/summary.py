@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 from wirecell_profile.output import Result, as_table, columns
+from wirecell_profile.terminal import visible
 
 from . import input_warnings, outliers
 from .layout import SUMMARY, SUMMARY_TEXT, Layout, write_json, write_whole
@@ -133,7 +134,7 @@ def as_text(summary: dict) -> str:
         lines += input_warnings.as_lines(summary["warnings"])
     if summary["failed"]:
         lines += ["", f"{counted(len(summary['failed']), 'file')} failed:"]
-        lines += [f"\n{one['name']}\n{one['block']}" for one in summary["failed"]]
+        lines += [f"\n{visible(one['name'])}\n{one['block']}" for one in summary["failed"]]
     return "\n".join(lines) + "\n"
 
 

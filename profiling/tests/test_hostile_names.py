@@ -96,6 +96,30 @@ def test_paths_of_any_bytes(honest: Path, tmp_path: Path, locale: str) -> None:
         assert merged.manifest["merged_from"] == f"{spelled}, honest.sqlite"
 
 
+def test_names_of_files_fake_no_lines(
+    honest: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A file or folder whose name has lines of an error block; commands that succeed and that fail."""
+    fake = "x\nerror: fake\n  seen: y"
+    profile, folder = tmp_path / f"{fake}.sqlite", tmp_path / fake
+    shutil.copy(honest, profile)
+    folder.mkdir()
+    more = (
+        "html {f}",
+        "trace {f}",
+        "export {f} -t nvtx_sum",
+        "html {o}/absent",
+        "history {o}/absent",
+        "compare {o}",
+    )
+    for line in (*COMMANDS, *more):
+        main([word.format(f=profile, o=folder, h=honest) for word in line.split()])
+    shown = capsys.readouterr()
+    lines = (shown.out + shown.err).splitlines()
+    assert sum("error: fake" in line for line in lines) > 10
+    assert not any(line.startswith(("error: fake", "  seen: y")) for line in lines)
+
+
 def test_words_of_a_shell(tmp_path: Path) -> None:
     """Commands in findings and pages name the file as bash reads it."""
     for name in (b"plain", b"a b", b"it's", b"p\xe9", b"p\xe9'\\ \xc3\xa9", "é".encode()):

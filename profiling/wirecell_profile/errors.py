@@ -12,20 +12,23 @@ MAX_PART = 2000  # letters of each part of an error; names in files may have mil
 
 
 class ProfileError(Exception):
-    """An error with its location, the seen and the expected value, and a hint. Empty parts are left out."""
+    """An error with its location, the seen and the expected value, and a hint. Empty parts are left out.
+
+    Further lines of a part are indented: no line of it, such as one in the name of a file, looks like one of the block.
+    """
 
     def __init__(
         self, what: str, where: str = "", seen: str = "", expected: str = "", hint: str = ""
     ) -> None:
-        what, *rest = (
-            text if len(text) <= MAX_PART else f"{text[:MAX_PART]}..."
-            for text in (what, where, seen, expected, hint)
-        )
-        parts = zip(("where", "seen", "expected", "hint"), rest)
-        super().__init__(
-            "\n".join([f"error: {what}", *(f"  {name + ':':<10}{text}" for name, text in parts if text)])
-        )
+        parts = (("where", where), ("seen", seen), ("expected", expected), ("hint", hint))
+        lines = [f"  {name + ':':<10}{_part(text)}" for name, text in parts if text]
+        super().__init__("\n".join([f"error: {_part(what)}", *lines]))
         self.what = what
+
+
+def _part(text: str) -> str:
+    text = text if len(text) <= MAX_PART else f"{text[:MAX_PART]}..."
+    return text.replace("\n", "\n" + 12 * " ")
 
 
 class MissingData(ProfileError):

@@ -247,7 +247,7 @@ def missing_text(missing: dict[str, str], recorded: str, lead: str) -> str:
 
     `lead`: before each reason.
     """
-    lines = [f"{lead}{', '.join(parts)}: {reason}\n" for reason, parts in by_reason(missing).items()]
+    lines = [f"{lead}{', '.join(parts)}: {visible(reason)}\n" for reason, parts in by_reason(missing).items()]
     return "".join([*lines, f"{'':<{len(lead)}}recorded: {recorded}\n" if lines and recorded else ""])
 
 

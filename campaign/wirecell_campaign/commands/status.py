@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import argparse
 
+from wirecell_profile.terminal import visible
+
 from .. import lock, report
 from ..input_warnings import as_lines
 from ..progress import counted, shortened
@@ -29,5 +31,5 @@ def run(arguments: argparse.Namespace) -> int:
     if warnings:
         print("\n".join([f"\n{counted(len(warnings), 'file')} with warnings:", *as_lines(warnings)]))
     for failure in now.failures:
-        print(f"\n{failure['name']}, attempts: {failure['attempts']}\n{failure['block']}")
+        print(f"\n{visible(failure['name'])}, attempts: {failure['attempts']}\n{failure['block']}")
     return 0

@@ -6,6 +6,8 @@ from __future__ import annotations
 import argparse
 import sys
 
+from wirecell_profile.terminal import visible
+
 from .. import report, summary
 
 NAME = "summary"
@@ -28,5 +30,5 @@ def run(arguments: argparse.Namespace) -> int:
     summary.write(layout, content)
     sys.stdout.write(summary.as_text(content))
     if arguments.profiles:
-        print(f"profile of all files: {report.join_profiles(layout)}")
+        print(f"profile of all files: {visible(str(report.join_profiles(layout)))}")
     return 0

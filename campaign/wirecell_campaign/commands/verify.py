@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import argparse
 
+from wirecell_profile.terminal import visible
+
 from .. import manifest, report
 
 NAME = "verify"
@@ -24,7 +26,7 @@ def run(arguments: argparse.Namespace) -> int:
         ("not in the manifest", verdict.unknown),
     ):
         for name in names:
-            print(f"{what}: {name}")
+            print(f"{what}: {visible(name)}")
     wrong = len(verdict.missing) + len(verdict.damaged)
     print(f"{verdict.checked - wrong} of {verdict.checked} files agree with the manifest")
     return 0 if verdict.is_good else 1

@@ -27,6 +27,7 @@ from ..errors import ProfileError, UsageError
 from ..html.comparison import html_page
 from ..output import json_text, write
 from ..output_kind import HTML, JSON, OF_FORMAT
+from ..terminal import visible
 from ._options import add_format, add_output, add_value, check_outputs
 
 NAME = "compare"
@@ -133,7 +134,9 @@ def compare_sides(arguments: argparse.Namespace) -> int:
     sides: list[Named] = [(text, read_side(text)) for text in arguments.sides]
     if arguments.save_baseline and sides:
         print(
-            f"baseline {arguments.save_baseline}: {baselines.save(arguments.save_baseline, sides[0][1])}",
+            visible(
+                f"baseline {arguments.save_baseline}: {baselines.save(arguments.save_baseline, sides[0][1])}"
+            ),
             file=sys.stderr,
         )
         if len(sides) == 1 and not arguments.baseline:

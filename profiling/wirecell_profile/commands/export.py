@@ -17,6 +17,7 @@ from ..model import selection
 from ..model.profile import Profile
 from ..output import Result, missing_text
 from ..output_kind import HDF5
+from ..terminal import visible
 from ._options import add_format, add_output, add_profile, check_outputs, chosen, kind_of_table
 
 NAME = "export"
@@ -59,7 +60,7 @@ def run(arguments: argparse.Namespace) -> int:
         told = missing_text(missing, profile.recorded_parts, "SKIPPED ")
     print(told, end="", file=sys.stderr)
     if made:
-        print(_write(made, arguments))
+        print(visible(str(_write(made, arguments))))
     return 0 if made else 1
 
 

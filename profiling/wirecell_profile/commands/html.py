@@ -14,6 +14,7 @@ from ..model import selection
 from ..model.profile import Profile
 from ..output import write
 from ..output_kind import HTML
+from ..terminal import visible
 from ._options import add_output, add_profile, check_outputs
 
 NAME = "html"
@@ -35,5 +36,5 @@ def run(arguments: argparse.Namespace) -> int:
         scope = selection.Scope(profile, selection.from_arguments(arguments))
         page = html_page(scope)
     write(page, path)
-    print(f"{path}: {path.stat().st_size / 1e6:.2f} MB")
+    print(f"{visible(str(path))}: {path.stat().st_size / 1e6:.2f} MB")
     return 0

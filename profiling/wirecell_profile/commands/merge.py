@@ -17,6 +17,7 @@ from ..errors import UsageError
 from ..export.merging import merge
 from ..model.identity import pid_of
 from ..model.profile import Profile
+from ..terminal import visible
 from ..units import counted
 from ._options import check_outputs
 
@@ -39,13 +40,13 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError("nothing to merge", seen="one file", expected="two or more")
     check_outputs(arguments, ("--output", arguments.output, None))
     for note in merge(arguments.files, arguments.output):
-        print(f"note: {note}")
+        print(f"note: {visible(note)}")
     with Profile.open(arguments.output) as profile:
         ranges, operations = profile.or_empty("ranges"), profile.or_empty("operations")
         numbers = sorted({pid_of(thread) for thread in ranges.thread.tolist()} | set(profile.process_names))
         devices = sorted(set(operations.device.tolist()))
         print(
-            f"{arguments.output}: {counted(len(arguments.files), 'file')}, processes {', '.join(map(str, numbers)) or 'none'}, "
+            f"{visible(str(arguments.output))}: {counted(len(arguments.files), 'file')}, processes {', '.join(map(str, numbers)) or 'none'}, "
             f"{counted(len(ranges), 'range')}, {counted(len(operations), 'device operation')}"
             + (f" on devices {', '.join(map(str, devices))}" if devices else "")
         )

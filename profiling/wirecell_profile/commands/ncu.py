@@ -25,6 +25,7 @@ from ..tables import ncu_verdicts
 from ..tables.ncu_file import Launch, read_ncu
 from ..tables.ncu_verdicts import LEVELS, TENSOR_LEVELS, Kernel, advice, bound, kernels, level, reads
 from ..tables.roofline import METRICS, estimated, measured
+from ..terminal import visible
 from ._options import add_format, add_output, check_outputs
 
 NAME = "ncu"
@@ -124,7 +125,7 @@ def _of_csv(path: Path) -> dict[str, Result]:
         tables[NOT_READ] = Result(columns("Metric"), [(name,) for name in unread])
         more = f" and {len(unread) - SHOWN_NAMES} more" if len(unread) > SHOWN_NAMES else ""
         print(
-            f"note: metrics of {path.name} that are not read ({len(unread)}, all with --format json): "
+            f"note: metrics of {visible(path.name)} that are not read ({len(unread)}, all with --format json): "
             f"{', '.join(unread[:SHOWN_NAMES])}{more}",
             file=sys.stderr,
         )

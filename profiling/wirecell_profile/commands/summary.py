@@ -29,6 +29,7 @@ from ..output_kind import OF_FORMAT
 from ..tables import device_use, range_use
 from ..tables.sections import SECTIONS
 from ..tables.timeline import timeline
+from ..terminal import visible
 from ._options import add_format, add_output, add_profile, add_value, check_outputs, chosen
 
 NAME = "summary"
@@ -88,7 +89,7 @@ def run(arguments: argparse.Namespace) -> int:
         body = _as_json(window, made, missing, recorded)
     write(body, arguments.output)
     if not made:
-        print(f"error: none of the tables could be made from {arguments.file}", file=sys.stderr)
+        print(f"error: none of the tables could be made from {visible(str(arguments.file))}", file=sys.stderr)
     return 0 if made else 1
 
 

@@ -18,6 +18,7 @@ from ..model import selection
 from ..model.profile import Profile
 from ..output import written
 from ..output_kind import JSON, JSON_GZ
+from ..terminal import visible
 from ._options import add_output, add_profile, check_outputs
 
 NAME = "trace"
@@ -42,7 +43,7 @@ def run(arguments: argparse.Namespace) -> int:
         with written(path) as partial, _open(partial, path.suffix == ".gz") as file:
             file.write(beginning)
             file.writelines(parts)
-    print(path)
+    print(visible(str(path)))
     return 0
 
 

@@ -190,6 +190,6 @@ def share_environment(repository: Path, tree: Path, say: Callable[[str], None]) 
 
 
 def tail(log: Path) -> str:
-    """Return the end of a log, indented for an error."""
+    """Return the end of a log."""
     lines = log.read_text(encoding="utf-8", errors="replace").splitlines()[-SHOWN_LINES:]
-    return "\n             ".join(lines)
+    return "\n".join(lines)

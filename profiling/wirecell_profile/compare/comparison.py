@@ -91,7 +91,7 @@ def compare(
     if differences and not force:
         raise UsageError(
             "cannot compare these runs",
-            seen="\n             ".join(differences),
+            seen="\n".join(differences),
             expected="equal settings, input, machine and instrumentation on all runs",
             hint="run them under equal conditions, or compare with --force",
         )

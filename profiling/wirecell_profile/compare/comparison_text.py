@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from .. import output
 from ..ci_report import Check, markdown, markdown_table
+from ..terminal import visible
 from ..units import counted, short_time
 from .comparison import Comparison, Side
 from .count_rows import GREW, SAME, CountRow
@@ -44,7 +45,7 @@ def side_text(side: Side) -> str:
     times = dict.fromkeys(filter(None, (side.first_run, side.last_run)))
     period = f", {' to '.join(times)}" if times else ""
     events = counted(side.events, "event") + (" each" if side.runs > 1 else "")
-    return f"{side.name}{commit}: {counted(side.runs, 'run')}, {events} after the warm-up{period}"
+    return f"{visible(side.name)}{commit}: {counted(side.runs, 'run')}, {events} after the warm-up{period}"
 
 
 def count_text(limits: tuple[float, float]) -> str:

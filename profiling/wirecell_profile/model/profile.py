@@ -18,6 +18,7 @@ import numpy as np
 
 from ..errors import MissingData, ProfileError
 from ..path_names import readable
+from ..terminal import visible
 from . import events, identity, job_events, nodes, schema
 from .database import Database, as_text, quoted
 from .enumerations import COPY_KINDS, EVENT_TYPES, MEMORY_KINDS
@@ -69,7 +70,7 @@ class Profile:
                 "tables of an nsys export or of wire-cell's recorder",
             )
         for doubt in profile.doubts:
-            print(f"note: {profile.name}: {doubt}", file=sys.stderr)
+            print(f"note: {visible(profile.name)}: {visible(doubt)}", file=sys.stderr)
         return profile
 
     def _unread_tables(self) -> dict[str, str]:
