@@ -26,7 +26,7 @@ from .time_rows import steady
 
 SCHEMA = "spng-history-1"
 METRICS = ("wall", "cpu", "device")
-TYPES = {
+TYPES: dict[str, type | tuple[type, ...]] = {
     "series": str,
     "commit": str,
     "commit_time": (int, type(None)),
@@ -153,9 +153,9 @@ def _parsed(line: bytes) -> dict:
             raise ValueError(f"{key} {item.get(key)!r}")
     times = [time for metric in METRICS for time in item.get(metric, {}).values()]
     if not all(0 <= time <= LONGEST for time in times):
-        raise ValueError("a time that is negative, no number, or too large")
+        raise ValueError("a time below 0 or too large")
     if not all(isinstance(text, str) for text in item["conditions"].values()):
-        raise ValueError("a condition that is no text")
+        raise ValueError("a condition of another type than text")
     return item
 
 
