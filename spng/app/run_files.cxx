@@ -77,6 +77,9 @@ public:
         : m_line(line), m_all(std::move(all)), m_timing_file(line.timing_file), m_recording(recording),
           m_progress(progress) {}
 
+    /// Return whether a run began.
+    bool is_prepared() const { return m_is_prepared; }
+
     Answer run(const PlaceholderValues& values) {
         try {
             Answer answer;
@@ -200,7 +203,7 @@ private:
 
     /// @throws Error(Configuration) if a run writes a file of an earlier one; as require_separate_files()
     void require_own_files() {
-        require_separate_files(m_line, m_session->configuration(), m_session->job(), m_recording);
+        require_separate_files(m_line, m_session->configuration().file, m_session->job());
         std::set<std::filesystem::path> files;
         std::vector<UsedFile> used = m_session->job().used_files();
         const std::filesystem::path timing = m_line.timing_file;
@@ -293,7 +296,7 @@ int run_files(const CommandLine& line, instrument::Recording& recording) {
     }
     progress.finish();
     log::give_up_held_files(); // if no job was loaded
-    if (const std::string file = recording.finish(); !file.empty()) {
+    if (const std::string file = runs->is_prepared() ? recording.finish() : ""; !file.empty()) {
         print_message("profile recorded in " + file + "\n");
     }
     print_message(std::to_string(done) + (done == 1 ? " file" : " files") + " processed" +

@@ -169,7 +169,7 @@ int run_job(const CommandLine& line, instrument::Recording& recording) {
     const Job& job = session.job();
     std::vector<Error> problems;
     try {
-        require_separate_files(line, configuration, job, recording);
+        require_separate_files(line, configuration.file, job);
     } catch (const Error& error) {
         if (line.action != Action::check) {
             throw;

@@ -7,7 +7,9 @@
 #include "spng/core/error.h"
 #include "spng/core/log/log.h"
 #include "spng/core/log/log_file.h"
+#include "spng/instrument/recording.h"
 #include "spng/io/file_user.h"
+#include "spng/nodes/dnn/accepted_models.h"
 
 #include <algorithm>
 #include <set>
@@ -16,12 +18,15 @@
 
 namespace spng::app {
 
-void require_separate_files(const CommandLine& line, const Configuration& configuration, const Job& job,
-                            const instrument::Recording& recording) {
+void require_separate_files(const CommandLine& line, const std::filesystem::path& configuration,
+                            const Job& job) {
     const bool runs = line.action == Action::run;
     std::vector<UsedFile> files =
         job.used_files(runs ? Job::MissingInputs::rejected : Job::MissingInputs::left_out);
-    files.push_back({"-c", configuration.file, false});
+    files.push_back({"-c", configuration, false});
+    if (!line.only_models.empty() && line.only_models != shipped_models) {
+        files.push_back({"--only-models", line.only_models, false});
+    }
     if (!line.file_list.empty() && line.file_list != "-") {
         files.push_back({"--files", line.file_list, false});
     }
@@ -41,12 +46,14 @@ void require_separate_files(const CommandLine& line, const Configuration& config
             }
         }
     };
-    if (runs) {
+    if (runs || line.action == Action::serve) {
         add_report("--timing", line.timing_file, OutputKind::json);
+    }
+    if (runs) {
         add_report("--trace-states", line.states_file, OutputKind::json);
         add_report("--memory-snapshot", line.memory_snapshot_file, OutputKind::pickle);
-        add_output("--record", recording.active() ? instrument::recording::recorder()->final_file() : "",
-                   OutputKind::recording);
+        const auto* const recorder = instrument::recording::recorder();
+        add_output("--record", recorder != nullptr ? recorder->final_file() : "", OutputKind::recording);
     }
     if (line.action == Action::draw) {
         add_output("--dot", line.dot_file, OutputKind::graph);

@@ -4,16 +4,18 @@
 
 #include "spng/app/command_line.h"
 #include "spng/engine/job.h"
-#include "spng/instrument/recording.h"
-#include "spng/job/configuration.h"
+#include "spng/job/jsonnet.h"
+
+#include <filesystem>
+#include <vector>
 
 namespace spng::app {
 
 /// Check that no file of the nodes and the command line is written twice, or written and read. Call before any
 /// file is written.
 /// @throws Error(Configuration); Error(Output) if a file of the command line cannot be written
-void require_separate_files(const CommandLine& line, const Configuration& configuration, const Job& job,
-                            const instrument::Recording& recording);
+void require_separate_files(const CommandLine& line, const std::filesystem::path& configuration,
+                            const Job& job);
 
 /// Return the arguments of the job for a list of files: `input` is the placeholder {input} unless the command line gives it.
 std::vector<JsonnetBinding> arguments_of_list(const CommandLine& line);

@@ -148,13 +148,15 @@ int serve(const CommandLine& line) {
             kserve::grpc_plugin();
         }
     }
-    log::open_held_files();
     JobRequest job = job_of_server(line);
+    const std::filesystem::path configuration = job.configuration;
     const std::string name = request.name.empty() ? stem_of(job.configuration) : request.name;
     // In this order: what comes first lives longer.
     IoThreads threads(io_threads);
     ModelServer server(threads, request.limits.request_seconds);
     FrameJob frames(std::move(job), request.queue_size, line.graph_threads);
+    require_separate_files(line, configuration, frames.job().job());
+    log::open_held_files();
     ChainModel chain(name, frames);
     server.add(chain);
     auto networks = network_models(frames.job().job(), name, request.queue_size);

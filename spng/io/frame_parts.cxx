@@ -6,6 +6,7 @@
 #include "spng/io/json_file.h"
 
 #include <ATen/Functions.h>
+#include <c10/util/StringUtil.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
@@ -91,6 +92,17 @@ at::Tensor integers_to_samples(const at::Tensor& array, const std::string& where
 at::Tensor as_sample_type(const at::Tensor& array, const std::string& where) {
     if (array.scalar_type() == at::kShort || array.scalar_type() == at::kFloat) {
         return array;
+    }
+    if (array.scalar_type() == at::kDouble) {
+        const at::Tensor ordered = array.contiguous();
+        const auto* sample = ordered.const_data_ptr<double>();
+        const auto* const beyond = std::find_if(sample, sample + array.numel(), [](double value) {
+            return std::isfinite(value) && std::isinf(static_cast<float>(value));
+        });
+        if (beyond != sample + array.numel()) {
+            reject(where, "samples cannot be held in 32-bit floats", c10::str(*beyond),
+                   "values within 3.4e38, or infinite ones");
+        }
     }
     if (at::isFloatingType(array.scalar_type())) {
         return array.to(at::kFloat);

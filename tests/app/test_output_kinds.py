@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import shutil
 import sqlite3
 import tarfile
 from contextlib import closing
@@ -14,6 +15,7 @@ import numpy as np
 import pytest
 
 from tests.support import wire_cell
+from tests.support.small_site import Site
 
 pytestmark = wire_cell.needs_program
 
@@ -132,7 +134,15 @@ class TestLists:
             assert [digest(tmp_path / name) for name in names] == before
             assert list((tmp_path / "out").iterdir()) == []
 
-    @pytest.mark.parametrize("words", [("--timing", "{input}"), ("-l", "list.txt"), ("--timing", "list.txt")])
+    @pytest.mark.parametrize(
+        "words",
+        [
+            ("--timing", "{input}"),
+            ("-l", "list.txt"),
+            ("--timing", "list.txt"),
+            ("--record", "list.txt", "--overwrite"),
+        ],
+    )
     def test_reports_over_inputs_and_the_list(self, tmp_path: Path, words: tuple[str, ...]) -> None:
         for ident, name in enumerate(("a.npz", "b.npz")):
             write_events(tmp_path / name, ident)
@@ -143,3 +153,42 @@ class TestLists:
         )
         assert done.returncode == 2, done.stderr
         assert [digest(path) for path in sorted(tmp_path.iterdir())] == before
+
+
+class TestServers:
+    """The files of a server are checked before it opens its log."""
+
+    @pytest.mark.parametrize(
+        ("option", "target", "error"),
+        [
+            ("-l", "net.ts", "error: an output would overwrite an input"),
+            ("--timing", "job.jsonnet", "error: an output would overwrite an input"),
+            ("-l", "accepted.sha256", "error: an output would overwrite an input"),
+            ("-l", "notes.txt", OTHER_KIND),
+        ],
+    )
+    def test_nothing_is_replaced(self, tmp_path: Path, option: str, target: str, error: str) -> None:
+        (tmp_path / "site").mkdir()
+        site = Site.at(tmp_path / "site")
+        shutil.copyfile(wire_cell.ROOT / "data" / "dnnroi-standin.ts", tmp_path / "net.ts")
+        shutil.copyfile(wire_cell.ROOT / "cfg" / "pipeline.jsonnet", tmp_path / "job.jsonnet")
+        (tmp_path / "accepted.sha256").write_text(
+            f"{digest(tmp_path / 'net.ts')}  net.ts\n", encoding="utf-8"
+        )
+        (tmp_path / "notes.txt").write_text("of a user\n", encoding="utf-8")
+        files = sorted(path for path in tmp_path.iterdir() if path.is_file())
+        before = [digest(path) for path in files]
+        words = ["-c", "job.jsonnet", *site.flags, "-A", "model=net.ts", "-A", "device=cpu", "-L", "debug"]
+        done = wire_cell.run(
+            *words,
+            "--only-models",
+            "accepted.sha256",
+            "--serve",
+            "unix:s.sock",
+            option,
+            target,
+            folder=tmp_path,
+        )
+        assert done.returncode != 0 and error in done.stderr, done.stderr
+        assert [digest(path) for path in files] == before
+        assert sorted(path for path in tmp_path.iterdir() if path.is_file()) == files

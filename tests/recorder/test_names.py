@@ -108,7 +108,7 @@ def test_a_recording_replaces_no_foreign_file(program: Path, tmp_path: Path, kin
 
 
 def test_files_that_a_recording_may_replace(program: Path, tmp_path: Path) -> None:
-    """An empty file, a recording, an export of nsys."""
+    """An empty file and a recording, but no export of nsys."""
     out = tmp_path / "out.sqlite"
     out.touch()
     for _ in range(2):
@@ -116,7 +116,9 @@ def test_files_that_a_recording_may_replace(program: Path, tmp_path: Path) -> No
     out.unlink()
     with closing(sqlite3.connect(out)) as database:
         database.execute("CREATE TABLE META_DATA_EXPORT (name, value)")
-    assert "wrote" in run(program, "ranges", "3", folder=tmp_path).stderr
+    before = out.read_bytes()
+    assert "would replace" in run(program, "ranges", "3", folder=tmp_path).stderr
+    assert out.read_bytes() == before
 
 
 def test_a_foreign_file_that_appears_during_the_run(program: Path, tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ FAULTS: tuple[tuple[dict[str, Any], str, str], ...] = (
     ({"channels_a": np.array([7, 7, 9])}, "a channel occurs twice", "channel 7"),
     ({"channels_a": np.arange(4)}, "do not match", "4 values"),
     ({"frame_a": np.full((3, 4), 2**24 + 1)}, "32-bit floats", "16777217"),
+    ({"frame_a": np.full((3, 4), 1e300)}, "32-bit floats", "1e+300"),
     ({"frame_a": np.zeros((3, 4, 2), np.int16)}, "wrong number of axes", "3 x 4 x 2"),
     ({"summary_a": np.zeros(2)}, "do not match", "2 values"),
     ({"tickinfo_a": [0.0, 500.0, 0.9]}, "tick information", "tbin 0.9"),

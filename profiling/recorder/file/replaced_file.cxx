@@ -10,14 +10,12 @@
 namespace spng::recorder {
 namespace {
 
-/// Return true for a file with a table of recordings and exports. An unfinished recording may hold the only copy of its
-/// rows, so it is none.
+/// Return true for a finished recording: not for an export of nsys, nor for an unfinished recording, which may hold the only
+/// copy of its rows.
 bool is_recording(const std::string& path) {
     try {
         Database file(path, Database::Mode::read);
-        return !file.has_table(open_ranges_table) &&
-               (file.has_table("SPNG_RUN") || file.has_table("META_DATA_EXPORT") ||
-                file.has_table("EXPORT_META_DATA"));
+        return file.has_table("SPNG_RUN") && !file.has_table(open_ranges_table);
     } catch (const DatabaseError&) {
         return false;
     }

@@ -129,6 +129,7 @@ void FrameToTorchSetFanout::require_period(double period) const {
         const char* const unit = is_equal(period * 1e9)   ? "seconds"
                                  : is_equal(period * 1e6) ? "milliseconds"
                                  : is_equal(period * 1e3) ? "microseconds"
+                                 : is_equal(period / 1e3) ? "picoseconds"
                                                           : nullptr;
         const auto shown = [](double value) {
             std::ostringstream text;
@@ -140,9 +141,10 @@ void FrameToTorchSetFanout::require_period(double period) const {
                     {.what = "the sampling period of the frame is not that of the detector",
                      .seen = shown(period) + " ns" + (unit ? std::string(", as if it were in ") + unit : ""),
                      .expected = shown(expected) + " ns",
-                     .hint = unit                           ? "give the times of the frame in nanoseconds"
-                             : config().period_hint.empty() ? "resample the frame, or set the detector's tick"
-                                                            : config().period_hint});
+                     .hint = unit ? "give the times of the frame in nanoseconds"
+                             : config().period_hint.empty() || period > 2 * expected || period < expected / 2
+                                 ? "resample the frame, or set the detector's tick"
+                                 : config().period_hint});
     }
 }
 
