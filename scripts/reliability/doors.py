@@ -70,15 +70,15 @@ def other_files(work: Work) -> Outcome:
             output = name if option == "output" else "signal.npz"
             attempt(victim, option, name, content, [*words, *work.small_job(output=output)])
     job = work.small_job(input="{input}")
-    for victim, option, words, output in (
-        ("the list", "--timing", ["--timing", "list.txt"], "out-{name}.npz"),
-        ("the input of another line", "output", [], "{name}.tar"),
-        ("the input of this line", "output", [], "{name}.npz"),
+    for victim, option, name, output in (
+        ("the list", "--timing", "list.txt", "out-{name}.npz"),
+        ("the input of another line", "output", "second.tar", "{name}.tar"),
+        ("the input of this line", "output", "adc.npz", "{name}.npz"),
     ):
-        name = {"the list": "list.txt"}.get(victim, "second.tar" if output == "{name}.tar" else "adc.npz")
-        own = [word if not str(word).startswith("output=") else f"output={output}" for word in job]
+        words = [] if option == "output" else [option, name]
+        job_words = [word if not str(word).startswith("output=") else f"output={output}" for word in job]
         content = b"adc.npz\nsecond.tar\n" if name == "list.txt" else adc
-        attempt(victim, f"{option} of --files", name, content, ["--files", "list.txt", *words, *own])
+        attempt(victim, f"{option} of --files", name, content, ["--files", "list.txt", *words, *job_words])
     figure = f"{sum(row[-1] == 'nothing' for row in rows)} of {len(rows)} jobs replace nothing, and end with an error that names the file"
     table = Table("Jobs", ["file", "output with its name", "status", "replaced"], rows, words=2)
     return judge(figure, misses, "", [table])

@@ -12,6 +12,7 @@ import os
 import re
 import secrets
 import shutil
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -75,7 +76,16 @@ def replaced_folder(path: Path, overwrite: bool) -> Iterator[Path]:
         if old.exists() and not target.exists():
             old.rename(target)
         for folder in (partial, old):
-            shutil.rmtree(folder, ignore_errors=True)
+            _remove(folder)
+
+
+def _remove(folder: Path) -> None:
+    """Remove a folder, into which threads of zarr may still write after one of them failed."""
+    for _ in range(20):
+        shutil.rmtree(folder, ignore_errors=True)
+        if not folder.exists():
+            break
+        time.sleep(0.05)
 
 
 def _require_own_folder(target: Path, path: Path, overwrite: bool) -> None:
