@@ -20,7 +20,6 @@ extern "C" { // libjsonnet.h lacks the linkage specification
 #include <map>
 #include <memory>
 #include <optional>
-#include <regex>
 
 namespace spng {
 namespace {
@@ -191,10 +190,15 @@ std::string argument_hint(const std::string& name, const std::vector<std::string
 
 /// Report a static error, written as "file:line:column: text" or "file:line:column-column: text".
 [[noreturn]] void reject_static_error(const std::string& text) {
-    std::smatch parts;
-    const bool has_position = std::regex_match(text, parts, std::regex(R"((.*?:[\d():-]+): (.*))"));
-    reject({.what = "the configuration is not valid Jsonnet: " + (has_position ? parts[2].str() : text),
-            .where = has_position ? parts[1].str() : ""});
+    for (auto end = text.find(": "); end != std::string::npos; end = text.find(": ", end + 1)) {
+        const auto begin = text.find_last_not_of("0123456789():-", end - 1); // of the position
+        const auto colon = text.find(':', begin == std::string::npos ? 0 : begin);
+        if (colon + 1 < end) {
+            reject({.what = "the configuration is not valid Jsonnet: " + text.substr(end + 2),
+                    .where = text.substr(0, end)});
+        }
+    }
+    reject({.what = "the configuration is not valid Jsonnet: " + text});
 }
 
 /// Join the innermost position and those in the job's own files: positions in the libraries do not help a user.
