@@ -81,11 +81,11 @@ std::vector<std::string> file_names(const std::vector<fs::path>& folders) {
         {.what = what + " '" + name + "' not found",
          .seen = name,
          .expected = fs::path(name).is_absolute() ? "an existing file" : "a file in " + joined(locations),
-         .hint = !url_hint(name).empty() ? url_hint(name)
-                 : !source.empty()
-                     ? "it is in " + source + ": give the folder of your copy with -P or in WIRECELL_PATH"
-                 : near.empty() ? "give its folder with -P or in WIRECELL_PATH"
-                                : "did you mean '" + (inner / near).string() + "'?"});
+         .hint =
+             url_hint(name, !source.empty() ? "it is in " + source +
+                                                  ": give the folder of your copy with -P or in WIRECELL_PATH"
+                            : near.empty() ? "give its folder with -P or in WIRECELL_PATH"
+                                           : "did you mean '" + (inner / near).string() + "'?")});
 }
 
 bool is_file(const fs::path& path) {

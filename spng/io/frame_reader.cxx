@@ -5,7 +5,9 @@
 #include "spng/core/error.h"
 #include "spng/core/nearest.h"
 
+#include <algorithm>
 #include <map>
+#include <numeric>
 #include <stdexcept>
 #include <utility>
 
@@ -24,34 +26,22 @@ std::optional<int> ident_of(const std::string& member) {
     }
 }
 
-/// Order the members of a file by event, in that of their first members; nothing if they are, or if names repeat.
+/// Order the members of a file by event, in that of their first members; nothing if they are, or if names repeat. Members of
+/// no event stay behind the one before them.
 std::vector<std::size_t> by_event(const std::vector<std::string>& names) {
-    std::map<int, std::vector<std::size_t>> members;
-    std::vector<int> events;
-    std::vector<std::size_t> others; // first, as they are in any event
-    std::optional<int> last;
-    bool is_ordered = true;
+    std::map<int, std::size_t> ranks; // of the events
+    std::vector<std::size_t> rank(names.size());
     for (std::size_t i = 0; i < names.size(); ++i) {
         const auto ident = ident_of(names[i]);
-        if (!ident) {
-            others.push_back(i);
-            continue;
-        }
-        auto& own = members[*ident];
-        if (own.empty()) {
-            events.push_back(*ident);
-        }
-        is_ordered = is_ordered && (own.empty() || ident == last);
-        own.push_back(i);
-        last = ident;
+        rank[i] = ident ? ranks.try_emplace(*ident, ranks.size()).first->second : i > 0 ? rank[i - 1] : 0;
     }
-    if (is_ordered || std::set(names.begin(), names.end()).size() < names.size()) {
+    if (std::ranges::is_sorted(rank) || std::set(names.begin(), names.end()).size() < names.size()) {
         return {};
     }
-    for (const int event : events) {
-        others.insert(others.end(), members[event].begin(), members[event].end());
-    }
-    return others;
+    std::vector<std::size_t> order(names.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::ranges::stable_sort(order, {}, [&](std::size_t i) { return rank[i]; });
+    return order;
 }
 
 } // namespace

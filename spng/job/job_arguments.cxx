@@ -145,8 +145,8 @@ std::string jsonnet_structure(std::string text) {
     return without_comments(std::move(text), false);
 }
 
-bool is_surely_function(const std::filesystem::path& file) {
-    const std::string text = jsonnet_structure(jsonnet_text(file));
+bool is_surely_function(const std::string& code) {
+    const std::string text = jsonnet_structure(code);
     const auto function = find_function(text);
     if (function == std::string::npos) {
         return false;

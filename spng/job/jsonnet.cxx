@@ -251,11 +251,12 @@ std::string where_it_happened(const std::vector<std::string>& trace) {
 }
 
 /// Reject arguments for a file that is not a function: Jsonnet ignores them silently.
-void reject_arguments_of_no_function(const std::filesystem::path& file, const Bindings& bindings,
+void reject_arguments_of_no_function(const std::filesystem::path& file, const std::string& code,
+                                     const Bindings& bindings,
                                      const std::vector<std::filesystem::path>& imports) {
     const auto argument = std::find_if(bindings.begin(), bindings.end(),
                                        [](const JsonnetBinding& binding) { return binding.is_argument(); });
-    if (argument == bindings.end() || is_surely_function(file)) { // a second machine costs 50 ms
+    if (argument == bindings.end() || is_surely_function(code)) { // a second machine costs 50 ms
         return;
     }
     Machine machine(imports);
@@ -265,7 +266,7 @@ void reject_arguments_of_no_function(const std::filesystem::path& file, const Bi
         }
     }
     std::string problem;
-    const auto type = machine.evaluate(file, "std.type((" + jsonnet_text(file) + "\n))", problem);
+    const auto type = machine.evaluate(file, "std.type((" + code + "\n))", problem);
     if (type && nlohmann::json::parse(*type) != "function") {
         reject({.what = "the configuration takes no arguments",
                 .where = file.string(),
@@ -284,8 +285,9 @@ void reject_deep_nesting(const std::string& code, const std::string& where) {
     }
 }
 
-void reject_large_input(const std::filesystem::path& file, const Bindings& bindings) {
-    reject_deep_nesting(jsonnet_text(file), file.string());
+void reject_large_input(const std::filesystem::path& file, const std::string& code,
+                        const Bindings& bindings) {
+    reject_deep_nesting(code, file.string());
     for (const auto& binding : bindings) {
         using Kind = JsonnetBinding::Kind;
         if (binding.kind == Kind::argument_code || binding.kind == Kind::external_code) {
@@ -302,10 +304,10 @@ void reject_large_input(const std::filesystem::path& file, const Bindings& bindi
     }
 }
 
-std::string evaluated(const std::filesystem::path& file, const Bindings& bindings,
+std::string evaluated(const std::filesystem::path& file, const std::string& code, const Bindings& bindings,
                       const std::vector<std::filesystem::path>& imports,
                       const std::vector<JsonnetQuestion>& questions) {
-    reject_arguments_of_no_function(file, bindings, imports);
+    reject_arguments_of_no_function(file, code, bindings, imports);
     Machine machine(imports);
     for (const auto& question : questions) {
         machine.add(question);
@@ -314,7 +316,7 @@ std::string evaluated(const std::filesystem::path& file, const Bindings& binding
         machine.bind(binding);
     }
     std::string problem;
-    const auto text = machine.evaluate(file, jsonnet_text(file), problem);
+    const auto text = machine.evaluate(file, code, problem);
     if (!text) {
         reject_evaluation(file, bindings, problem);
     }
@@ -326,7 +328,8 @@ std::string evaluated(const std::filesystem::path& file, const Bindings& binding
 nlohmann::json evaluate_jsonnet(const std::filesystem::path& file, const Bindings& bindings,
                                 const std::vector<std::filesystem::path>& imports,
                                 const std::vector<JsonnetQuestion>& questions) {
-    reject_large_input(file, bindings);
+    const std::string code = jsonnet_text(file);
+    reject_large_input(file, code, bindings);
     std::string text;
     const auto fault = [&](const char* what, const char* seen, const char* expected, const char* hint) {
         return Error(ErrorKind::Configuration, {.what = what,
@@ -336,7 +339,7 @@ nlohmann::json evaluate_jsonnet(const std::filesystem::path& file, const Binding
                                                 .hint = hint});
     };
     run_on_deep_stack(
-        [&] { text = evaluated(file, bindings, imports, questions); },
+        [&] { text = evaluated(file, code, bindings, imports, questions); },
         {.overflow = fault("the configuration nests too deeply", "more than 40000 levels of expressions",
                            "fewer", "write a long chain as a list, or as a loop over one"),
          .abort = fault("Jsonnet's library gave up",
@@ -351,7 +354,9 @@ nlohmann::json evaluate_jsonnet(const std::filesystem::path& file, const Binding
                 .expected = "at most " + std::to_string(max_nesting)});
     }
     nlohmann::json value = nlohmann::json::parse(text);
-    restore_bytes(value);
+    if (with_bytes(text) != text) {
+        restore_bytes(value);
+    }
     return value;
 }
 

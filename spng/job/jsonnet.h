@@ -38,9 +38,9 @@ nlohmann::json evaluate_jsonnet(const std::filesystem::path& file,
                                 const std::vector<std::filesystem::path>& imports,
                                 const std::vector<JsonnetQuestion>& questions = {});
 
-/// Tell whether the text of a file is a function: it has one after its local definitions and assertions. A file without it
+/// Tell whether the text of a file is a function: it has one after its local definitions and assertions. A text without it
 /// may still evaluate to a function.
-bool is_surely_function(const std::filesystem::path& file);
+bool is_surely_function(const std::string& code);
 
 /// Return the names of the arguments of a file's top-level function, in order; empty if the file is not a
 /// function.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "WireCellSpng/Pipeline.h"
-#include "spng/core/printable.h"
 
 #include "spng/core/log/log.h"
 #include "spng/core/nearest.h"
+#include "spng/core/printable.h"
 #include "spng/pipeline/frame_job.h"
 #include "spng/pipeline/job_owner.h"
 #include "spng/pipeline/output_frame.h"

@@ -274,12 +274,12 @@ TEST(JobArguments, FunctionsAreRecognisedByTheirText) {
     for (const char* text :
          {"function(a) a", "local b = 1;\n// comment; function\nassert b == 1;\nfunction(a) a",
           "local f = local b = 1; function(a) a; function(a) f(a)"}) {
-        EXPECT_TRUE(is_surely_function(SnippetFile(text).path())) << text;
+        EXPECT_TRUE(is_surely_function(text)) << text;
     }
     for (const char* text : {"local f = function(a) a; f", "if true then function(a) a else 1",
                              "{ f: function(a) a }", "local f = local b = 1; function(a) a; 5",
                              "1 + function(a) a", "local functional = 1; functional"}) {
-        EXPECT_FALSE(is_surely_function(SnippetFile(text).path())) << text;
+        EXPECT_FALSE(is_surely_function(text)) << text;
     }
 }
 
