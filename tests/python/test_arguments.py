@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -88,17 +88,6 @@ VALUES: dict[str, Any] = {
     ),
     "Path": Path("/nosuch/file"),
 }
-
-
-@pytest.fixture(name="pipeline", scope="module")
-def fixture_pipeline() -> Iterator[spng.Pipeline]:
-    with spng.Pipeline(model="none", device="cpu") as own:
-        yield own
-
-
-@pytest.fixture(name="simulation", scope="module")
-def fixture_simulation() -> spng.Simulation:
-    return spng.Simulation(noise=False)
 
 
 def check(function: Callable[..., Any], given: dict[str, Any]) -> None:

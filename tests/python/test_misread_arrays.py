@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -26,17 +26,6 @@ def masked(values: Any) -> np.ma.MaskedArray:
     mask = np.zeros(np.shape(values), bool)
     mask.flat[-1] = True
     return np.ma.array(values, mask=mask)
-
-
-@pytest.fixture(name="pipeline", scope="module")
-def fixture_pipeline() -> Iterator[spng.Pipeline]:
-    with spng.Pipeline(model="none", device="cpu") as own:
-        yield own
-
-
-@pytest.fixture(name="simulation", scope="module")
-def fixture_simulation() -> spng.Simulation:
-    return spng.Simulation(noise=False)
 
 
 @pytest.mark.parametrize("dtype", ["int16", "uint16", "int32", "float32", "float64"])

@@ -11,7 +11,6 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -33,13 +32,6 @@ ADC = wire_cell.ADC
 def event() -> spng.Frame:
     """The default event."""
     return next(spng.read_frames(ADC))
-
-
-@pytest.fixture(scope="module")
-def pipeline() -> Iterator[spng.Pipeline]:
-    """A pipeline without the network, whose time is not tested here."""
-    with spng.Pipeline(model="none", device="cpu") as own:
-        yield own
 
 
 @pytest.fixture(scope="module")
