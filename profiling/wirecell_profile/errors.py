@@ -11,24 +11,29 @@ from .path_names import url_hint
 MAX_PART = 2000  # letters of each part of an error; names in files may have millions
 
 
-class ProfileError(Exception):
-    """An error with its location, the seen and the expected value, and a hint. Empty parts are left out.
+def block(what: str, where: str, seen: str, expected: str, hint: str, longest: int = MAX_PART) -> str:
+    """Return the lines of an error. Empty parts are left out.
 
     Further lines of a part are indented: no line of it, such as one in the name of a file, looks like one of the block.
     """
 
+    def part(text: str) -> str:
+        text = text if len(text) <= longest else f"{text[:longest]}..."
+        return text.replace("\n", "\n" + 12 * " ")
+
+    parts = (("where", where), ("seen", seen), ("expected", expected), ("hint", hint))
+    lines = [f"  {name + ':':<10}{part(text)}" for name, text in parts if text]
+    return "\n".join([f"error: {part(what)}", *lines])
+
+
+class ProfileError(Exception):
+    """An error with its location, the seen and the expected value, and a hint, as one block."""
+
     def __init__(
         self, what: str, where: str = "", seen: str = "", expected: str = "", hint: str = ""
     ) -> None:
-        parts = (("where", where), ("seen", seen), ("expected", expected), ("hint", hint))
-        lines = [f"  {name + ':':<10}{_part(text)}" for name, text in parts if text]
-        super().__init__("\n".join([f"error: {_part(what)}", *lines]))
+        super().__init__(block(what, where, seen, expected, hint))
         self.what = what
-
-
-def _part(text: str) -> str:
-    text = text if len(text) <= MAX_PART else f"{text[:MAX_PART]}..."
-    return text.replace("\n", "\n" + 12 * " ")
 
 
 class MissingData(ProfileError):

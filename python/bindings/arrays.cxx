@@ -28,7 +28,7 @@ nb::object in_native_order(nb::handle array, const std::string& where) {
     if (nb::hasattr(array, "detach")) { // only torch has it
         return array.attr("detach")().attr("contiguous")();
     }
-    nb::module_::import_("spng.conversion").attr("require_unmasked")(array, printable(where));
+    nb::module_::import_("spng.conversion").attr("require_whole_array")(array, printable(where));
     const nb::object result = nb::module_::import_("numpy").attr("ascontiguousarray")(array);
     const nb::object type = result.attr("dtype");
     return nb::cast<bool>(type.attr("isnative")) ? result

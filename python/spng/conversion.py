@@ -25,7 +25,7 @@ def is_masked(values: Any) -> bool:
     return any(isinstance(each, np.ma.MaskedArray) and np.ma.is_masked(each) for each in arrays)
 
 
-def require_unmasked(values: Any, where: str) -> None:
+def require_whole_array(values: Any, where: str) -> None:
     """Raise spng.Error for masked elements, and for a list that is no array. The native module calls it for every array."""
     if is_masked(values):
         raise input_error(
@@ -141,7 +141,7 @@ def json_text(value: Any) -> str:
 
 
 def _plain(value: Any) -> Any:
-    require_unmasked(value, "the value of a key")
+    require_whole_array(value, "the value of a key")
     if isinstance(value, (np.generic, np.ndarray)):
         return value.tolist()
     raise input_error(

@@ -7,9 +7,10 @@ import re
 import shlex
 import sys
 
+from wirecell_profile.errors import block
 from wirecell_profile.terminal import HIDDEN_IN_LINES
 
-MAX_LINE = 4000  # letters; names in files may have millions
+MAX_PART = 4000  # letters; names in files may have millions
 
 
 class Error(Exception):
@@ -36,19 +37,7 @@ class Error(Exception):
 
     def __str__(self) -> str:
         """Return the block."""
-        parts = (("where", self.where), ("seen", self.seen), ("expected", self.expected), ("hint", self.hint))
-        return "\n".join(
-            [
-                f"error: {_part(self.what)}",
-                *(f"  {name + ':':<10}{_part(text)}" for name, text in parts if text),
-            ]
-        )
-
-
-def _part(text: str) -> str:
-    """Return a part for the block: not too long, and no line of it begins as those of the block."""
-    text = text if len(text) <= MAX_LINE else f"{text[:MAX_LINE]}..."
-    return text.replace("\n", "\n" + 12 * " ")
+        return block(self.what, self.where, self.seen, self.expected, self.hint, MAX_PART)
 
 
 def of_library(kind: str, *strings: str) -> Error:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .arguments import fits, seen, words
-from .conversion import integers_of, require_unmasked
+from .conversion import integers_of, require_whole_array
 from .errors import Error, in_python, input_error
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ class SparseSamples:
 
     def __post_init__(self) -> None:
         for name in ("runs", "values"):
-            require_unmasked(getattr(self, name), name)
+            require_whole_array(getattr(self, name), name)
 
     def __eq__(self, other: object) -> bool:
         return equal_samples(self, other) if isinstance(other, SparseSamples) else NotImplemented
@@ -145,7 +145,7 @@ class Traces:
 
     def __post_init__(self) -> None:
         for name in ("samples", "channels", "summary"):
-            require_unmasked(getattr(self, name), name)
+            require_whole_array(getattr(self, name), name)
 
     def __eq__(self, other: object) -> bool:
         """Tell whether tag, times, channels, summary and samples are equal."""
@@ -207,7 +207,7 @@ class Frame:
 
     def __post_init__(self) -> None:
         for mask in self.masks.values() if isinstance(self.masks, dict) else ():
-            require_unmasked(mask, "masks")
+            require_whole_array(mask, "masks")
 
     def __eq__(self, other: object) -> bool:
         """Tell whether ident, traces and masks are equal. Notes may differ: they say how the samples were made."""

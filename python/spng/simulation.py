@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .arguments import checked, seen
-from .conversion import arguments_of, require_unmasked
+from .conversion import arguments_of, require_whole_array
 from .errors import input_error
 from .frame import Frame, TagError, require_frame
 from .frame_files import write_frames
@@ -57,7 +57,7 @@ class Simulation:
         Return a frame with the tags adc (int16), truth [electrons] and roi (int16). Depositions that cannot be simulated are
         dropped, with a warning in the log.
         """
-        require_unmasked(depositions, "depositions")
+        require_whole_array(depositions, "depositions")
         try:
             array = np.asarray(depositions)
         except (ValueError, TypeError):  # lists of different lengths
