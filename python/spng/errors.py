@@ -4,8 +4,6 @@
 from __future__ import annotations
 
 import re
-import shlex
-import sys
 
 from wirecell_profile.errors import block
 from wirecell_profile.terminal import HIDDEN_IN_LINES
@@ -74,11 +72,6 @@ def in_python(text: str) -> str:
         text = re.sub(rf"(?<!\S){re.escape(option)}(?![\w-])", words, text)
     text = _ARGUMENT.sub(argument, text)
     return re.sub(r"(?<![\w/.-])(detname|tpcid)(?![\w/.-])", lambda found: _NAMES[found[0]], text)
-
-
-def pip_install(package: str) -> str:
-    """Return the command that installs a package for the Python that runs."""
-    return f"{shlex.quote(sys.executable)} -m pip install {package}"
 
 
 def input_error(what: str, *, where: str = "", seen: str = "", expected: str = "", hint: str = "") -> Error:

@@ -6,7 +6,9 @@ from __future__ import annotations
 import importlib
 from types import ModuleType
 
-from .errors import Error, pip_install
+from wirecell_profile.errors import pip_install
+
+from .errors import Error
 
 
 def required(module: str, need: str, kind: str = "Usage") -> ModuleType:

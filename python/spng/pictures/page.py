@@ -11,11 +11,12 @@ from os import PathLike
 from pathlib import Path
 
 import numpy as np
+from wirecell_profile.errors import pip_install
 from wirecell_profile.output_kind import HTML
 
 from ..arguments import checked
 from ..channel_planes import Planes, planes_of
-from ..errors import Error, pip_install
+from ..errors import Error
 from ..formats.output import replaced_file, require_own_kind
 from .layers import ADC, CHARGE, TRUTH, Event, Input, events_of, sources_of
 from .payload import make_payload
