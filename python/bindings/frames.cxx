@@ -45,7 +45,7 @@ Value member(nb::handle object, const char* name, const std::string& where, cons
     return value;
 }
 
-/// A NumPy array, or on a device an object with __dlpack__, that shares memory with the traces.
+/// A NumPy array, or on a device a DLPack capsule, that shares memory with the traces.
 template <class Value>
 nb::object array_of(const OutputTraces& traces, const void* data, std::vector<std::size_t> shape) {
     const nb::capsule owner(new std::shared_ptr<const void>(traces.owner), [](void* kept) noexcept {

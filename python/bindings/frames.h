@@ -12,7 +12,7 @@
 
 namespace spng::python {
 
-/// Return an event as spng.Frame. Samples on a CUDA device are objects with __dlpack__.
+/// Return an event as spng.Frame. Samples on a CUDA device are DLPack capsules, to be used once.
 nanobind::object to_python(const OutputFrame& frame);
 
 /// The same for an event of a file.

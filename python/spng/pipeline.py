@@ -360,10 +360,14 @@ def _samples_on(device: torch.device | None, samples: Any) -> Any:
 
 
 def _device_tensor(samples: Any) -> torch.Tensor:
-    """Return the tensor of a device, in memory of torch: that of the chain may be used again by its next event."""
+    """Return the tensor of a device, in memory of torch: that of the chain may be used again by its next event.
+
+    A DLPack capsule is used up by from_dlpack(): `source` alone keeps the memory, and must do so until the copy is done.
+    """
     import torch
 
-    tensor = torch.from_dlpack(samples).clone()
+    source = torch.from_dlpack(samples)
+    tensor = source.clone()
     torch.cuda.current_stream(tensor.device).synchronize()
     return tensor
 

@@ -24,6 +24,8 @@ function(device, results_on_device='false')
 """
 PROGRAM = """
 import sys
+import weakref
+
 import numpy as np
 import spng
 
@@ -33,6 +35,21 @@ on_device = kind == "tensor"
 if on_device:
     import torch
 
+    from_dlpack, current_stream, sources, checked = torch.from_dlpack, torch.cuda.current_stream, [], []
+
+    def seen_from_dlpack(capsule):
+        tensor = from_dlpack(capsule)
+        sources.append(weakref.ref(tensor))
+        return tensor
+
+    def seen_current_stream(device):
+        # The memory of a result must live until its copy is waited for.
+        assert all(source() is not None for source in sources)
+        checked.extend(sources)
+        sources.clear()
+        return current_stream(device)
+
+    torch.from_dlpack, torch.cuda.current_stream = seen_from_dlpack, seen_current_stream
     waveforms = [torch.from_numpy(each).cuda() for each in waveforms]
 with spng.Pipeline(
     configuration=folder + "/job.jsonnet", device="cuda", results_on_device=on_device
@@ -43,6 +60,7 @@ with spng.Pipeline(
     found = [each["signal"].samples for each in results]
     if on_device:
         assert all(each.is_cuda for each in found)
+        assert len(checked) == len(waveforms)
         found = [each.cpu().numpy() for each in found]
     np.save(folder + f"/{kind}.npy", np.stack(found))
 """
