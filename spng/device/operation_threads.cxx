@@ -10,9 +10,19 @@ namespace spng {
 
 // at::set_num_threads() would also change the number of all threads that have not called an operation yet. The number of
 // OpenMP belongs to the calling thread; LibTorch and MKL read it there. The first call of LibTorch in a thread replaces it by
-// the number of the program, so that call comes first.
+// MKL's number, which counts no hyperthreads, so that call comes first. So does the first at::parallel_for() of ours, which
+// has a flag of its own: LibTorch hides its copy of the inline function.
 
-OperationThreads::OperationThreads(int threads) : m_before(at::get_num_threads()) {
+namespace {
+
+int threads_of_this_thread() {
+    at::internal::lazy_init_num_threads();
+    return at::get_num_threads();
+}
+
+} // namespace
+
+OperationThreads::OperationThreads(int threads) : m_before(threads_of_this_thread()) {
     omp_set_num_threads(threads);
 }
 
