@@ -10,7 +10,7 @@ namespace spng {
 
 // at::set_num_threads() would also change the number of all threads that have not called an operation yet. The number of
 // OpenMP belongs to the calling thread; LibTorch and MKL read it there. The first call of LibTorch in a thread replaces it by
-// MKL's number, which counts no hyperthreads, so that call comes first. So does the first at::parallel_for() of ours, which
+// MKL's count, which has no hyperthreads, so that call comes first. So does the first at::parallel_for() of ours, which
 // has a flag of its own: LibTorch hides its copy of the inline function.
 
 namespace {
