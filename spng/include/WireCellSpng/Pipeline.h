@@ -75,7 +75,8 @@ struct OutputTraces {
     std::int64_t run_count = 0;
     std::vector<double> summary; ///< empty, or one value per row, such as its noise RMS
     int cuda_device = -1;        ///< index of the device that holds `samples`; -1: host memory
-    /// Keeps `samples` and `runs` alive.
+    /// Keeps `samples` and `runs` alive. On a device, the next event may use the memory as soon as this is released: not
+    /// before the caller's work that reads the samples is complete.
     std::shared_ptr<const void> owner;
 };
 
