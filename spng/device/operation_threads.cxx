@@ -10,8 +10,8 @@ namespace spng {
 
 // at::set_num_threads() would also change the number of all threads that have not called an operation yet. The number of
 // OpenMP belongs to the calling thread; LibTorch and MKL read it there. The first call of LibTorch in a thread replaces it by
-// MKL's count, which has no hyperthreads, so that call comes first. So does the first at::parallel_for() of ours, which
-// has a flag of its own: LibTorch hides its copy of the inline function.
+// MKL's count (at most the physical cores, or MKL_NUM_THREADS), and the first at::parallel_for() of our own code does so once
+// more, because LibTorch hides the flag in its copy of that inline function. Both replacements must be made before ours.
 
 namespace {
 
