@@ -11,7 +11,6 @@
 #include <nanobind/stl/string.h>
 
 #include <bit>
-#include <memory>
 #include <vector>
 
 namespace nb = nanobind;
@@ -35,6 +34,23 @@ nb::object in_native_order(nb::handle array, const std::string& where) {
                                                  : result.attr("astype")(type.attr("newbyteorder")("="));
 }
 
+/// Return what nanobind takes without running code of Python, where it would drop what a signal handler raises: for a
+/// tensor its DLPack capsule, or None if it has none.
+nb::object exported(const nb::object& array) {
+    if (!nb::hasattr(array, "detach")) {
+        return array;
+    }
+    try {
+        return array.attr("__dlpack__")();
+    } catch (const nb::python_error& error) {
+        if (error.matches(PyExc_BufferError) || error.matches(PyExc_TypeError) ||
+            error.matches(PyExc_RuntimeError) || error.matches(PyExc_ValueError)) {
+            return nb::none();
+        }
+        throw;
+    }
+}
+
 /// Return "int16 on cpu".
 std::string summary_of(nb::handle array) {
     const auto text = [&](const char* name) {
@@ -46,13 +62,12 @@ std::string summary_of(nb::handle array) {
 } // namespace
 
 nb::object to_numpy(const at::Tensor& tensor) {
-    auto owner = std::make_unique<at::Tensor>(tensor.contiguous());
+    auto* const owner = new at::Tensor(tensor.contiguous());
     const at::Tensor& kept = *owner;
     const std::vector<std::size_t> shape(kept.sizes().begin(), kept.sizes().end());
     const auto type = std::bit_cast<nb::dlpack::dtype>(at::getDLDataType(kept));
-    const nb::capsule capsule(owner.get(),
+    const nb::capsule capsule(owner,
                               [](void* pointer) noexcept { delete static_cast<at::Tensor*>(pointer); });
-    owner.release();
     return nb::cast(
         nb::ndarray<nb::numpy>(kept.data_ptr(), shape.size(), shape.data(), capsule, nullptr, type));
 }
@@ -67,7 +82,7 @@ at::Tensor to_tensor(nb::handle array, const std::string& where) {
                      .expected = "integers or floats in the host's memory: array, tensor.cpu()"});
     };
     HostArray view;
-    if (!nb::try_cast(ordered, view, /*convert=*/false)) {
+    if (!nb::try_cast(exported(ordered), view, /*convert=*/false)) {
         reject();
     }
     at::ScalarType type{};

@@ -2,16 +2,14 @@
 #pragma once
 // The parts of the Python module spng._core, one source file each.
 
+#include "python/bindings/text.h"
+
 #include <nanobind/nanobind.h>
 
-#include <filesystem>
 #include <map>
 #include <string>
 
 namespace spng::python {
-
-/// A text of Python that may be, or may contain, a path: any bytes, as os.fsencode() returns them.
-using Text = std::filesystem::path;
 
 /// Return arguments by name.
 std::map<std::string, std::string> strings_of(const std::map<std::string, Text>& strings);

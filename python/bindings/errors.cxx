@@ -17,10 +17,14 @@ namespace {
 
 void raise(const Error& error) {
     const ErrorText& text = error.text();
-    const nb::object instance = nb::module_::import_("spng.errors")
-                                    .attr("of_library")(name_of(error.kind()), text.what, text.where,
-                                                        text.seen, text.expected, text.hint);
-    PyErr_SetObject(instance.type().ptr(), instance.ptr());
+    try {
+        const nb::object instance = nb::module_::import_("spng.errors")
+                                        .attr("of_library")(name_of(error.kind()), text.what, text.where,
+                                                            text.seen, text.expected, text.hint);
+        PyErr_SetObject(instance.type().ptr(), instance.ptr());
+    } catch (nb::python_error& meanwhile) { // of a signal handler
+        meanwhile.restore();
+    }
 }
 
 void translate(const std::exception_ptr& failure, void*) {

@@ -10,13 +10,11 @@
 #include "spng/io/frame_writer.h"
 #include "spng/io/output_kind.h"
 
-#include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/set.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include <filesystem>
 #include <optional>
 #include <set>
 #include <string>
@@ -32,8 +30,8 @@ namespace {
 
 /// FrameReader, and what it needs for messages.
 struct Reader {
-    Reader(std::filesystem::path file, std::vector<std::string> tags, std::optional<std::set<int>> idents)
-        : path(std::move(file)), has_choice(idents.has_value()),
+    Reader(const Text& file, std::vector<std::string> tags, std::optional<std::set<int>> idents)
+        : path(file.bytes), has_choice(idents.has_value()),
           reader(path, std::move(tags), ordinary_tensor, std::move(idents)) {}
 
     /// Return the next event as spng.Frame; None at the end of the file.
@@ -46,7 +44,7 @@ struct Reader {
         }
         if (!frame) {
             if (!has_events && !has_choice) {
-                reject_file_without_events(path.string(), reader.other_members());
+                reject_file_without_events(path, reader.other_members());
             }
             return nb::none();
         }
@@ -54,7 +52,7 @@ struct Reader {
         return to_python(std::move(*frame));
     }
 
-    std::filesystem::path path;
+    std::string path;
     bool has_choice;
     bool has_events = false;
     FrameReader reader;
@@ -62,25 +60,25 @@ struct Reader {
 
 /// FrameWriter, and its path for messages.
 struct Writer {
-    Writer(std::filesystem::path file, std::optional<int> level, bool is_sparse)
-        : path(std::move(file)),
+    Writer(const Text& file, std::optional<int> level, bool is_sparse)
+        : path(file.bytes),
           writer(std::in_place, path, level, is_sparse ? FrameForm::sparse : FrameForm::dense) {}
 
     void write(nb::handle event) {
-        const Frame frame = to_frame(event, path.string()); // holds Python's arrays: ends with the GIL
+        const Frame frame = to_frame(event, path); // holds Python's arrays: ends with the GIL
         const nb::gil_scoped_release released;
         writer.value().write(frame);
     }
 
-    std::filesystem::path path;
+    std::string path;
     std::optional<FrameWriter> writer; ///< nothing once it is discarded
 };
 
 /// FrameAssembly for a file that Python reads. Names of members have no ident and no ending: "frame_signal".
 struct Assembly {
-    Assembly(const std::filesystem::path& file, int ident, std::vector<std::string> tags)
-        : where(file.string() + ", event " + std::to_string(ident) + ", "),
-          event(file.string(), ident, std::move(tags), "") {}
+    Assembly(const Text& file, int ident, std::vector<std::string> tags)
+        : where(file.bytes + ", event " + std::to_string(ident) + ", "),
+          event(file.bytes, ident, std::move(tags), "") {}
 
     std::optional<FrameMember> member(const std::string& name) const {
         return name.find('_') == std::string::npos
@@ -105,20 +103,18 @@ struct Assembly {
 void bind_frame_files(nb::module_& module) {
     using Released = nb::call_guard<nb::gil_scoped_release>;
     nb::class_<Reader>(module, "FrameReader")
-        .def(nb::init<std::filesystem::path, std::vector<std::string>, std::optional<std::set<int>>>(),
-             "path"_a, "tags"_a, "idents"_a.none(), Released())
+        .def(nb::init<const Text&, std::vector<std::string>, std::optional<std::set<int>>>(), "path"_a,
+             "tags"_a, "idents"_a.none(), Released())
         .def("next", &Reader::next);
     nb::class_<Writer>(module, "FrameWriter")
-        .def(nb::init<std::filesystem::path, std::optional<int>, bool>(), "path"_a, "level"_a.none(),
-             "is_sparse"_a,
+        .def(nb::init<const Text&, std::optional<int>, bool>(), "path"_a, "level"_a.none(), "is_sparse"_a,
              Released()) // blocks until a pipe has a reader
         .def("write", &Writer::write, "frame"_a.none())
         .def(
             "close", [](Writer& self) { self.writer.value().close(); }, Released())
         .def("discard", [](Writer& self) { self.writer.reset(); }, Released());
     nb::class_<Assembly>(module, "FrameAssembly")
-        .def(nb::init<const std::filesystem::path&, int, std::vector<std::string>>(), "file"_a, "ident"_a,
-             "tags"_a)
+        .def(nb::init<const Text&, int, std::vector<std::string>>(), "file"_a, "ident"_a, "tags"_a)
         .def(
             "is_member",
             [](const Assembly& self, const std::string& name) { return self.member(name).has_value(); },
@@ -128,9 +124,9 @@ void bind_frame_files(nb::module_& module) {
         .def("frame", &Assembly::frame);
     module.def(
         "is_archive_of_events",
-        [](const std::filesystem::path& path) {
+        [](const Text& path) {
             try {
-                require_own_kind(path, OutputKind::arrays, "");
+                require_own_kind(path.bytes, OutputKind::arrays, "");
             } catch (const Error&) {
                 return false;
             }
@@ -140,9 +136,7 @@ void bind_frame_files(nb::module_& module) {
     module.attr("LARGEST_ARRAY_BYTES") = largest_array_bytes;
     module.def(
         "checked",
-        [](nb::handle frame, const std::filesystem::path& where) {
-            return to_python(to_frame(frame, where.string()));
-        },
+        [](nb::handle frame, const Text& where) { return to_python(to_frame(frame, where.bytes)); },
         "frame"_a.none(), "where"_a);
 }
 

@@ -8,7 +8,7 @@ namespace spng::python {
 std::map<std::string, std::string> strings_of(const std::map<std::string, Text>& strings) {
     std::map<std::string, std::string> found;
     for (const auto& [name, text] : strings) {
-        found.emplace(name, text.native());
+        found.emplace(name, text.bytes);
     }
     return found;
 }

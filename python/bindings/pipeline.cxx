@@ -6,7 +6,6 @@
 #include "spng/pipeline/job_owner.h"
 
 #include <nanobind/ndarray.h>
-#include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
@@ -15,8 +14,10 @@
 #include <algorithm>
 #include <chrono>
 #include <future>
+#include <iterator>
 #include <map>
 #include <memory>
+#include <string>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -172,16 +173,22 @@ private:
     std::unique_ptr<Pipeline> m_pipeline;
 };
 
+std::vector<std::string> bytes_of(const std::vector<Text>& strings) {
+    std::vector<std::string> found;
+    std::ranges::transform(strings, std::back_inserter(found), &Text::bytes);
+    return found;
+}
+
 /// Set the members that may be, or may contain, paths of any bytes.
 void set_strings(PipelineOptions& options, const Text& detector, const Text& model, const Text& device,
                  const Text& configuration, const std::vector<Text>& tags, const std::vector<Text>& changes,
                  const std::map<std::string, Text>& arguments) {
-    options.detector = detector.native();
-    options.model = model.native();
-    options.device = device.native();
-    options.configuration = configuration.native();
-    options.tags.assign(tags.begin(), tags.end());
-    options.changes.assign(changes.begin(), changes.end());
+    options.detector = detector.bytes;
+    options.model = model.bytes;
+    options.device = device.bytes;
+    options.configuration = configuration.bytes;
+    options.tags = bytes_of(tags);
+    options.changes = bytes_of(changes);
     options.arguments = strings_of(arguments);
 }
 
@@ -191,6 +198,19 @@ nb::list planes_of(const PythonPipeline& pipeline) {
         planes.append(nb::make_tuple(plane.anode, plane.plane, plane.channel_ids));
     }
     return planes;
+}
+
+/// Raise an exception again as soon as the main thread runs code of Python. With 32 such exceptions waiting it is lost.
+void raise_later(const nb::python_error& error) {
+    auto* const kept = new nb::python_error(error);
+    const auto raise = [](void* pointer) {
+        const std::unique_ptr<nb::python_error> own(static_cast<nb::python_error*>(pointer));
+        own->restore();
+        return -1;
+    };
+    if (Py_AddPendingCall(raise, kept) != 0) {
+        delete kept;
+    }
 }
 
 void set_handler(nb::object handler, const std::string& level) {
@@ -210,7 +230,11 @@ void set_handler(nb::object handler, const std::string& level) {
             try {
                 (*kept)(line_level, logger, text);
             } catch (nb::python_error& error) {
-                error.discard_as_unraisable("log handler of spng");
+                if (error.matches(PyExc_KeyboardInterrupt)) { // of a signal, not of the line
+                    raise_later(error);
+                } else {
+                    error.discard_as_unraisable("log handler of spng");
+                }
             }
         },
         level);

@@ -7,7 +7,6 @@
 #include "python/bindings/frames.h"
 
 #include <nanobind/ndarray.h>
-#include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/string.h>
 
@@ -26,7 +25,7 @@ class PythonSimulation {
 public:
     PythonSimulation(const Text& detector, int anode, const std::map<std::string, Text>& arguments) {
         const nb::gil_scoped_release no_gil;
-        m_simulation.emplace(SimulationOptions{detector.native(), anode, strings_of(arguments)});
+        m_simulation.emplace(SimulationOptions{detector.bytes, anode, strings_of(arguments)});
     }
     ~PythonSimulation() {
         const nb::gil_scoped_release no_gil;

@@ -54,7 +54,7 @@ def read_frames(
         return _wanted(formats.read(path, tags), wanted, path)
     from .native import core
 
-    return _wanted(_events(core.FrameReader(path, tags, wanted)), wanted, path)
+    return _wanted(_events(core.FrameReader(str(path), tags, wanted)), wanted, path)
 
 
 def _events(reader: _core.FrameReader) -> Iterator[Frame]:
@@ -123,8 +123,12 @@ def write_frames(
             "Configuration", "unknown ending of the output file", readable(path), path.suffix, expected
         )
     if not overwrite:
-        require_own_kind(path, core.is_archive_of_events, "an archive of events (<name>_<ident>.npy)")
-    writer = core.FrameWriter(path, level, form == "sparse")
+        require_own_kind(
+            path,
+            lambda file: core.is_archive_of_events(str(file)),
+            "an archive of events (<name>_<ident>.npy)",
+        )
+    writer = core.FrameWriter(str(path), level, form == "sparse")
     try:
         for frame in events:
             writer.write(frame)

@@ -88,9 +88,9 @@ class Pipeline:
         options.queue_size = at_least(1, queue_size, "queue_size")
         options.set_strings(
             detector,
-            model,
+            os.fspath(model),
             device,
-            configuration,
+            os.fspath(configuration),
             tags.split(",") if isinstance(tags, str) else list(tags),
             [f"{key}={json_text(value)}" for key, value in (set or {}).items()],
             arguments_of(arguments, {} if configuration else RESERVED),
@@ -169,7 +169,7 @@ class Pipeline:
         samples, is_torch = _contiguous(traces.samples)
         event_ident = int(defaults.ident) if ident is None else ident
         pending = self._core.submit(
-            samples,
+            samples.__dlpack__() if is_torch else samples,
             _channel_ids(channels),
             event_ident,
             float(traces.start_ns if start_ns is None else start_ns),

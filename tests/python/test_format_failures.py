@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from spng.formats.delayed_signals import delayed_signals
+from spng.formats.delayed_signals import DelayedSignals
 from wirecell_profile.stop_signals import stop_signals_raise
 
 import spng
@@ -51,7 +51,7 @@ class TestDelayedSignals:
         steps = []
         before = signals.getsignal(signum)
         with stop_signals_raise(), pytest.raises(KeyboardInterrupt):
-            with delayed_signals():
+            with DelayedSignals():
                 signals.raise_signal(signum)
                 steps.append("after the signal")
             steps.append("never")

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from ..frame import Frame
 from . import hdf5, members, zarr
+from .delayed_signals import DelayedSignals
 
 BY_ENDING = {".h5": hdf5, ".hdf5": hdf5, ".zarr": zarr}
 
@@ -17,7 +18,17 @@ def read(path: Path, tags: Iterable[str] = ("*",)) -> Iterator[Frame]:
 
     Raise Error(Input) for a damaged file or an event with none of the tags.
     """
-    return BY_ENDING[path.suffix].read(path, tuple(tags))
+    frames = BY_ENDING[path.suffix].read(path, tuple(tags))
+    try:
+        while True:
+            with DelayedSignals():
+                frame = next(frames, None)
+            if frame is None:
+                return
+            yield frame
+    finally:
+        with DelayedSignals():
+            frames.close()
 
 
 def write(path: Path, frames: Iterable[Frame], form: str = "dense", overwrite: bool = False) -> None:
@@ -26,12 +37,14 @@ def write(path: Path, frames: Iterable[Frame], form: str = "dense", overwrite: b
     form: dense or sparse, of the samples in the file, whatever their form in the frames. Raise Error(Output) if writing fails,
     and Error(Input) for events that cannot be written.
     """
-    BY_ENDING[path.suffix].write(path, (_checked(frame, path) for frame in frames), form, overwrite)
+    events = (_checked(frame, path) for frame in frames)
+    with DelayedSignals() as delay:
+        BY_ENDING[path.suffix].write(path, delay.undelayed(events), form, overwrite)
 
 
 def _checked(frame: Frame, path: Path) -> Frame:
     from ..native import core
 
-    frame = core.checked(frame, path)
+    frame = core.checked(frame, str(path))
     members.check_names(frame, path)
     return frame

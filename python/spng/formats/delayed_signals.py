@@ -6,30 +6,59 @@ from __future__ import annotations
 import signal
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from typing import TypeVar
 
 from wirecell_profile.stop_signals import STOP_SIGNALS
 
+Value = TypeVar("Value")
 
-@contextmanager
-def delayed_signals() -> Iterator[None]:
-    """Delay signals that raise exceptions, such as KeyboardInterrupt, until the end of the block.
 
-    In a callback of h5py the exception would be lost, and zarr would go on writing in its threads. Python raises it in
-    the main thread only, so other threads delay nothing.
+class DelayedSignals:
+    """Delays signals that raise exceptions, such as KeyboardInterrupt, until the end of a block.
+
+    In a callback of h5py or of a weak reference the exception would be lost, and zarr would go on writing in its threads.
+    Python raises it in the main thread only, so other threads delay nothing.
     """
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    arrived: list[int] = []
-    handlers = {each: signal.getsignal(each) for each in (signal.SIGINT, *STOP_SIGNALS)}
-    raising = {each: handler for each, handler in handlers.items() if callable(handler)}
-    for each in raising:
-        signal.signal(each, lambda signum, _frame: arrived.append(signum))
-    try:
-        yield
-    finally:
-        for each, handler in raising.items():
-            signal.signal(each, handler)
-        for signum in arrived:
-            signal.raise_signal(signum)
+
+    def __init__(self) -> None:
+        is_main = threading.current_thread() is threading.main_thread()
+        handlers = {each: signal.getsignal(each) for each in (signal.SIGINT, *STOP_SIGNALS)}
+        self._handlers = {
+            each: handler for each, handler in handlers.items() if callable(handler) and is_main
+        }
+        self._arrived: list[int] = []
+
+    def __enter__(self) -> DelayedSignals:
+        try:
+            for each in self._handlers:
+                signal.signal(each, lambda signum, _frame: self._arrived.append(signum))
+        except BaseException:
+            self._restore()
+            raise
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._restore()
+        while self._arrived:
+            signal.raise_signal(self._arrived.pop(0))
+
+    def undelayed(self, values: Iterator[Value]) -> Iterator[Value]:
+        """Yield values. They are made without the delay."""
+        while True:
+            try:
+                self.__exit__()
+                value = next(values)
+            except StopIteration:
+                return
+            finally:
+                self.__enter__()
+            yield value
+
+    def _restore(self) -> None:
+        """Set all former handlers, also if one of those set already raises an exception meanwhile."""
+        try:
+            for each, handler in self._handlers.items():
+                signal.signal(each, handler)
+        except BaseException:
+            self._restore()
+            raise

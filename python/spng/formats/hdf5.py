@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -25,7 +25,6 @@ from ..frame import Frame
 from ..packages import required
 from . import members
 from .checksums import checked_list, checksum, list_checksum, require_list, require_members
-from .delayed_signals import delayed_signals
 from .input import readable_input, require_regular_file
 from .output import replaced_file, require_own_kind
 from .patient_file import patient_file
@@ -37,16 +36,14 @@ IDENT = re.compile("-?[0-9]+")
 SAMPLES = ("frame_", "runs_")
 
 
-def read(path: Path, tags: tuple[str, ...]) -> Iterator[Frame]:
+def read(path: Path, tags: tuple[str, ...]) -> Generator[Frame, None, None]:
     """Yield the events of a file: in the order of writing, or by ident if the file does not keep that order."""
     with _readable(path) as file:
         listed = require_list(
             readable(path), _json_of(file, CHECKSUMS, readable(path)) if CHECKSUMS in file else {}
         )
         for name in _events(file, listed, path):
-            with delayed_signals():
-                frame = _frame_from(_own(file, name), int(name), tags, path, listed.get(name))
-            yield frame
+            yield _frame_from(_own(file, name), int(name), tags, path, listed.get(name))
 
 
 def write(path: Path, frames: Iterable[Frame], form: str, overwrite: bool) -> None:
@@ -54,17 +51,16 @@ def write(path: Path, frames: Iterable[Frame], form: str, overwrite: bool) -> No
     h5py = required("h5py", NEED)
     if not overwrite:
         require_own_kind(path, _holds_frames, "frames in HDF5")
-    with replaced_file(path) as partial, patient_file(partial) as output:
-        with delayed_signals():
-            file = h5py.File(output, "w", track_order=True)
-        with file:
-            listed: dict[str, int] = {}
-            for frame in frames:
-                with delayed_signals():
-                    listed[str(frame.ident)] = _write_frame(file, frame, form, str(path))
-                output.require_success()
-            with delayed_signals():
-                file[CHECKSUMS] = _text(json.dumps(listed).encode())
+    with (
+        replaced_file(path) as partial,
+        patient_file(partial) as output,
+        h5py.File(output, "w", track_order=True) as file,
+    ):
+        listed: dict[str, int] = {}
+        for frame in frames:
+            listed[str(frame.ident)] = _write_frame(file, frame, form, str(path))
+            output.require_success()
+        file[CHECKSUMS] = _text(json.dumps(listed).encode())
 
 
 def _events(file: Any, listed: dict[str, int], path: Path) -> list[str]:

@@ -94,7 +94,7 @@ def frame_of(
     """
     from ..native import core
 
-    event = core.FrameAssembly(path, ident, list(tags))
+    event = core.FrameAssembly(str(path), ident, list(tags))
     for name in names:
         if not is_text(name):
             raise Error(

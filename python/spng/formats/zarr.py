@@ -10,7 +10,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,6 @@ from ..frame import Frame
 from ..packages import required
 from . import members
 from .checksums import checked_list, checksum, list_checksum, require_list, require_members
-from .delayed_signals import delayed_signals
 from .input import readable_input, require_regular_tree
 from .output import replaced_folder
 
@@ -43,7 +42,7 @@ AXES = {
 }
 
 
-def read(path: Path, tags: tuple[str, ...]) -> Iterator[Frame]:
+def read(path: Path, tags: tuple[str, ...]) -> Generator[Frame, None, None]:
     """Yield the events of a group in the order of its attribute `events`."""
     zarr = required("zarr", NEED)
     with readable_input(path, "the Zarr group cannot be read"):
@@ -54,25 +53,20 @@ def read(path: Path, tags: tuple[str, ...]) -> Iterator[Frame]:
         if listed:
             require_members(readable(path), list(map(str, idents)), list(listed))
         for ident in idents:
-            with delayed_signals():
-                frame = _frame_from(root[str(ident)], ident, tags, path, listed.get(str(ident)))
-            yield frame
+            yield _frame_from(root[str(ident)], ident, tags, path, listed.get(str(ident)))
 
 
 def write(path: Path, frames: Iterable[Frame], form: str, overwrite: bool) -> None:
     """Write events. Raise Error if two have the same ident."""
     zarr = required("zarr", NEED)
     with replaced_folder(path, overwrite) as partial:
-        with delayed_signals():
-            root = zarr.create_group(partial, zarr_format=3)
+        root = zarr.create_group(partial, zarr_format=3)
         listed: dict[str, int] = {}
         for frame in frames:
             if str(frame.ident) in listed:
                 raise Error("Output", "two events have the same id", str(path), str(frame.ident))
-            with delayed_signals():
-                listed[str(frame.ident)] = _write_frame(root, frame, form, str(path))
-        with delayed_signals():
-            root.attrs.update({"events": [int(ident) for ident in listed], CHECKSUMS: listed})
+            listed[str(frame.ident)] = _write_frame(root, frame, form, str(path))
+        root.attrs.update({"events": [int(ident) for ident in listed], CHECKSUMS: listed})
 
 
 def _list_of(kind: type, node: Any, name: str, where: str) -> list[Any]:
