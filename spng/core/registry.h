@@ -29,6 +29,11 @@ struct ComponentType {
     std::vector<std::string> inputs{};
     std::vector<std::string> outputs{};
     Concurrency concurrency = Concurrency::unlimited;
+    /// A serial node that returns its only input: nodes behind it need not wait for it.
+    bool is_tap = false;
+    /// False: called for each event also where CUDA graphs replace calls, because its work differs from event to event. No
+    /// node on a device comes behind it.
+    bool is_captured = true;
     std::string text; ///< one line of meaning
     /// Tensor memory of one call. Null for services, and for nodes that the memory plan reports as not
     /// counted.

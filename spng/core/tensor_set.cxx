@@ -17,8 +17,10 @@ std::vector<std::string> names_of(const std::vector<NamedTensor>& tensors) {
 
 } // namespace
 
-TensorSet::TensorSet(std::shared_ptr<const EventInfo> event, std::vector<NamedTensor> tensors)
-    : m_event(std::move(event)), m_tensors(std::move(tensors)) {
+TensorSet::TensorSet(std::shared_ptr<const EventInfo> event, std::vector<NamedTensor> tensors,
+                     Reports reports, std::shared_ptr<const Completion> completion)
+    : m_event(std::move(event)), m_tensors(std::move(tensors)), m_reports(std::move(reports)),
+      m_completion(std::move(completion)) {
     for (std::size_t i = 0; i < m_tensors.size(); ++i) {
         for (std::size_t j = 0; j < i; ++j) {
             if (m_tensors[i].name == m_tensors[j].name) {

@@ -5,6 +5,7 @@
 
 #include "WireCellSpng/ChannelMasks.h"
 #include "spng/core/notes.h"
+#include "spng/core/report.h"
 #include "spng/core/sparse_samples.h"
 
 #include <ATen/core/Tensor.h>
@@ -28,22 +29,6 @@ struct ReadoutWindow {
     bool operator==(const ReadoutWindow&) const = default;
 };
 
-class LateValues;
-
-/// Findings about the input that come back from a device together with the result of the event.
-class InputFindings {
-public:
-    virtual ~InputFindings() = default;
-
-    struct Found {
-        ChannelMasks masks;
-        Notes notes;
-    };
-    /// Return what was found. Thread-safe. Call only after the event's copies to the host are complete (AsynchronousOutput).
-    /// @throws Error(Input) if the event is to be rejected (wire-cell --strict)
-    virtual Found found() const = 0;
-};
-
 /// Properties of the event as a whole. Travels with every set that is derived from the event.
 struct EventInfo {
     std::uint64_t index = 0; ///< in the job, from 0; the payload of every NVTX range
@@ -54,10 +39,6 @@ struct EventInfo {
     std::int64_t ticks = 0;  ///< samples per channel
     /// Of the input, and those found while checking it. Ticks count from the first sample (mask_ticks.h).
     ChannelMasks masks;
-    /// Masks and notes that are still to be added to those of the event; null if there are none.
-    std::shared_ptr<const InputFindings> findings;
-    /// Values of nodes on a device for the host; null if the event is on the CPU.
-    std::shared_ptr<LateValues> late_values;
     std::optional<ReadoutWindow> window; ///< empty if the event is a whole readout
 };
 
@@ -127,11 +108,16 @@ struct NamedTensor {
 class TensorSet {
 public:
     /// @throws Error(Internal) if two tensors have the same name
-    TensorSet(std::shared_ptr<const EventInfo> event, std::vector<NamedTensor> tensors);
+    TensorSet(std::shared_ptr<const EventInfo> event, std::vector<NamedTensor> tensors, Reports reports = {},
+              std::shared_ptr<const Completion> completion = {});
 
     const EventInfo& event() const { return *m_event; }
     const std::shared_ptr<const EventInfo>& event_ptr() const { return m_event; }
     const std::vector<NamedTensor>& tensors() const { return m_tensors; }
+    /// Return what the node that made the set reports about the event.
+    const Reports& reports() const { return m_reports; }
+    /// Return the rest of a set that is not complete yet, else null. No node gets such a set.
+    const std::shared_ptr<const Completion>& completion() const { return m_completion; }
 
     /// Return the tensor of that name; null if there is none.
     const NamedTensor* find(const std::string& name) const;
@@ -148,6 +134,8 @@ public:
 private:
     std::shared_ptr<const EventInfo> m_event;
     std::vector<NamedTensor> m_tensors;
+    Reports m_reports;
+    std::shared_ptr<const Completion> m_completion;
 };
 
 /// Null means end of stream.

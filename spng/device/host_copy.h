@@ -7,7 +7,7 @@
 namespace spng {
 
 /// Queue a copy to the host on the current stream and return at once. The result is complete when the stream
-/// has reached this point (AsynchronousOutput). A copy from CUDA goes to page-locked memory; otherwise it
+/// has reached this point. A copy from CUDA goes to page-locked memory; otherwise it
 /// would make the host wait. A tensor on the host is returned unchanged.
 at::Tensor begin_copy_to_host(const at::Tensor& tensor);
 

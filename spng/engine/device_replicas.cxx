@@ -31,21 +31,20 @@ std::string rejection_of(c10::Device device, const DeviceReplicaOptions& options
 
 } // namespace
 
-DeviceReplicas::DeviceReplicas(std::vector<Replica> replicas, const std::vector<Environment*>& environments,
-                               const DeviceReplicaOptions& options)
+DeviceReplicas::DeviceReplicas(std::vector<Replica> replicas, const DeviceReplicaOptions& options)
     : m_replicas(std::move(replicas)) {
     if (options.cuda_graph != "off") {
-        insert_sections(environments, options);
+        capture_bodies(options);
     }
     for (std::size_t i = 0; i < m_replicas.size(); ++i) {
-        const double seconds = warm_up(*m_replicas[i].graph, m_replicas[i].device, options.events_in_flight);
+        const double seconds = warm_up(m_replicas[i], options.events_in_flight);
         m_warm_up += seconds;
         auto plans = fft_plan_cache(m_replicas[i].device);
         if (plans == nullptr) {
             continue;
         }
         // CUDA graphs keep using the plans of their capture, so no plan may be dropped.
-        const std::int64_t most = m_sections.empty() ? bound_fft_plans(*plans) : 0;
+        const std::int64_t most = m_bodies.empty() ? bound_fft_plans(*plans) : 0;
         log::info("warm-up", [&] {
             return m_replicas[i].device.str() + " ready after " + std::to_string(seconds) + " s; " +
                    (most > 0 ? "keeps " + std::to_string(most) + " FFT plans"
@@ -56,7 +55,7 @@ DeviceReplicas::DeviceReplicas(std::vector<Replica> replicas, const std::vector<
 }
 
 DeviceReplicas::~DeviceReplicas() {
-    m_sections.clear(); // before the plans that their graphs use
+    m_bodies.clear(); // before the plans that their graphs use
     for (const auto& plans : m_plans) {
         try {
             plans->clear();
@@ -66,42 +65,34 @@ DeviceReplicas::~DeviceReplicas() {
     }
 }
 
-void DeviceReplicas::insert_sections(const std::vector<Environment*>& environments,
-                                     const DeviceReplicaOptions& options) {
+void DeviceReplicas::capture_bodies(const DeviceReplicaOptions& options) {
     std::string rejection;
-    std::vector<GraphSection> sections;
-    for (const Replica& replica : m_replicas) {
-        sections.push_back(find_device_section(*replica.graph));
+    for (const Replica& replica : m_replicas) { // all have the same steps, but their nodes may differ
         rejection = rejection.empty() ? rejection_of(replica.device, options) : rejection;
-        rejection = rejection.empty() ? sections.back().rejection : rejection;
+        rejection = rejection.empty() ? find_device_section(*replica.parts).rejection : rejection;
     }
     const bool is_asked = options.cuda_graph == "on";
     const log::Level level = is_asked ? log::Level::warn : log::Level::info;
-    if (!rejection.empty()) { // of one replica: all replicas have the same vertices
+    if (!rejection.empty()) {
         const bool is_expected = !is_asked && m_replicas.front().device.is_cpu();
         log::line("cuda_graph", is_expected ? log::Level::debug : level,
                   [&] { return "CUDA graphs are not used: " + rejection; });
         return;
     }
-    const auto slots = std::clamp(static_cast<std::size_t>(options.events_in_flight), std::size_t{1},
-                                  DeviceSection::max_slots);
-    for (std::size_t i = 0; i < m_replicas.size(); ++i) {
-        Replica& replica = m_replicas[i];
-        auto node = std::make_unique<DeviceSection>();
-        node->set_name({"SPNGDeviceSection", m_replicas.size() > 1 ? replica.device.str() : ""});
-        node->configure(nlohmann::json::object());
-        node->enclose(*replica.graph, sections[i], options.mode, slots, options.max_graphs, level);
-        node->prepare(*environments.at(i));
-        m_graphs.push_back(std::make_unique<Graph>(with_section(*replica.graph, sections[i], *node)));
-        replica.graph = m_graphs.back().get();
-        m_sections.push_back(std::move(node));
+    const Captures::Limits limits{.slots = std::clamp(static_cast<std::size_t>(options.events_in_flight),
+                                                      std::size_t{1}, Captures::max_slots),
+                                  .captures = options.max_graphs};
+    for (Replica& replica : m_replicas) {
+        m_bodies.push_back(std::make_unique<CapturedBody>(*replica.parts, replica.device, options.mode, limits, level,
+                                                          m_replicas.size() > 1 ? replica.device.str() : ""));
+        replica.body = m_bodies.back().get();
     }
 }
 
 std::vector<instrument::NodeMeter*> DeviceReplicas::meters() const {
     std::vector<instrument::NodeMeter*> meters;
-    for (const auto& section : m_sections) {
-        meters.push_back(&section->meter());
+    for (const auto& body : m_bodies) {
+        meters.push_back(&body->meter());
     }
     return meters;
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The replicas of a job as the engines run them: warmed up, with a bounded number of FFT plans, and with the
-// device section as one node where CUDA graphs are on and possible.
+// The replicas of a job as the engines run them: warmed up, with a bounded number of FFT plans, and with captured
+// bodies where CUDA graphs are on and possible.
 
 #include "spng/core/component.h"
 #include "spng/device/fft_plans.h"
-#include "spng/engine/device_section.h"
+#include "spng/engine/body_captured.h"
 #include "spng/engine/replicas.h"
 
 #include <memory>
@@ -23,12 +23,10 @@ struct DeviceReplicaOptions {
 
 class DeviceReplicas {
 public:
-    /// Warm up the replicas, so that the first event costs as much as the others. If the device section cannot
-    /// be one node, continue without it and log the reason (a warning for `on`).
-    /// @param replicas      with prepared nodes; must outlive this object
-    /// @param environments  of the replicas, in the same order
-    DeviceReplicas(std::vector<Replica> replicas, const std::vector<Environment*>& environments,
-                   const DeviceReplicaOptions& options);
+    /// Warm up the replicas, so that the first event costs as much as the others. If bodies
+    /// cannot be captured, continue without that and log the reason (a warning for `on`).
+    /// @param replicas  with prepared nodes, which must outlive this object
+    DeviceReplicas(std::vector<Replica> replicas, const DeviceReplicaOptions& options);
     /// Free the FFT plans.
     ~DeviceReplicas();
     DeviceReplicas(const DeviceReplicas&) = delete;
@@ -36,17 +34,16 @@ public:
 
     /// The replicas to run.
     const std::vector<Replica>& replicas() const { return m_replicas; }
-    /// Meters of the inserted nodes.
+    /// Meters of the captured bodies.
     std::vector<instrument::NodeMeter*> meters() const;
     /// Duration of the warm-up on all devices together; 0 on the CPU.
     double warm_up_seconds() const { return m_warm_up; }
 
 private:
-    void insert_sections(const std::vector<Environment*>& environments, const DeviceReplicaOptions& options);
+    void capture_bodies(const DeviceReplicaOptions& options);
 
     std::vector<Replica> m_replicas;
-    std::vector<std::unique_ptr<DeviceSection>> m_sections;
-    std::vector<std::unique_ptr<Graph>> m_graphs;
+    std::vector<std::unique_ptr<CapturedBody>> m_bodies;
     std::vector<std::unique_ptr<FftPlanCache>> m_plans;
     double m_warm_up = 0;
 };

@@ -3,7 +3,10 @@
 // The two engines that run a graph. The result depends on neither the engine nor the number of graph threads.
 
 #include "spng/core/field.h"
-#include "spng/engine/event_run.h"
+#include "spng/engine/replicas.h"
+#include "spng/engine/run_state.h"
+
+#include <vector>
 
 namespace spng {
 

@@ -12,7 +12,6 @@
 #include "spng/engine/job_entries.h"
 #include "spng/engine/replicas.h"
 #include "spng/graph/node.h"
-#include "spng/graph/node_mixins.h"
 #include "spng/instrument/recording.h"
 #include "spng/instrument/start_up.h"
 
@@ -151,10 +150,8 @@ RunSummary Job::run(const RunOptions& options) {
 std::optional<double> Job::share_done() const {
     std::optional<double> share;
     for (const auto& vertex : graph().vertices()) {
-        if (const auto* source = dynamic_cast<const EndAwareSource*>(vertex.node)) {
-            if (const auto own = source->share_done()) {
-                share = std::min(share.value_or(1), *own);
-            }
+        if (const auto own = vertex.node->share_done()) {
+            share = std::min(share.value_or(1), *own);
         }
     }
     return share;

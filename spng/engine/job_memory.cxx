@@ -9,7 +9,7 @@
 #include "spng/device/device_list.h"
 #include "spng/device/memory/device_memory.h"
 #include "spng/device/memory/out_of_memory.h"
-#include "spng/engine/device_section.h"
+#include "spng/engine/captures.h"
 #include "spng/engine/engine.h"
 #include "spng/engine/job.h"
 #include "spng/engine/replicas.h"
@@ -121,8 +121,8 @@ int Job::cuda_graphs() const {
     if (!can_capture || context().config().cuda_graph == "off") {
         return 0;
     }
-    const auto slots = std::min(static_cast<std::size_t>(events_in_flight()), DeviceSection::max_slots);
-    return static_cast<int>(slots * DeviceSection::max_shapes);
+    const auto slots = std::min(static_cast<std::size_t>(events_in_flight()), Captures::max_slots);
+    return static_cast<int>(slots * Captures::max_shapes);
 }
 
 MemoryChoice Job::memory_choice() const {

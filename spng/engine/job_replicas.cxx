@@ -58,18 +58,14 @@ std::vector<std::string> Job::requested_devices() const {
 std::vector<Replica> Job::replicas() const {
     std::vector<Replica> replicas;
     for (std::size_t i = 0; i < m_graphs.size(); ++i) {
-        replicas.push_back({m_graphs[i].get(), context_of(*m_environments[i]).device()});
+        replicas.emplace_back(*m_graphs[i], context_of(*m_environments[i]).device());
     }
     return replicas;
 }
 
 void Job::make_device_replicas(const RunOptions& options) {
-    std::vector<Environment*> environments;
-    for (const auto& environment : m_environments) {
-        environments.push_back(environment.get());
-    }
     m_device_replicas = std::make_unique<DeviceReplicas>(
-        replicas(), environments,
+        replicas(),
         DeviceReplicaOptions{.cuda_graph = context().config().cuda_graph,
                              .mode = options.meter_mode,
                              .events_in_flight = events_in_flight(),

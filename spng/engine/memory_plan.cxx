@@ -4,9 +4,9 @@
 #include "spng/core/registry.h"
 #include "spng/core/unit_text.h"
 #include "spng/device/context.h"
-#include "spng/engine/replicas.h"
 #include "spng/graph/memory_rule.h"
 #include "spng/graph/node.h"
+#include "spng/graph/parts.h"
 
 #include <algorithm>
 #include <set>
@@ -80,7 +80,7 @@ private:
             m_on_edge[vertex.output_edges[port]] = outputs.at(port);
         }
         if (is_shared(node)) {
-            m_kept.push_back(std::move(outputs)); // until the event is complete (EventRun)
+            m_kept.push_back(std::move(outputs)); // until the tail has the event
         }
     }
 

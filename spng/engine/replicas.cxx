@@ -1,16 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spng/engine/replicas.h"
 
-#include "spng/graph/node.h"
-
 #include <algorithm>
 #include <tuple>
 
 namespace spng {
-
-bool is_shared(const Node& node) {
-    return node.registered().inputs.empty() || node.registered().concurrency == Concurrency::serial;
-}
 
 ReplicaQueues::ReplicaQueues(std::size_t replicas, int events_in_flight)
     : m_queues(replicas, Queue{.max_events = events_in_flight}) {}

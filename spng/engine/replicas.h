@@ -5,25 +5,30 @@
 // shared by all replicas (docs/decisions/replicas.md).
 
 #include "spng/graph/graph.h"
+#include "spng/graph/parts.h"
 
 #include <c10/core/Device.h>
 
 #include <condition_variable>
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <vector>
 
 namespace spng {
 
-/// All replicas have the same vertices and edges; shared nodes are in the graphs of all replicas.
-struct Replica {
-    const Graph* graph = nullptr;
-    c10::Device device{c10::kCPU};
-};
+class Body;
 
-/// Whether all replicas share the node: sources and serial nodes.
-bool is_shared(const Node& node);
+/// All replicas have the same vertices and edges; shared nodes (is_shared) are in the graphs of all replicas.
+struct Replica {
+    Replica(const Graph& its_graph, c10::Device its_device)
+        : graph(&its_graph), device(its_device), parts(std::make_shared<const Parts>(split(its_graph))) {}
+    const Graph* graph;
+    c10::Device device;
+    std::shared_ptr<const Parts> parts;
+    Body* body = nullptr; ///< null: that of the engine
+};
 
 /// Number of events that each replica works on. Thread-safe.
 class ReplicaQueues {

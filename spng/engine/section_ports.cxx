@@ -2,13 +2,13 @@
 #include "spng/engine/section_ports.h"
 
 #include "spng/device/host_copy.h"
-#include "spng/device/late_values.h"
 #include "spng/nodes/roi/compacted_rows.h"
 
 #include <ATen/ops/clone.h>
 #include <ATen/ops/empty.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <string>
 #include <type_traits>
@@ -239,12 +239,27 @@ Ports replaced(const Ports& sets, OnDevice by, const std::shared_ptr<const Event
     return made;
 }
 
-/// The event without its findings, which keep samples, and with late values of its own.
-std::shared_ptr<const EventInfo> captured(const EventInfo& event) {
-    auto info = std::make_shared<EventInfo>(event);
-    info->findings.reset();
-    info->late_values = std::make_shared<LateValues>();
-    return info;
+/// The sets at times of which none is 0, so that an output that begins at 0 is told from one that begins with the event.
+Ports at_times_after_0(const Ports& sets) {
+    const auto times = times_of(sets);
+    const auto is_0 = std::find(times.begin() + 1, times.end(), 0.) != times.end();
+    double shift = 0;
+    for (const double time : times) {
+        shift = is_0 ? std::max(shift, std::abs(time) + 1) : 0;
+    }
+    auto event = std::make_shared<EventInfo>(sets.front()->event());
+    event->start += shift;
+    Ports shifted;
+    for (const auto& set : sets) {
+        std::vector<NamedTensor> tensors = set->tensors();
+        for (auto& tensor : tensors) {
+            for (auto& axis : tensor.axes) {
+                axis.start += is_time(axis) ? shift : 0;
+            }
+        }
+        shifted.push_back(std::make_shared<const TensorSet>(event, std::move(tensors)));
+    }
+    return shifted;
 }
 
 } // namespace
@@ -285,8 +300,8 @@ std::string port_key(const Ports& inputs) {
     key.add(event.ticks);
     key.add(event.window.has_value()); // the output of a readout window includes its ROIs
     const auto times = times_of(inputs);
-    for (const double time : times) {
-        key.add(first_equal(times, time));
+    for (auto time = times.begin() + 1; time != times.end(); ++time) {
+        key.add(std::find(times.begin() + 1, times.end(), *time) - times.begin());
     }
     const Tables tables = tables_of(inputs);
     const auto tensors = tensors_of(inputs);
@@ -310,8 +325,7 @@ Ports uploaded(const Ports& sets, c10::Device device) {
 }
 
 StaticInputs::StaticInputs(const Ports& inputs, c10::Device device)
-    // These sets live as long as the capture.
-    : m_ports(replaced(inputs, OnDevice(device, true), captured(inputs.front()->event()))),
+    : m_ports(at_times_after_0(replaced(inputs, OnDevice(device, true), inputs.front()->event_ptr()))),
       m_tensors(tensors_of(m_ports)) {
     m_loaded.resize(m_tensors.size(), decltype(m_loaded)::value_type(at::Tensor().getIntrusivePtr()));
 }

@@ -28,7 +28,8 @@ public:
     /// @param inputs  on the device or on the host
     StaticInputs(const Ports& inputs, c10::Device device);
 
-    /// Sets of these tensors, with the event and the metadata of the constructor's inputs; the event has no findings, and late values of its own.
+    /// Sets of these tensors, with the metadata of the constructor's inputs. If one of their times is 0, all
+    /// times are later by a constant.
     const Ports& ports() const { return m_ports; }
 
     /// Queue copies of all tensors but those on the device that the latest call has copied, such as tables.

@@ -5,13 +5,13 @@
 #include "spng/device/event_stream.h"
 #include "spng/device/lost_device.h"
 #include "spng/device/memory/out_of_memory.h"
+#include "spng/engine/body.h"
+#include "spng/graph/device_work.h"
 #include "spng/graph/node.h"
-#include "spng/graph/node_mixins.h"
 #include "spng/instrument/clock.h"
 #include "spng/instrument/meter/unmeasured.h"
 #include "spng/instrument/start_up.h"
 
-#include <algorithm>
 #include <memory>
 #include <vector>
 
@@ -19,34 +19,29 @@ namespace spng {
 namespace {
 
 /// @return whether a node was called
-bool try_once(const Graph& graph) {
-    bool called = false;
-    std::vector<TensorSetPtr> on_edge(graph.edges().size());
-    for (const auto& vertex : graph.vertices()) {
-        Ports inputs;
-        for (const std::size_t edge : vertex.input_edges) {
-            inputs.push_back(std::move(on_edge[edge]));
-        }
-        Ports outputs;
-        if (const auto* starting = dynamic_cast<const DeviceWorkStarter*>(vertex.node)) {
-            outputs = starting->example();
-        } else if (!inputs.empty() && std::find(inputs.begin(), inputs.end(), nullptr) == inputs.end() &&
-                   vertex.node->registered().concurrency != Concurrency::serial) {
-            instrument::MeterMode mode;
-            mode.device_events = false;
-            outputs = vertex.node->call(0, inputs, mode);
-            called = true;
-        }
-        for (std::size_t port = 0; port < outputs.size(); ++port) {
-            on_edge[vertex.output_edges[port]] = std::move(outputs[port]);
+bool try_once(const Replica& replica, Body& body) {
+    const RunState state(RunOptions{.meter_mode = {.device_events = false}});
+    EventCall call(*replica.parts, replica.device, HostEvent{}, state);
+    call.set_example();
+    const EventStream::Guard on_stream(call.stream());
+    for (const Step& step : replica.parts->body) {
+        if (step.starter != nullptr) {
+            auto sets = step.starter->example();
+            for (std::size_t port = 0; port < sets.size(); ++port) {
+                call.put(step.outputs[port], std::move(sets[port]));
+            }
         }
     }
-    return called;
+    body.queue(call, true);
+    return call.calls() > 0;
 }
 
 } // namespace
 
-double warm_up(const Graph& graph, c10::Device device, int streams) {
+double warm_up(const Replica& replica, int streams) {
+    SerialBody serial;
+    Body& body = replica.body == nullptr ? serial : *replica.body;
+    const c10::Device device = replica.device;
     if (device.is_cpu()) {
         return 0;
     }
@@ -55,11 +50,10 @@ double warm_up(const Graph& graph, c10::Device device, int streams) {
     const instrument::Unmeasured unmeasured;
     bool called = false;
     try {
-        std::vector<std::unique_ptr<EventStream>> held; // held together, so that they are different streams
+        std::vector<std::unique_ptr<EventStream>> held; // together, so that the streams differ
         for (int stream = 0; stream < streams; ++stream) {
-            held.push_back(std::make_unique<EventStream>(device));
-            const EventStream::Guard on_stream(*held.back());
-            called = try_once(graph);
+            called = try_once(replica, body);
+            held.push_back(std::make_unique<EventStream>(device)); // that of the call, which is used again first
         }
         wait_for_device(device);
     } catch (const std::exception& error) {

@@ -4,16 +4,13 @@
 // are made at their first use, which takes longer than an event; after the warm-up the first event costs as much
 // as the others.
 
-#include "spng/graph/graph.h"
-
-#include <c10/core/Device.h>
+#include "spng/engine/replicas.h"
 
 namespace spng {
 
-/// Call all nodes after the DeviceWorkStarter with its example, on `streams` streams in turn, since memory
-/// belongs to the stream of its first use. Skip serial nodes and all nodes after them. The calls are not
-/// measured. A failure is logged and does not fail the run.
+/// Call the body after the DeviceWorkStarter with its example, on `streams` streams in turn, since memory
+/// belongs to the stream of its first use. The calls are not measured. A failure is logged and does not fail the run.
 /// @return duration in seconds; 0 on the CPU and without an example
-double warm_up(const Graph& graph, c10::Device device, int streams);
+double warm_up(const Replica& replica, int streams);
 
 } // namespace spng

@@ -3,28 +3,19 @@
 
 #include "spng/device/context.h"
 #include "spng/device/memory/out_of_memory.h"
+#include "spng/graph/no_gradients.h"
 #include "spng/instrument/report/state_trace.h"
-
-#include <c10/core/GradMode.h>
-#include <c10/core/InferenceMode.h>
 
 namespace spng {
 namespace {
 
 #ifdef NDEBUG
-using NoGradients = c10::InferenceMode;
 class InputsUntouched {
 public:
     explicit InputsUntouched(const Ports&) {}
     void check() const {}
 };
 #else
-/// Inference mode drops the version counters that show an in-place operation, so debug builds only switch
-/// gradients off.
-class NoGradients {
-    c10::AutoGradMode m_mode{false};
-};
-
 class InputsUntouched {
 public:
     explicit InputsUntouched(const Ports& inputs) : m_inputs(inputs), m_versions(versions()) {}

@@ -9,6 +9,7 @@
 #include "spng/instrument/meter/node_meter.h"
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -41,6 +42,21 @@ public:
 
     /// Finalize the output after the last event, also after a failure. Sinks close their files here.
     virtual void finish() {}
+
+    /// Sources: whether the next call would end the stream; false if it would not, or if that is not known yet. Engines
+    /// then skip the final empty call, so that it does not appear in profiles.
+    virtual bool at_end() const { return false; }
+    /// Sources: whether the next call would have to wait, for example for the program that owns the job. Engines finish
+    /// the events in flight before.
+    virtual bool must_wait() const { return false; }
+    /// Sources: the share of the events that calls have returned so far, 0 to 1, for the display of progress; empty if
+    /// it is not known. Thread-safe.
+    virtual std::optional<double> share_done() const { return std::nullopt; }
+
+    /// Return in a few words why the device work of the node cannot be captured into a CUDA graph ("the network is an
+    /// AOTInductor package"): it waits for the device, or queues different work from call to call. Empty if it can. Call
+    /// after prepare().
+    virtual std::string capture_rejection() const { return {}; }
 
     instrument::NodeMeter& meter() { return *m_meter; }
 

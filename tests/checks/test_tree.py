@@ -270,7 +270,7 @@ def test_every_node_has_its_jsonnet_function() -> None:
     )
     functions = set(re.findall(r"^    (\w+)\(.*\)::", text, re.MULTILINE))
     nodes = {type_name.removeprefix("SPNG") for _, _, type_name, kind in registrations() if kind != "service"}
-    assert nodes - functions == {"FanoutTensorSets", "FaninTensorSets", "DeviceSection"}
+    assert nodes - functions == {"FanoutTensorSets", "FaninTensorSets"}
 
 
 def test_ranges_are_named_after_components() -> None:

@@ -21,7 +21,7 @@ pytestmark = [wire_cell.needs_program, recorded.needs_recorder]
 EVENTS = 3
 FIRST_TICK, TICKS = 900, 2000  # of the default event, where tracks cross
 # Only in long readouts, and only on a device.
-NOT_IN_THIS_JOB = {"StitchWindows::stitch", "TorchTensorSetToFrameFanin::arrived"}
+NOT_IN_THIS_JOB = {"StitchWindows::stitch", "TorchTensorSetToFrameFanin::complete"}
 CHAIN = wire_cell.ROOT / "spng" / "README.md"
 
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The device section as one node gives the same results as its nodes one by one, whatever the events contain.
+// A captured body gives the same results as its nodes one by one, whatever the events contain.
 
-#include "spng/engine/device_section.h"
-#include "spng/graph/node_mixins.h"
+#include "spng/engine/body_captured.h"
+#include "spng/graph/device_work.h"
 #include "spng/instrument/meter/unmeasured.h"
 
 #include "tests/graph/standin_graph.h"
@@ -29,24 +29,39 @@ struct UploadConfig {
         return std::make_tuple(field(&UploadConfig::leaves_work, "leaves_work", "", any(), "to the section"));
     }
 };
-/// Passes the event on. The work that it leaves adds 1 to the samples and finds the last one.
+/// What the readers of reports saw: event or -1, and the value.
+std::vector<std::pair<int, float>>& seen() {
+    static std::vector<std::pair<int, float>> all;
+    return all;
+}
+
+/// Passes the event on. The work that it leaves adds 1 to the samples and reports the last one.
 class SectionUpload : public NodeWith<UploadConfig>, public DeviceWorkStarter {
 public:
     std::vector<TensorSetPtr> example() const override { return {}; }
     bool leave_device_work() override { return config().leaves_work; }
-    DeviceWork device_work(const TensorSetPtr& uploaded) const override {
+    std::vector<TensorSetPtr> device_work(const TensorSetPtr& uploaded) const override {
         NamedTensor tensor = uploaded->only();
         tensor.data = tensor.data.add(1);
-        const at::Tensor last = tensor.data.flatten().slice(0, -1);
-        return {{std::make_shared<const TensorSet>(uploaded->event_ptr(), std::vector{tensor})}, last};
+        Report report = uploaded->reports().empty() ? Report{.node = "upload"} : *uploaded->reports().front();
+        report.values = tensor.data.flatten().slice(0, -1);
+        return {std::make_shared<const TensorSet>(uploaded->event_ptr(), std::vector{tensor},
+                                                  Reports{std::make_shared<const Report>(report)})};
     }
-    void collect(const TensorSet& set, const at::Tensor& findings) const override {
-        found.emplace_back(set.event().index, findings.item<float>());
-    }
-    mutable std::vector<std::pair<std::uint64_t, float>> found; ///< event and its finding
 
 private:
-    Ports process(const Ports& inputs) override { return inputs; }
+    Ports process(const Ports& inputs) override {
+        if (!config().leaves_work) {
+            return inputs;
+        }
+        const auto index = static_cast<int>(inputs[0]->event().index);
+        Report report{.node = "upload", .read = [index](const at::Tensor& last) {
+                          seen().emplace_back(index, last.item<float>());
+                          return Found{};
+                      }};
+        return {std::make_shared<const TensorSet>(inputs[0]->event_ptr(), inputs[0]->tensors(),
+                                                  Reports{std::make_shared<const Report>(report)})};
+    }
 };
 
 /// Twice the waveform where the channel is good, the largest sample as summary; every second sample as a
@@ -58,18 +73,18 @@ class SectionWork : public NodeWith<NoConfig> {
         waveform.name = "doubled";
         waveform.data = at::where(waveform.channels->good.unsqueeze(-1), waveform.data.mul(2), 0);
         waveform.summary = waveform.data.amax(-1);
-        if (const auto& late = inputs[0]->event().late_values) {
-            late->add(name().text(), waveform.data.max(), waveform.channels->ids,
-                      [](const at::Tensor& value) {
-                          return Notes{{"largest", std::to_string(value.item<int>())}};
-                      });
-        }
+        const Report report{
+            .node = "work", .values = waveform.data.max(), .read = [](const at::Tensor& largest) {
+                seen().emplace_back(-1, largest.item<float>());
+                return Found{};
+            }};
         waveform.axes[2].start = inputs[0]->event().start;
         NamedTensor coarse = waveform;
         coarse.name = "coarse";
         coarse.data = waveform.data.slice(2, 0, std::nullopt, 2);
         coarse.axes[2].period *= 2;
-        return {std::make_shared<const TensorSet>(inputs[0]->event_ptr(), std::vector{waveform}),
+        return {std::make_shared<const TensorSet>(inputs[0]->event_ptr(), std::vector{waveform},
+                                                  Reports{std::make_shared<const Report>(report)}),
                 std::make_shared<const TensorSet>(inputs[0]->event_ptr(), std::vector{coarse})};
     }
 
@@ -85,7 +100,7 @@ struct MoreConfig {
                                field(&MoreConfig::shifts, "shifts", "", any(), "make up a time"));
     }
 };
-class SectionMore : public NodeWith<MoreConfig>, public Uncapturable {
+class SectionMore : public NodeWith<MoreConfig> {
 public:
     std::string capture_rejection() const override { return config().rejection; }
 
@@ -98,8 +113,8 @@ private:
     }
 };
 
-/// Copies its inputs, as every node with AsynchronousOutput.
-class SectionPack : public NodeWith<NoConfig>, public AsynchronousOutput {
+/// Copies its inputs, as every node that is not captured.
+class SectionPack : public NodeWith<NoConfig> {
     Ports process(const Ports& inputs) override {
         std::vector<NamedTensor> tensors = merge(inputs)->tensors();
         for (auto& tensor : tensors) {
@@ -121,8 +136,21 @@ public:
 };
 
 class SectionTap : public NodeWith<NoConfig> {
-    Ports process(const Ports& inputs) override { return inputs; }
+    Ports process(const Ports& inputs) override {
+        tapped.push_back(inputs[0]->only().data);
+        return inputs;
+    }
+
+public:
+    std::vector<at::Tensor> tapped;
 };
+
+class SectionSource : public NodeWith<NoConfig> {
+    Ports process(const Ports&) override { return {nullptr}; } // the tests give the events
+};
+
+const Registration<SectionSource> source_type{
+    {.type = "TestSectionSource", .kind = "source", .outputs = {"a"}, .text = "test"}};
 
 const Registration<SectionUpload> upload_type{
     {.type = "TestSectionUpload", .kind = "frame", .inputs = {"a"}, .outputs = {"a"}, .text = "test"}};
@@ -131,26 +159,38 @@ const Registration<SectionWork> work_type{
 const Registration<SectionMore> more_type{
     {.type = "TestSectionMore", .kind = "roi", .inputs = {"a"}, .outputs = {"a"}, .text = "test"}};
 const Registration<SectionPack> pack_type{
-    {.type = "TestSectionPack", .kind = "frame", .inputs = {"a", "b"}, .outputs = {"a"}, .text = "test"}};
+    {.type = "TestSectionPack",
+     .kind = "frame",
+     .inputs = {"a", "b"},
+     .outputs = {"a"},
+     .is_captured = false,
+     .text = "test"}};
 const Registration<SectionSink> sink_type{
-    {.type = "TestSectionSink", .kind = "sink", .inputs = {"a"}, .text = "test"}};
+    {.type = "TestSectionSink",
+     .kind = "sink",
+     .inputs = {"a"},
+     .concurrency = Concurrency::serial,
+     .text = "test"}};
 const Registration<SectionTap> tap_type{{.type = "TestSectionTap",
                                          .kind = "plumbing",
                                          .inputs = {"a"},
                                          .outputs = {"a"},
                                          .concurrency = Concurrency::serial,
+                                         .is_tap = true,
                                          .text = "test"}};
 
-/// upload -> work -> (more | nothing) -> pack -> sink, with a tap between more and pack if asked for.
+/// source -> upload -> work -> (more | nothing) -> pack -> sink, with a tap between more and pack if asked for.
 class Section : public testing::Test {
 protected:
     void build(const Json& more = Json::object(), bool with_tap = false, bool leaves_work = false) {
-        for (const char* name : {"TestSectionWork", "TestSectionPack", "TestSectionSink"}) {
+        for (const char* name :
+             {"TestSectionSource", "TestSectionWork", "TestSectionPack", "TestSectionSink"}) {
             m_components.add(name, Json::object());
         }
         m_components.add("TestSectionUpload", {{"leaves_work", leaves_work}});
         m_components.add("TestSectionMore", more);
-        std::vector<EdgeConfig> edges{{{"TestSectionUpload", 0}, {"TestSectionWork", 0}},
+        std::vector<EdgeConfig> edges{{{"TestSectionSource", 0}, {"TestSectionUpload", 0}},
+                                      {{"TestSectionUpload", 0}, {"TestSectionWork", 0}},
                                       {{"TestSectionWork", 0}, {"TestSectionMore", 0}},
                                       {{"TestSectionWork", 1}, {"TestSectionPack", 1}},
                                       {{"TestSectionPack", 0}, {"TestSectionSink", 0}}};
@@ -161,21 +201,16 @@ protected:
         } else {
             edges.push_back({{"TestSectionMore", 0}, {"TestSectionPack", 0}});
         }
-        // A part of a graph: the upload's input is given by the test.
-        Graph whole = complete(edges);
-        m_graph = std::make_unique<Graph>(std::move(whole));
         m_components.environment().prepare_all();
+        m_parts = split(Graph(m_components.environment(), edges, "test"));
+        seen().clear();
     }
 
-    /// The whole graph with one node in place of its section.
-    void enclose(std::size_t slots = 1, std::size_t max_captures = DeviceSection::max_shapes) {
-        GraphSection section = find_device_section(*m_graph);
-        ASSERT_EQ(section.rejection, "");
-        m_section.set_name({"SPNGDeviceSection", ""});
-        m_section.configure(Json::object());
-        m_section.enclose(*m_graph, section, {}, slots, max_captures);
-        m_section.prepare(m_components.environment());
-        m_short = std::make_unique<Graph>(with_section(*m_graph, section, m_section));
+    void capture(std::size_t slots = 1, std::size_t max_captures = Captures::max_shapes) {
+        ASSERT_EQ(find_device_section(m_parts).rejection, "");
+        m_body = std::make_unique<CapturedBody>(
+            m_parts, c10::kCPU, instrument::MeterMode{},
+            Captures::Limits{.slots = slots, .captures = max_captures}, log::Level::warn);
     }
 
     static TensorSetPtr event(int index, std::int64_t ticks, double start = 0, int first_tick = 0) {
@@ -201,28 +236,34 @@ protected:
         return std::make_shared<const TensorSet>(std::move(info), std::vector{waveform});
     }
 
-    /// Return the sets that arrive at the sink for these events, through the short graph or node by node.
+    /// Take an event through a body.
+    std::unique_ptr<EventCall> call(const TensorSetPtr& input, Body& body) {
+        HostEvent event{.index = input->event().index};
+        event.sets.resize(m_parts.slots);
+        event.sets[m_parts.head.front().outputs.front()] = input;
+        auto call = std::make_unique<EventCall>(m_parts, c10::kCPU, event, m_state);
+        body.queue(*call, false);
+        call->complete();
+        return call;
+    }
+
+    /// Return the sets that arrive at the sink for these events, with captures or node by node.
     std::vector<TensorSetPtr> run(const std::vector<TensorSetPtr>& events, bool one_by_one = false) {
-        auto& sink = dynamic_cast<SectionSink&>(*m_components.environment().find("TestSectionSink"));
+        auto& sink = node<SectionSink>("TestSectionSink");
         sink.arrived.clear();
-        const Graph& graph = one_by_one ? *m_graph : *m_short;
+        SerialBody serial;
         for (const auto& input : events) {
-            std::vector<TensorSetPtr> on_edge(graph.edges().size());
-            for (const auto& vertex : graph.vertices()) {
-                Ports in;
-                for (const std::size_t edge : vertex.input_edges) {
-                    in.push_back(on_edge[edge]);
-                }
-                if (in.empty()) {
-                    in.push_back(input);
-                }
-                const Ports out = vertex.node->call(input->event().index, in, {});
-                for (std::size_t port = 0; port < vertex.output_edges.size(); ++port) {
-                    on_edge[vertex.output_edges[port]] = out.at(port);
-                }
+            const auto done = call(input, one_by_one ? static_cast<Body&>(serial) : *m_body);
+            for (const Step& step : m_parts.tail) {
+                done->call(step);
             }
         }
         return sink.arrived;
+    }
+
+    template <class Type>
+    Type& node(const char* name) {
+        return dynamic_cast<Type&>(*m_components.environment().find(name));
     }
 
     /// Events of these lengths in their order.
@@ -257,52 +298,33 @@ protected:
 
     const test::WithStandInGraphs m_graphs;
     test::Components m_components;
-    std::unique_ptr<Graph> m_graph, m_short;
-    DeviceSection m_section;
-
-private:
-    /// Without a source: vertices in topological order by hand, since a Graph wants every port connected.
-    Graph complete(const std::vector<EdgeConfig>& wanted) {
-        std::vector<Graph::Vertex> vertices;
-        std::map<std::string, std::size_t> index_of;
-        for (const char* name : {"TestSectionUpload", "TestSectionWork", "TestSectionMore", "TestSectionTap",
-                                 "TestSectionPack", "TestSectionSink"}) {
-            if (auto* node = dynamic_cast<Node*>(m_components.environment().find(name))) {
-                index_of[name] = vertices.size();
-                const bool first = vertices.empty();
-                vertices.push_back({node,
-                                    std::vector<std::size_t>(first ? 0 : node->registered().inputs.size()),
-                                    std::vector<std::size_t>(node->registered().outputs.size())});
-            }
-        }
-        std::vector<Graph::Edge> edges;
-        for (const auto& edge : wanted) {
-            const Graph::Target tail{index_of.at(edge.tail.node), static_cast<std::size_t>(edge.tail.port)};
-            const Graph::Target head{index_of.at(edge.head.node), static_cast<std::size_t>(edge.head.port)};
-            vertices[tail.node].output_edges[tail.port] = edges.size();
-            vertices[head.node].input_edges[head.port] = edges.size();
-            edges.push_back({tail, head});
-        }
-        return {std::move(vertices), std::move(edges)};
-    }
+    const RunState m_state{RunOptions{}};
+    Parts m_parts;
+    std::unique_ptr<CapturedBody> m_body;
 };
 
 TEST_F(Section, IsBetweenUploadAndPackAndCallsThePacking) {
     build();
-    const GraphSection section = find_device_section(*m_graph);
-    EXPECT_EQ(section.vertices, (std::vector<std::size_t>{1, 2}));
+    const DeviceSection section = find_device_section(m_parts);
+    const auto names = [](const std::vector<const Step*>& steps) {
+        std::vector<std::string> all;
+        for (const Step* step : steps) {
+            all.push_back(step->node->name().text());
+        }
+        return all;
+    };
+    EXPECT_EQ(names(section.before), (std::vector<std::string>{"TestSectionUpload"}));
+    EXPECT_EQ(names(section.inside), (std::vector<std::string>{"TestSectionWork", "TestSectionMore"}));
+    EXPECT_EQ(names(section.after), (std::vector<std::string>{"TestSectionPack"}));
     EXPECT_EQ(section.entering.size(), 1u);
-    EXPECT_EQ(section.ends, (std::vector<std::size_t>{3}));
-    EXPECT_EQ(section.leaving.size(), 1u);
-    enclose();
-    ASSERT_EQ(m_short->vertices().size(), 3u);
-    EXPECT_EQ(m_short->edges().size(), 2u);
-    EXPECT_EQ(m_short->vertices()[1].node, &m_section);
+    ASSERT_EQ(section.leaving.size(), 2u);
+    EXPECT_TRUE(section.leaving[0].is_lent);
+    EXPECT_TRUE(section.leaving[1].is_lent);
 }
 
 TEST_F(Section, ReplaysGiveTheSameForEveryEvent) {
     build();
-    enclose();
+    capture();
     expect_the_same({event(0, 8), event(1, 8), event(2, 8), event(3, 8), event(4, 8)});
     EXPECT_EQ(test::StandInGraph::replays(), 4); // all but the first
     EXPECT_EQ(test::StandInGraph::captures(), 1);
@@ -310,23 +332,19 @@ TEST_F(Section, ReplaysGiveTheSameForEveryEvent) {
 
 TEST_F(Section, TheHostSeesTheValuesOfEveryEvent) {
     build();
-    enclose();
-    const auto note_of = [this](int index) {
-        TensorSetPtr input = event(index, 8);
-        auto info = std::make_shared<EventInfo>(input->event());
-        info->late_values = std::make_shared<LateValues>();
-        run({std::make_shared<const TensorSet>(info, input->tensors())});
-        return info->late_values->all().at(0)->notes();
-    };
-    for (const int index : {0, 1, 2, 3}) { // the first goes node by node, the second is captured
-        EXPECT_EQ(note_of(index), (Notes{{"largest", std::to_string(2 * (1000 * index + 31))}}));
+    capture();
+    run(events_of({8, 8, 8, 8})); // the first goes node by node, the second is captured
+    ASSERT_EQ(seen().size(), 4u);
+    for (int index = 0; index < 4; ++index) {
+        EXPECT_EQ(seen()[static_cast<std::size_t>(index)],
+                  std::pair(-1, static_cast<float>(2 * (1000 * index + 31))));
     }
     EXPECT_EQ(test::StandInGraph::replays(), 3);
 }
 
 TEST_F(Section, ResultsOfEarlierEventsStay) {
     build();
-    enclose();
+    capture();
     const auto results = run({event(0, 8), event(1, 8), event(2, 8)});
     EXPECT_EQ(results[1]->at("doubled").data[1][1][7].item<float>(), 2 * (1000 + 31) + 1);
     EXPECT_EQ(results[2]->at("doubled").data[1][1][7].item<float>(), 2 * (2000 + 31) + 1);
@@ -334,7 +352,7 @@ TEST_F(Section, ResultsOfEarlierEventsStay) {
 
 TEST_F(Section, ShapesAlternate) {
     build();
-    enclose();
+    capture();
     expect_the_same({event(0, 8), event(1, 12), event(2, 8), event(3, 12), event(4, 8), event(5, 6)});
     EXPECT_EQ(test::StandInGraph::replays(), 3);
     EXPECT_EQ(test::StandInGraph::captures(), 2);
@@ -342,19 +360,18 @@ TEST_F(Section, ShapesAlternate) {
 
 TEST_F(Section, TimesOfEachEvent) {
     build();
-    enclose();
-    // Start 0 is told apart from other starts, since a constant 0 would look the same.
+    capture();
     expect_the_same({event(0, 8, 1e9, 3), event(1, 8, 2e9, 3), event(2, 8, 0), event(3, 8, 5e8, 3),
                      event(4, 8, 7e8), event(5, 8, 8e8), event(6, 8, 9e8)});
-    EXPECT_EQ(test::StandInGraph::replays(), 4);
+    EXPECT_EQ(test::StandInGraph::replays(), 5); // first_tick differs once
 }
 
 TEST_F(Section, TimeThatIsNotOfTheInputIsNotReplayed) {
     build({{"shifts", true}});
-    enclose();
+    capture();
     expect_the_same({event(0, 8, 100), event(1, 8, 200), event(2, 8, 300)});
     EXPECT_EQ(test::StandInGraph::replays(), 0);
-    for (int i = 0; i < static_cast<int>(DeviceSection::first_pause) + 2; ++i) {
+    for (int i = 0; i < static_cast<int>(Captures::first_pause) + 2; ++i) {
         expect_the_same({event(i, 8, 100 * (i + 1))});
     }
     EXPECT_EQ(test::StandInGraph::captures(), 1); // and is not tried again, which could not help
@@ -362,7 +379,7 @@ TEST_F(Section, TimeThatIsNotOfTheInputIsNotReplayed) {
 
 TEST_F(Section, RejectedCaptureFallsBack) {
     build();
-    enclose();
+    capture();
     test::StandInGraph::rejects() = 1;
     expect_the_same({event(0, 8), event(1, 8), event(2, 8)});
     EXPECT_EQ(test::StandInGraph::replays(), 0);
@@ -371,10 +388,10 @@ TEST_F(Section, RejectedCaptureFallsBack) {
 
 TEST_F(Section, RejectedCaptureIsTriedAgainLaterAndLessAndLessOften) {
     build();
-    enclose();
+    capture();
     test::StandInGraph::rejects() = 1;
     expect_the_same(events_of({8, 8}));
-    const auto first = static_cast<std::size_t>(DeviceSection::first_pause);
+    const auto first = static_cast<std::size_t>(Captures::first_pause);
     expect_the_same(events_of(std::vector<std::int64_t>(first, 8)));
     EXPECT_EQ(test::StandInGraph::captures(), 2);
     test::StandInGraph::rejects() = 0;
@@ -387,22 +404,22 @@ TEST_F(Section, RejectedCaptureIsTriedAgainLaterAndLessAndLessOften) {
 
 TEST_F(Section, RejectedShapesAreForgottenAfterTheirPause) {
     build();
-    enclose();
+    capture();
     test::StandInGraph::rejects() = 1;
     for (std::int64_t ticks = 8; ticks < 32; ticks += 2) {
         expect_the_same(events_of({ticks, ticks}));
     }
-    EXPECT_EQ(m_section.shapes(), 12U);
-    expect_the_same(events_of(std::vector<std::int64_t>(DeviceSection::first_pause, 8)));
+    EXPECT_EQ(m_body->captures().shapes(), 12U);
+    expect_the_same(events_of(std::vector<std::int64_t>(Captures::first_pause, 8)));
     for (std::int64_t ticks = 32; ticks < 56; ticks += 2) {
         expect_the_same(events_of({ticks}));
     }
-    EXPECT_LE(m_section.shapes(), 13U);
+    EXPECT_LE(m_body->captures().shapes(), 13U);
 }
 
 TEST_F(Section, WindowsOfALongReadoutAreAShapeOfTheirOwn) {
     build();
-    enclose();
+    capture();
     std::vector<TensorSetPtr> events;
     for (int i = 0; i < 6; ++i) {
         const auto readout = event(i, 8, 100 * (i + 1));
@@ -419,7 +436,7 @@ TEST_F(Section, WindowsOfALongReadoutAreAShapeOfTheirOwn) {
 
 TEST_F(Section, OfMoreShapesTheOneAskedForLongestAgoIsForgotten) {
     build();
-    enclose();
+    capture();
     expect_the_same(events_of({8, 8, 10, 12, 14, 8, 16, 8, 10, 10}));
     // 8 stays, since it was asked for after 10, which is forgotten for 16 and begins anew.
     EXPECT_EQ(test::StandInGraph::replays(), 4);
@@ -428,7 +445,7 @@ TEST_F(Section, OfMoreShapesTheOneAskedForLongestAgoIsForgotten) {
 
 TEST_F(Section, NoMoreCapturesThanPlanned) {
     build();
-    enclose(1, 1);
+    capture(1, 1);
     // The graph of 8 goes when 10 was asked for twice since its last use, not when the two alternate.
     expect_the_same(events_of({8, 8, 10, 8, 10, 8}));
     EXPECT_EQ(test::StandInGraph::captures(), 1);
@@ -441,7 +458,7 @@ TEST_F(Section, NoMoreCapturesThanPlanned) {
 
 TEST_F(Section, CaptureWithoutMemoryDropsTheGraphUsedLongestAgo) {
     build();
-    enclose();
+    capture();
     test::StandInGraph::fitting() = 2;
     expect_the_same(events_of({8, 8, 10, 10, 8, 12, 12}));
     EXPECT_EQ(test::StandInGraph::alive(), 2);    // 8 and 12
@@ -452,7 +469,7 @@ TEST_F(Section, CaptureWithoutMemoryDropsTheGraphUsedLongestAgo) {
 
 TEST_F(Section, EventWithoutMemoryDropsGraphsAndCapturesAgainLater) {
     build();
-    enclose();
+    capture();
     expect_the_same(events_of({8, 8, 10, 10, 10}));
     test::StandInGraph::fitting() = 1;
     expect_the_same(events_of({10})); // the graph of 8 goes
@@ -462,7 +479,7 @@ TEST_F(Section, EventWithoutMemoryDropsGraphsAndCapturesAgainLater) {
     expect_the_same(events_of({10}));
     EXPECT_EQ(test::StandInGraph::alive(), 0);
     // An event that was tried again counts twice.
-    expect_the_same(events_of(std::vector<std::int64_t>(DeviceSection::first_pause - 2, 10)));
+    expect_the_same(events_of(std::vector<std::int64_t>(Captures::first_pause - 2, 10)));
     EXPECT_EQ(test::StandInGraph::captures(), 2);
     test::StandInGraph::fitting() = 1;
     expect_the_same(events_of({10}));
@@ -472,7 +489,7 @@ TEST_F(Section, EventWithoutMemoryDropsGraphsAndCapturesAgainLater) {
 
 TEST_F(Section, MissingMemoryForAnyGraphLeavesTheNodesOneByOne) {
     build();
-    enclose();
+    capture();
     test::StandInGraph::fitting() = 0;
     expect_the_same(events_of({8, 8, 8, 10, 10, 8}));
     EXPECT_EQ(test::StandInGraph::captures(), 2); // the second with emptied caches; none for 10
@@ -481,21 +498,21 @@ TEST_F(Section, MissingMemoryForAnyGraphLeavesTheNodesOneByOne) {
 
 TEST_F(Section, ReleasesTheGraphUsedLongestAgoOrAll) {
     build();
-    enclose();
+    capture();
     expect_the_same(events_of({8, 8, 10, 10, 12, 12, 8}));
-    m_section.release_memory(false);
+    m_body->release_memory(false);
     EXPECT_EQ(test::StandInGraph::alive(), 2);
     expect_the_same(events_of({8, 12}));
     EXPECT_EQ(test::StandInGraph::captures(), 3); // 10 was used longest ago
-    m_section.release_memory(true);
+    m_body->release_memory(true);
     EXPECT_EQ(test::StandInGraph::alive(), 0);
-    m_section.release_memory(true);
+    m_body->release_memory(true);
     expect_the_same(events_of({8, 12}));
 }
 
 TEST_F(Section, FailedReplayIsTheEventsFailureAndTheNextOneWorks) {
     build();
-    enclose();
+    capture();
     run({event(0, 8), event(1, 8)});
     test::StandInGraph::fails_at() = 2;
     const Error error = test::error_of([&] { run({event(2, 8)}); });
@@ -506,17 +523,16 @@ TEST_F(Section, FailedReplayIsTheEventsFailureAndTheNextOneWorks) {
 
 TEST_F(Section, RecordedCallsAreNotMeasuredAndReplaysAreOneCall) {
     build();
-    enclose();
+    capture();
     run({event(0, 8), event(1, 8), event(2, 8)});
-    auto* work = dynamic_cast<Node*>(m_components.environment().find("TestSectionWork"));
     // The stand-in's replays call the nodes, unmeasured as while recording.
-    EXPECT_EQ(work->meter().calls().size(), 1u);
-    EXPECT_EQ(m_section.meter().calls().size(), 3u);
+    EXPECT_EQ(node<Node>("TestSectionWork").meter().calls().size(), 1u);
+    EXPECT_EQ(m_body->meter().calls().size(), 3u);
 }
 
 TEST_F(Section, ThreadsShareTheRecordings) {
     build();
-    enclose(2);
+    capture(2);
     run({event(0, 8)});
     std::vector<std::thread> threads;
     std::atomic<int> wrong{0};
@@ -524,8 +540,9 @@ TEST_F(Section, ThreadsShareTheRecordings) {
         threads.emplace_back([&, thread] {
             for (int i = 0; i < 50; ++i) {
                 const int index = 10 * thread + i % 10;
-                const Ports out = m_section.call(static_cast<std::uint64_t>(index), {event(index, 8)}, {});
-                const auto last = out[0]->at("doubled").data[1][1][7].item<float>();
+                const auto done = call(event(index, 8), *m_body);
+                const auto result = done->take(m_parts.tail.front().inputs.front());
+                const auto last = result->at("doubled").data[1][1][7].item<float>();
                 wrong += last != 2 * (1000 * index + 31) + 1;
             }
         });
@@ -540,14 +557,13 @@ TEST_F(Section, ThreadsShareTheRecordings) {
 
 TEST_F(Section, WorkLeftByTheUploadIsCapturedAndItsFindingsAreCollected) {
     build(Json::object(), false, true);
-    enclose();
+    capture();
     const auto results = run(events_of({8, 8, 8, 8}));
     EXPECT_EQ(test::StandInGraph::replays(), 3);
-    const auto& upload = dynamic_cast<SectionUpload&>(*m_components.environment().find("TestSectionUpload"));
-    ASSERT_EQ(upload.found.size(), 4U);
+    ASSERT_EQ(seen().size(), 8U); // two nodes report
     for (std::size_t i = 0; i < 4; ++i) {
         const auto last = static_cast<float>(1000 * i + 31 + 1);
-        EXPECT_EQ(upload.found[i], std::pair(std::uint64_t{i}, last));
+        EXPECT_EQ(std::count(seen().begin(), seen().end(), std::pair(static_cast<int>(i), last)), 1);
         EXPECT_EQ(results[i]->at("doubled").data[1][1][7].item<float>(), 2 * last + 1);
     }
 }
@@ -575,21 +591,22 @@ TEST(StaticInputs, CopyTensorsThatAreNewOnly) {
     EXPECT_TRUE(frame.data.equal(at::full({2}, 6.F)));
 }
 
-TEST_F(Section, TapRejects) {
+TEST_F(Section, TapSeesEveryEventAndKeepsNoNodeFromTheCapture) {
     build(Json::object(), true);
-    EXPECT_EQ(find_device_section(*m_graph).rejection, "TestSectionTap sees one event at a time");
+    capture();
+    expect_the_same(events_of({8, 8, 8}));
+    EXPECT_EQ(test::StandInGraph::replays(), 2);
+    const auto& tapped = node<SectionTap>("TestSectionTap").tapped;
+    ASSERT_EQ(tapped.size(), 6u); // with captures, then one by one
+    for (std::size_t i = 0; i < 3; ++i) {
+        EXPECT_EQ(tapped[i][1][1][7].item<float>(), static_cast<float>(2 * (1000 * i + 31) + 1));
+        EXPECT_TRUE(tapped[i].equal(tapped[i + 3]));
+    }
 }
 
 TEST_F(Section, NodeThatRejectsSaysWhy) {
     build({{"rejection", "it waits"}});
-    EXPECT_EQ(find_device_section(*m_graph).rejection, "TestSectionMore: it waits");
-}
-
-TEST(DeviceSection, IsNotForConfigurations) {
-    test::Components components;
-    components.add("SPNGDeviceSection", Json::object());
-    const Error error = test::error_of([&] { components.environment().prepare_all(); });
-    EXPECT_EQ(error.exit_status(), 2);
+    EXPECT_EQ(find_device_section(m_parts).rejection, "TestSectionMore: it waits");
 }
 
 TEST(PortKey, TellsShapesTypesAndTablesApart) {

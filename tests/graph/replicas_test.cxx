@@ -6,7 +6,7 @@
 #include "spng/engine/replicas.h"
 
 #include "spng/device/device_list.h"
-#include "spng/engine/event_run.h"
+#include "spng/engine/run_state.h"
 #include "spng/engine/job.h"
 #include "spng/graph/node.h"
 #include "spng/instrument/report/run_report.h"
@@ -155,6 +155,7 @@ const Registration<TestTap> tap_registration{{.type = "TestTap",
                                               .inputs = {"n"},
                                               .outputs = {"n"},
                                               .concurrency = Concurrency::serial,
+                                              .is_tap = true,
                                               .text = "test"}};
 const Registration<TestSink> sink_registration{{.type = "TestSink",
                                                 .kind = "sink",

@@ -5,8 +5,8 @@
 #include "spng/engine/warm_up.h"
 
 #include "spng/device/fft_plans.h"
+#include "spng/graph/device_work.h"
 #include "spng/graph/node.h"
-#include "spng/graph/node_mixins.h"
 #include "tests/instrument/fake_device.h"
 #include "tests/support/components.h"
 
@@ -108,23 +108,23 @@ protected:
 };
 
 TEST_F(WarmUp, RunsBetweenUploadAndSinkOnEveryStreamUnmeasured) {
-    EXPECT_GT(warm_up(*m_graph, m_device, 3), 0);
+    EXPECT_GT(warm_up({*m_graph, m_device}, 3), 0);
     EXPECT_EQ(WarmWork::streams.size(), 3u);
     EXPECT_EQ(measured_calls(), 0u);
     EXPECT_EQ(fake_device::state().device_waits, 1);
 }
 
 TEST_F(WarmUp, NothingWithoutAnExampleOrADevice) {
-    EXPECT_EQ(warm_up(*m_graph, c10::kCPU, 2), 0);
+    EXPECT_EQ(warm_up({*m_graph, c10::kCPU}, 2), 0);
     EXPECT_TRUE(WarmWork::streams.empty());
     WarmUpload::knows = false;
-    EXPECT_EQ(warm_up(*m_graph, m_device, 2), 0);
+    EXPECT_EQ(warm_up({*m_graph, m_device}, 2), 0);
     EXPECT_TRUE(WarmWork::streams.empty());
 }
 
 TEST_F(WarmUp, FailureIsLeftToTheEvents) {
     WarmWork::fails = true;
-    EXPECT_NO_THROW(warm_up(*m_graph, m_device, 2));
+    EXPECT_NO_THROW(warm_up({*m_graph, m_device}, 2));
     WarmWork::fails = false;
     auto* node = dynamic_cast<Node*>(m_components.environment().find("TestWarmWork:a"));
     node->call(0, {empty_set()}, {});

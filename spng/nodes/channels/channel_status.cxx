@@ -134,16 +134,16 @@ at::Tensor ChannelStatus::faults_of(const at::Tensor& waveforms, const ChannelTa
 
 Ports ChannelStatus::process(const Ports& inputs) {
     NVTX_SCOPED_RANGE("ChannelStatus::measure");
-    const EventInfo& event = inputs[0]->event();
     NamedTensor tensor = inputs[0]->only();
     auto channels = std::make_shared<ChannelTable>(*tensor.channels);
     tensor.data = tensor.data.to(context().device());
     channels->fault = faults_of(tensor.data, *channels);
     channels->good = channels->good & (channels->fault == static_cast<int>(ChannelFault::none));
-    m_watch.observe(name().text(), event, *channels, counts_of(channels->good, channels->fault),
-                    config().max_bad_share);
+    Reports reports = m_watch.observe(name().text(), *channels,
+                                      counts_of(channels->good, channels->fault), config().max_bad_share);
     tensor.channels = std::move(channels);
-    return {std::make_shared<const TensorSet>(inputs[0]->event_ptr(), std::vector{std::move(tensor)})};
+    return {std::make_shared<const TensorSet>(inputs[0]->event_ptr(), std::vector{std::move(tensor)},
+                                              std::move(reports))};
 }
 
 instrument::InputReport ChannelStatus::input_report() const {

@@ -37,7 +37,7 @@ void add_findings(ChannelMasks& masks, const ChannelFindings& findings) {
     append(masks, "saturated", findings.saturated);
 }
 
-InputFindings::Found LateFindings::find() const {
+Found LateFindings::masks_and_notes(const at::Tensor& flags) const {
     NVTX_SCOPED_RANGE("FrameToTorchSetFanout::check");
     ChannelMasks masks;
     std::vector<InputTally::Selected> found;
@@ -48,7 +48,7 @@ InputFindings::Found LateFindings::find() const {
         };
         const at::Tensor rows = part(m_input.rows);
         ChannelFindings findings =
-            findings_of(part(m_flags), m_input.samples, rows, ids, part(m_input.is_masked), m_input.rails);
+            findings_of(part(flags), m_input.samples, rows, ids, part(m_input.is_masked), m_input.rails);
         add_findings(masks, findings);
         const auto waveforms = [this, &ids, rows](EveryChannel channels) {
             const auto part_of = [&](const at::Tensor& all) {
@@ -66,25 +66,13 @@ InputFindings::Found LateFindings::find() const {
     return {resampled(std::move(masks), m_input.ratio), std::move(notes)};
 }
 
-void LateFindings::set_flags(at::Tensor flags) const {
-    const std::lock_guard lock(m_mutex);
-    m_flags = std::move(flags);
-}
-
-InputFindings::Found LateFindings::found() const {
-    const std::lock_guard lock(m_mutex);
-    if (!m_found) {
-        try {
-            m_found = find();
-        } catch (Error& error) {
-            error.add_where(m_input.node + ", event " + std::to_string(m_input.event));
-            throw;
-        }
-        m_input.samples.reset();
-        m_flags.reset();
-        m_input.groups.clear();
+Found LateFindings::find(const at::Tensor& flags) const {
+    try {
+        return masks_and_notes(flags);
+    } catch (Error& error) {
+        error.add_where(m_input.node + ", event " + std::to_string(m_input.event));
+        throw;
     }
-    return *m_found;
 }
 
 } // namespace spng

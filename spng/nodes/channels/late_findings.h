@@ -11,7 +11,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -20,7 +19,7 @@ namespace spng {
 
 /// The masks "missing", "nan", "outofrange" and "saturated" of one event, equal to those of an event on the CPU. Flags
 /// come from the device; samples are read on the host, in rows that need it.
-class LateFindings : public InputFindings {
+class LateFindings {
 public:
     struct Group {
         const ViewGroup* group;
@@ -29,7 +28,7 @@ public:
     struct Input {
         std::string node;           ///< its name, for errors
         std::uint64_t event = 0;    ///< index in the job
-        at::Tensor samples;         ///< the frame on the host, kept until found() has read it
+        at::Tensor samples;         ///< the frame on the host, kept until the flags are here
         at::Tensor rows, is_masked; ///< (row of all groups), see findings_of()
         std::vector<Group> groups;
         std::vector<ChannelRange> bad; ///< as for select_channels()
@@ -41,21 +40,15 @@ public:
 
     explicit LateFindings(Input input) : m_input(std::move(input)) {}
 
-    /// Set the flags of the device. Call once, before the copies of the event are complete.
-    /// @param flags  (row of all groups) uint8 on the host, see findings_of(); may still arrive
-    void set_flags(at::Tensor flags) const;
-
-    /// List the masks, count the event, and warn (InputTally). Later calls return the same.
+    /// List the masks, count the event, and warn (InputTally). Call once.
+    /// @param flags  (row of all groups) uint8 on the host, see findings_of()
     /// @throws Error(Input), named as one of the node, with --strict
-    Found found() const override;
+    Found find(const at::Tensor& flags) const;
 
 private:
-    Found find() const;
+    Found masks_and_notes(const at::Tensor& flags) const;
 
-    mutable std::mutex m_mutex;
-    mutable Input m_input;
-    mutable at::Tensor m_flags;
-    mutable std::optional<Found> m_found;
+    Input m_input;
 };
 
 /// View the rows of a group as (view, channel, ...).

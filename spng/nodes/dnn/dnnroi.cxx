@@ -6,9 +6,8 @@
 #include "spng/core/notes.h"
 #include "spng/core/tensor_checks.h"
 #include "spng/device/context.h"
-#include "spng/device/late_values.h"
 #include "spng/graph/memory_rule.h"
-#include "spng/instrument/meter/unmeasured.h"
+#include "spng/graph/reported.h"
 #include "spng/nodes/coincidence/mask_tensor.h"
 #include "spng/nodes/dnn/roi_features.h"
 
@@ -170,7 +169,7 @@ at::Tensor DNNROI::expected_ratio(const std::vector<const NamedTensor*>& images)
     });
 }
 
-at::Tensor DNNROI::divisor_for(const std::vector<const NamedTensor*>& images, const EventInfo& event,
+at::Tensor DNNROI::divisor_for(const std::vector<const NamedTensor*>& images, Reports& reports,
                                Notes& notes) {
     if (!m_watch) {
         return {};
@@ -204,30 +203,22 @@ at::Tensor DNNROI::divisor_for(const std::vector<const NamedTensor*>& images, co
         views.push_back({channels.views.at(i), channels.planes[i]});
     }
     const at::Tensor ratio = noise.ratio.narrow(0, 0, first.size(0));
-    if (event.late_values) {
-        // A CUDA graph may keep this for events of later runs, which have another watch.
-        event.late_values->add(name().text(), ratio, channels.ids,
-                               [this, views = std::move(views)](const at::Tensor& values) {
-                                   return m_watch->observe(values, views);
-                               });
-    } else if (ratio.is_cpu() && !instrument::Unmeasured::is_on()) { // a warm-up is no event
-        merge_notes(notes, m_watch->observe(ratio, views));
-    }
+    // A CUDA graph may keep this for events of later runs, which have another watch.
+    const auto observe = [this, views = std::move(views)](const at::Tensor& values) {
+        return m_watch->observe(values, views);
+    };
+    merge_notes(notes, reported(name().text(), ratio, channels.ids, observe, reports));
     return noise.divisor.view({static_cast<std::int64_t>(images.size()), first.size(0), first.size(1)});
 }
 
-void DNNROI::watch_output(const at::Tensor& probability, const NamedTensor& image, const EventInfo& event,
+void DNNROI::watch_output(const at::Tensor& probability, const NamedTensor& image, Reports& reports,
                           Notes& notes) {
     NVTX_SCOPED_RANGE("DNNROI::watch");
     const at::Tensor extremes = extremes_of(probability);
-    if (event.late_values) {
-        // A CUDA graph may keep this for events of later runs.
-        event.late_values->add(name().text() + " output", extremes,
-                               image.channels ? image.channels->ids : at::empty({0}, at::kInt),
-                               [this](const at::Tensor& values) { return m_output_watch->observe(values); });
-    } else if (extremes.is_cpu() && !instrument::Unmeasured::is_on()) { // a warm-up is no event
-        merge_notes(notes, m_output_watch->observe(extremes));
-    }
+    // A CUDA graph may keep this for events of later runs.
+    const at::Tensor channels = image.channels ? image.channels->ids : at::empty({0}, at::kInt);
+    const auto observe = [this](const at::Tensor& values) { return m_output_watch->observe(values); };
+    merge_notes(notes, reported(name().text() + " output", extremes, channels, observe, reports));
 }
 
 void DNNROI::finish() {
@@ -267,6 +258,7 @@ Ports DNNROI::process(const Ports& inputs) {
     check_sampling(*both, image);
     at::Tensor stacked;
     Notes notes = m_notes;
+    Reports reports;
     {
         NVTX_SCOPED_RANGE("DNNROI::stack");
         std::vector<at::Tensor> tensors;
@@ -279,10 +271,10 @@ Ports DNNROI::process(const Ports& inputs) {
             tensors.push_back(is_real(tensor.data) ? tensor.data : packed_mask(tensor));
         }
         stacked = stack_features(tensors, mask_samples(image), config().input_scale, config().input_offset,
-                                 divisor_for(images, both->event(), notes));
+                                 divisor_for(images, reports, notes));
     }
     const at::Tensor probability = m_service->forward(stacked);
-    watch_output(probability, image, both->event(), notes);
+    watch_output(probability, image, reports, notes);
     NamedTensor regions = image;
     regions.name = config().output;
     regions.unit.clear();
@@ -303,7 +295,7 @@ Ports DNNROI::process(const Ports& inputs) {
         regions.packed_samples = 0;
         tensors.push_back(std::move(regions));
     }
-    return {std::make_shared<const TensorSet>(both->event_ptr(), std::move(tensors))};
+    return {std::make_shared<const TensorSet>(both->event_ptr(), std::move(tensors), std::move(reports))};
 }
 
 } // namespace spng

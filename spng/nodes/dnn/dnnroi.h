@@ -5,7 +5,6 @@
 
 #include "spng/device/memory/tensors_by_length.h"
 #include "spng/graph/node.h"
-#include "spng/graph/node_mixins.h"
 #include "spng/instrument/report/input_report.h"
 #include "spng/nodes/dnn/input/input_noise.h"
 #include "spng/nodes/dnn/input/network_input.h"
@@ -65,7 +64,7 @@ struct DNNROIConfig {
 /// is in the note "network_noise" of its output, and the extremes are in the report about the input.
 ///
 /// An output that is no probability ends the event, or gives the note "network_output" (output_watch.h).
-class DNNROI : public NodeWith<DNNROIConfig>, public Uncapturable, public instrument::ReportsInput {
+class DNNROI : public NodeWith<DNNROIConfig>, public instrument::ReportsInput {
 public:
     std::string capture_rejection() const override { return m_service->capture_rejection(); }
     /// Log the range of the noise.
@@ -82,9 +81,9 @@ protected:
 private:
     void check_sampling(const TensorSet& images, const NamedTensor& image) const;
     /// Return the divisor (image, view, channel) of the charge images; undefined for a model without training noise.
-    /// @param notes  gets the note about the noise, if it is known at once
-    at::Tensor divisor_for(const std::vector<const NamedTensor*>& images, const EventInfo& event,
-                           Notes& notes);
+    /// @param reports  gets the noise, from a device
+    /// @param notes    gets the note about the noise, if it is known at once
+    at::Tensor divisor_for(const std::vector<const NamedTensor*>& images, Reports& reports, Notes& notes);
     /// Return the noise of the training of an image, by plane [electrons].
     /// @throws Error(Model) if the file of the network lacks it
     const std::vector<double>& noise_of_planes(const std::string& image) const;
@@ -94,11 +93,10 @@ private:
     at::Tensor expected_ratio(const std::vector<const NamedTensor*>& images);
 
     void make_output_watch();
-    /// Look at the output of the network now, or when it arrives from a device.
+    /// Look at the output of the network now, or when it arrives from a device, in a report.
     /// @param notes  gets the note about it, if it is known at once
     /// @throws Error(Model) as OutputWatch
-    void watch_output(const at::Tensor& probability, const NamedTensor& image, const EventInfo& event,
-                      Notes& notes);
+    void watch_output(const at::Tensor& probability, const NamedTensor& image, Reports& reports, Notes& notes);
     /// Warn about properties of the training that the file of the network does not give.
     void warn_of_missing_properties();
 

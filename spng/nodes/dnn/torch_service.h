@@ -114,7 +114,7 @@ public:
     /// Return the features before prepare(): those of the configuration, or else of a TorchScript file. Empty if neither
     /// gives them.
     std::vector<std::string> known_features() const;
-    /// Return why forwards on a device cannot be captured in a graph (Uncapturable); empty if they can.
+    /// Return why forwards on a device cannot be captured in a graph; empty if they can.
     std::string capture_rejection() const;
     /// Whether the network runs on a server.
     bool is_remote() const { return config().forward == "kserve"; }

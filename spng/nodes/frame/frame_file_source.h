@@ -3,7 +3,6 @@
 // FrameFileSource: read the events of a frame file, one set per event.
 
 #include "spng/graph/node.h"
-#include "spng/graph/node_mixins.h"
 #include "spng/io/file_user.h"
 #include "spng/io/joined_frame_reader.h"
 #include "spng/nodes/frame/frames_ahead.h"
@@ -51,7 +50,7 @@ struct FrameFileSourceConfig {
 ///
 /// For a CUDA device, samples are read into page-locked memory, so that they can be uploaded as they are. Readout
 /// windows, and samples that must be converted, are in ordinary memory.
-class FrameFileSource : public NodeWith<FrameFileSourceConfig>, public EndAwareSource, public FileUser {
+class FrameFileSource : public NodeWith<FrameFileSourceConfig>, public FileUser {
 public:
     std::vector<std::filesystem::path> files_read() const override;
     /// Read the first event, unless the file can be read only once.

@@ -8,9 +8,9 @@
 #include "spng/device/context.h"
 #include "spng/device/event_stream.h"
 #include "spng/device/host_copy.h"
-#include "spng/device/late_values.h"
 #include "spng/device/memory/page_locked.h"
 #include "spng/graph/memory_rule.h"
+#include "spng/graph/reported.h"
 #include "spng/nodes/channels/event_times.h"
 #include "spng/nodes/channels/late_findings.h"
 
@@ -265,14 +265,14 @@ NamedTensor FrameToTorchSetFanout::tensor_of(const ViewGroup& group, at::Tensor 
 
 TensorSetPtr FrameToTorchSetFanout::to_upload(std::shared_ptr<const EventInfo> event,
                                               const at::Tensor& samples, const at::Tensor& table,
-                                              const Axis& ticks) const {
+                                              const Axis& ticks, Reports reports) const {
     NamedTensor frame, rows;
     frame.name = "frame";
     frame.data = samples;
     frame.axes = {{"channel", "", 0, 1}, ticks};
     rows.name = "rows";
     rows.data = table;
-    return std::make_shared<const TensorSet>(std::move(event), std::vector{frame, rows});
+    return std::make_shared<const TensorSet>(std::move(event), std::vector{frame, rows}, std::move(reports));
 }
 
 bool FrameToTorchSetFanout::leave_device_work() {
@@ -280,7 +280,7 @@ bool FrameToTorchSetFanout::leave_device_work() {
     return m_leaves_device_work;
 }
 
-DeviceWorkStarter::DeviceWork FrameToTorchSetFanout::device_work(const TensorSetPtr& uploaded) const {
+std::vector<TensorSetPtr> FrameToTorchSetFanout::device_work(const TensorSetPtr& uploaded) const {
     NVTX_SCOPED_RANGE("FrameToTorchSetFanout::unpack");
     const NamedTensor& frame = uploaded->at("frame");
     const at::Tensor& table = uploaded->at("rows").data;
@@ -289,21 +289,20 @@ DeviceWorkStarter::DeviceWork FrameToTorchSetFanout::device_work(const TensorSet
                          table.narrow(0, 2 * rows + 1, 2 * ranges).view({ranges, 2})};
     const SelectedRows selected = select_rows(frame.data, parts, rails_of(frame.data, config().adc_bits),
                                               largest_sample(config().adc_bits));
-    DeviceWork work;
+    Report report{.node = name().text()};
+    if (!uploaded->reports().empty()) {
+        report = *uploaded->reports().front();
+    }
+    report.values = selected.flags;
+    Reports reports{std::make_shared<const Report>(copied(std::move(report)))};
+    std::vector<TensorSetPtr> outputs;
     for (std::size_t group = 0; group < m_groups.size(); ++group) {
         NamedTensor tensor = tensor_of(*m_groups[group], part_of(group, selected.waveforms),
                                        part_of(group, selected.good), frame.axes[1]);
-        work.outputs.push_back(
-            std::make_shared<const TensorSet>(uploaded->event_ptr(), std::vector{std::move(tensor)}));
+        outputs.push_back(std::make_shared<const TensorSet>(uploaded->event_ptr(), std::vector{std::move(tensor)},
+                                                            std::exchange(reports, {})));
     }
-    work.findings = selected.flags;
-    return work;
-}
-
-void FrameToTorchSetFanout::collect(const TensorSet& set, const at::Tensor& findings) const {
-    if (const auto* late = dynamic_cast<const LateFindings*>(set.event().findings.get())) {
-        late->set_flags(begin_copy_to_host(findings));
-    }
+    return outputs;
 }
 
 std::vector<TensorSetPtr> FrameToTorchSetFanout::outputs_for(const TensorSetPtr& set) const {
@@ -322,9 +321,8 @@ std::vector<TensorSetPtr> FrameToTorchSetFanout::outputs_for(const TensorSetPtr&
         begin_copy_to_device(samples, there);
         samples = there;
     }
-    DeviceWork work = device_work(std::make_shared<const TensorSet>(set->event_ptr(), std::move(tensors)));
-    collect(*set, work.findings);
-    return std::move(work.outputs);
+    return device_work(
+        std::make_shared<const TensorSet>(set->event_ptr(), std::move(tensors), set->reports()));
 }
 
 std::vector<TensorSetPtr> FrameToTorchSetFanout::example() const {
@@ -332,8 +330,6 @@ std::vector<TensorSetPtr> FrameToTorchSetFanout::example() const {
         return {};
     }
     auto event = std::make_shared<EventInfo>();
-    event->start =
-        1; // captured graphs treat a start of 0 as a different input (section_ports.h); few readouts have it
     event->tick = config().readout_period;
     event->ticks = config().default_nticks;
     const Axis ticks{"tick", "ns", event->start, event->tick};
@@ -344,7 +340,7 @@ std::vector<TensorSetPtr> FrameToTorchSetFanout::example() const {
         const at::Tensor channels = at::tensor(m_view_groups->channels(), at::kInt);
         const at::Tensor frame =
             host_tensor({channels.numel(), config().default_nticks}, at::kShort, device.is_cuda()).zero_();
-        return outputs_for(to_upload(event, frame, table_for({rows_for(channels), {}, 0})->rows, ticks));
+        return outputs_for(to_upload(event, frame, table_for({rows_for(channels), {}, 0})->rows, ticks, {}));
     }
     std::vector<TensorSetPtr> outputs;
     for (const auto* group : m_groups) {
@@ -364,7 +360,6 @@ Ports FrameToTorchSetFanout::process(const Ports& inputs) {
     const Rows rows = rows_for(frame.channels->ids);
     auto event = std::make_shared<EventInfo>(inputs[0]->event());
     event->ticks = frame.data.size(1);
-    event->late_values = context().device().is_cpu() ? nullptr : std::make_shared<LateValues>();
     for (const int channel : m_bad_channels) {
         const ChannelRange whole{channel, 0, event->ticks};
         auto& mask = event->masks["bad"];
@@ -389,11 +384,15 @@ Ports FrameToTorchSetFanout::process(const Ports& inputs) {
         for (std::size_t group = 0; group < m_groups.size(); ++group) {
             groups.push_back({m_groups[group], m_first_rows[group]});
         }
-        event->findings = std::make_shared<const LateFindings>(
+        auto findings = std::make_shared<const LateFindings>(
             LateFindings::Input{name().text(), event->index, frame.data, *rows, table->is_masked,
                                 std::move(groups), std::move(bad), rails, largest, m_ratio, m_tally});
+        Report report{.node = name().text(), .read = [findings = std::move(findings)](const at::Tensor& flags) {
+                          return findings->find(flags);
+                      }};
         resample(*event, m_ratio, config().chain_period);
-        return outputs_for(to_upload(event, frame.data, table->rows, ticks));
+        return outputs_for(to_upload(event, frame.data, table->rows, ticks,
+                                     {std::make_shared<const Report>(std::move(report))}));
     }
     std::vector<NamedTensor> tensors;
     const c10::Device device = context().device();

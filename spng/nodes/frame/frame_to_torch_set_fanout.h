@@ -4,7 +4,7 @@
 
 #include "spng/detector/resample.h"
 #include "spng/graph/node.h"
-#include "spng/graph/node_mixins.h"
+#include "spng/graph/device_work.h"
 #include "spng/nodes/channels/channel_selection.h"
 #include "spng/nodes/channels/kept_values.h"
 #include "spng/nodes/input_check/input_tally.h"
@@ -87,8 +87,8 @@ struct FrameToTorchSetFanoutConfig {
 /// the tensor.
 ///
 /// A device gets the frame as it was read: one asynchronous copy from page-locked memory, and one launch that makes
-/// the tensors of all groups (select_rows). Those four masks and the counts then come with the result, as
-/// EventInfo::findings, so an event that fails on its way is not counted. An engine may capture that launch
+/// the tensors of all groups (select_rows). Those four masks and the counts are then a report, so an
+/// event that fails on its way is not counted. An engine may capture that launch
 /// (DeviceWorkStarter). Without our kernels, the host selects the channels and uploads the groups.
 class FrameToTorchSetFanout : public NodeWith<FrameToTorchSetFanoutConfig>,
                               public DeviceWorkStarter,
@@ -97,8 +97,7 @@ public:
     std::vector<std::string> output_ports() const override { return config().output_groups; }
     std::vector<TensorSetPtr> example() const override;
     bool leave_device_work() override;
-    DeviceWork device_work(const TensorSetPtr& uploaded) const override;
-    void collect(const TensorSet& set, const at::Tensor& findings) const override;
+    std::vector<TensorSetPtr> device_work(const TensorSetPtr& uploaded) const override;
     instrument::InputReport input_report() const override { return m_tally->report(); }
     /// The groups of the frames' channels. Call after prepare().
     const ViewGroups& view_groups() const { return *m_view_groups; }
@@ -133,8 +132,9 @@ private:
     Rows rows_for(const at::Tensor& channels) const;
     std::shared_ptr<const DeviceTable> table_for(const TableKey& key) const;
     /// Return the set to upload: the frame as it was read, and its row table.
+    /// @param reports  without values, which device_work() makes
     TensorSetPtr to_upload(std::shared_ptr<const EventInfo> event, const at::Tensor& samples,
-                           const at::Tensor& table, const Axis& ticks) const;
+                           const at::Tensor& table, const Axis& ticks, Reports reports) const;
     /// Return the outputs for a set to upload, or leave the work to the caller.
     std::vector<TensorSetPtr> outputs_for(const TensorSetPtr& set) const;
     /// @param waveforms  (view, channel, tick) on the device of the job

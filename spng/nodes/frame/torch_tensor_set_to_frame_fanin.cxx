@@ -7,10 +7,8 @@
 #include "spng/detector/view_groups.h"
 #include "spng/device/context.h"
 #include "spng/device/host_copy.h"
-#include "spng/device/late_values.h"
 #include "spng/graph/memory_rule.h"
 #include "spng/nodes/channels/channel_ranges.h"
-#include "spng/nodes/channels/fault_copies.h"
 #include "spng/nodes/roi/compacted_rows.h"
 
 #include <ATen/ops/ones.h>
@@ -40,6 +38,7 @@ const Registration<TorchTensorSetToFrameFanin> registration{
      .kind = "frame",
      .inputs = {"*"},
      .outputs = {"*"},
+     .is_captured = false,
      .text = "gathers the tensors of all view groups into a frame, or into one frame per anode",
      .memory = memory_rule<TorchTensorSetToFrameFanin>({.call = plan_memory}),
      .wct_name = "TorchTensorSetToFrameFanin"}};
@@ -92,14 +91,27 @@ std::optional<CompactTag> compact_tag(const std::vector<NamedTensor>& parts, con
     return tag;
 }
 
-/// Work for arrived(). Deletes the set as the deleter of its pointer, and lives and moves with it.
-struct Arriving {
-    std::shared_ptr<CompactFrame> frame; ///< null if no tag is compact
-    std::vector<std::size_t> tensors;    ///< the indices of its tags in the set
-    std::vector<FaultCopy> faults;
-    std::vector<std::shared_ptr<LateValue>> late_values; ///< about channels of the frame
-    void operator()(const TensorSet* set) const { delete set; }
-};
+/// Return the frame with the samples of these tags from their copy.
+/// @param indices  of the tags in the frame
+TensorSetPtr with_samples(const TensorSet& frame, CompactFrame& copied,
+                          const std::vector<std::size_t>& indices) {
+    std::vector<NamedTensor> tensors = frame.tensors();
+    auto results = copied.results();
+    for (std::size_t i = 0; i < results.size(); ++i) {
+        NamedTensor& tensor = tensors[indices[i]];
+        tensor.data.reset();
+        if (auto* samples = std::get_if<SparseSamples>(&results[i])) {
+            tensor.sparse = std::make_shared<const SparseSamples>(std::move(*samples));
+        } else {
+            tensor.data = std::get<at::Tensor>(std::move(results[i]));
+        }
+        if (tensor.sparse && frame.event().window) {
+            tensor.data = dense(*tensor.sparse);
+            tensor.sparse = nullptr;
+        }
+    }
+    return std::make_shared<const TensorSet>(frame.event_ptr(), std::move(tensors));
+}
 
 } // namespace
 
@@ -266,11 +278,11 @@ TensorSetPtr TorchTensorSetToFrameFanin::frame(const std::vector<std::string>& t
                                                const Rows& rows) const {
     std::vector<NamedTensor> tensors;
     std::vector<CompactTag> compact;
-    Arriving arriving;
+    std::vector<std::size_t> indices; // of the compact tags
     for (const auto& tag : tags) {
         Gathered gathered = gather(tag, inputs, rows);
         if (gathered.compact) {
-            arriving.tensors.push_back(tensors.size());
+            indices.push_back(tensors.size());
             compact.push_back(std::move(*gathered.compact));
         }
         tensors.push_back(std::move(gathered.tensor));
@@ -279,30 +291,56 @@ TensorSetPtr TorchTensorSetToFrameFanin::frame(const std::vector<std::string>& t
     auto faults = copied_faults(inputs);
     if (context().device().is_cpu()) {
         event = with_faults(event, faults, rows.channels);
-        faults.clear();
-    }
-    if (!event->findings) {
         add_notes(tensors, *event);
-    }
-    if (event->late_values) {
-        arriving.late_values = event->late_values->all();
-        std::erase_if(arriving.late_values,
-                      [&](const auto& value) { return !has_view(rows, value->channels()); });
-    }
-    if (compact.empty() && faults.empty() && arriving.late_values.empty()) {
         return std::make_shared<const TensorSet>(std::move(event), std::move(tensors));
     }
-    arriving.faults = std::move(faults);
+    Completion rest;
+    rest.findings = [this, &rows, faults = std::move(faults)](const TensorSet& frame,
+                                                              const std::vector<Found>& found) {
+        return with_findings(frame, found, rows, faults);
+    };
+    rest.samples = [](const TensorSet& frame) {
+        return std::make_shared<const TensorSet>(frame.event_ptr(), frame.tensors());
+    };
     if (!compact.empty()) {
-        arriving.frame =
+        const auto copied =
             std::make_shared<CompactFrame>(compact, *rows.positions, inputs[0]->event().ticks, *rows.share);
-        // Until arrived(), the first tag has the whole copy, for the sizes in reports, and the others nothing.
-        const at::Tensor& copied = arriving.frame->copied();
-        for (const std::size_t tensor : arriving.tensors) {
-            tensors[tensor].data = tensor == arriving.tensors.front() ? copied : copied.narrow(0, 0, 0);
+        // Until the copies are complete, the first tag has all of them, for the sizes in reports, and the others nothing.
+        for (const std::size_t tensor : indices) {
+            tensors[tensor].data =
+                tensor == indices.front() ? copied->copied() : copied->copied().narrow(0, 0, 0);
+        }
+        rest.samples = [copied, indices](const TensorSet& frame) { return with_samples(frame, *copied, indices); };
+    }
+    return std::make_shared<const TensorSet>(std::move(event), std::move(tensors), Reports{},
+                                             std::make_shared<const Completion>(std::move(rest)));
+}
+
+TensorSetPtr TorchTensorSetToFrameFanin::with_findings(const TensorSet& frame, const std::vector<Found>& found,
+                                                       const Rows& rows,
+                                                       const std::vector<FaultCopy>& faults) const {
+    NVTX_SCOPED_RANGE("TorchTensorSetToFrameFanin::complete");
+    std::vector<NamedTensor> tensors = frame.tensors();
+    auto own = std::make_shared<EventInfo>(frame.event());
+    for (const Found& each : found) {
+        for (const auto& [mask, ranges] : each.masks) {
+            auto& list = own->masks[mask];
+            list.insert(list.end(), ranges.begin(), ranges.end());
         }
     }
-    return {new TensorSet(std::move(event), std::move(tensors)), std::move(arriving)};
+    auto event = event_for(rows, own);
+    add_notes(tensors, *event);
+    for (const Found& each : found) {
+        if (!each.channels.defined()) {
+            for (NamedTensor& tensor : tensors) {
+                merge_notes(tensor.notes, each.notes);
+            }
+        } else if (has_view(rows, each.channels)) {
+            merge_notes(tensors.front().notes, each.notes);
+        }
+    }
+    event = with_faults(event, faults, rows.channels);
+    return std::make_shared<const TensorSet>(std::move(event), std::move(tensors));
 }
 
 Ports TorchTensorSetToFrameFanin::process(const Ports& inputs) {
@@ -316,57 +354,6 @@ Ports TorchTensorSetToFrameFanin::process(const Ports& inputs) {
         frames.push_back(frame(tags, inputs, rows));
     }
     return frames;
-}
-
-TensorSetPtr TorchTensorSetToFrameFanin::arrived(const TensorSetPtr& output, std::size_t) const {
-    const auto* arriving = std::get_deleter<Arriving>(output);
-    auto event = output->event_ptr();
-    if (arriving == nullptr && !event->findings) {
-        return output;
-    }
-    NVTX_SCOPED_RANGE("TorchTensorSetToFrameFanin::arrived");
-    std::vector<NamedTensor> tensors = output->tensors();
-    if (arriving != nullptr && arriving->frame) {
-        auto results = arriving->frame->results();
-        for (std::size_t i = 0; i < results.size(); ++i) {
-            NamedTensor& tensor = tensors[arriving->tensors[i]];
-            tensor.data.reset();
-            if (auto* samples = std::get_if<SparseSamples>(&results[i])) {
-                tensor.sparse = std::make_shared<const SparseSamples>(std::move(*samples));
-            } else {
-                tensor.data = std::get<at::Tensor>(std::move(results[i]));
-            }
-            if (tensor.sparse && event->window) {
-                tensor.data = dense(*tensor.sparse);
-                tensor.sparse = nullptr;
-            }
-        }
-    }
-    const auto* ids = tensors.front().channels.get();
-    const Rows& rows = *std::find_if(m_frames.begin(), m_frames.end(),
-                                     [&](const Rows& each) { return each.table.get() == ids; });
-    if (event->findings) {
-        auto own = std::make_shared<EventInfo>(*event);
-        const auto found = event->findings->found();
-        for (const auto& [mask, ranges] : found.masks) {
-            for (const auto& range : ranges) {
-                own->masks[mask].push_back(range);
-            }
-        }
-        own->findings = nullptr;
-        event = event_for(rows, own);
-        add_notes(tensors, *event);
-        for (NamedTensor& tensor : tensors) {
-            merge_notes(tensor.notes, found.notes);
-        }
-    }
-    if (arriving != nullptr) {
-        for (const auto& value : arriving->late_values) {
-            merge_notes(tensors.front().notes, value->notes());
-        }
-        event = with_faults(event, arriving->faults, rows.channels);
-    }
-    return std::make_shared<const TensorSet>(std::move(event), std::move(tensors));
 }
 
 void TorchTensorSetToFrameFanin::finish() {

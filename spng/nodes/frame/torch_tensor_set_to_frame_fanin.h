@@ -4,7 +4,7 @@
 // anode.
 
 #include "spng/graph/node.h"
-#include "spng/graph/node_mixins.h"
+#include "spng/nodes/channels/fault_copies.h"
 #include "spng/nodes/frame/compact_frame.h"
 #include "spng/nodes/frame/device_row_scatter.h"
 
@@ -53,15 +53,10 @@ struct TorchTensorSetToFrameFaninConfig {
 ///
 /// With results_on_device all tags are dense tensors of the device, complete when the event's stream has reached the end of
 /// the call. Summaries and findings are copied to the host as always.
-class TorchTensorSetToFrameFanin : public NodeWith<TorchTensorSetToFrameFaninConfig>,
-                                   public AsynchronousOutput {
+class TorchTensorSetToFrameFanin : public NodeWith<TorchTensorSetToFrameFaninConfig> {
 public:
     std::vector<std::string> input_ports() const override;
     std::vector<std::string> output_ports() const override;
-
-    /// Make the samples and masks of the frame from the copied buffer, and add the findings about the input to its
-    /// channel masks.
-    TensorSetPtr arrived(const TensorSetPtr& output, std::size_t port) const override;
 
     /// Log how many events needed a second copy.
     void finish() override;
@@ -95,6 +90,9 @@ private:
     void add_parts(const Rows& rows, const NamedTensor& tensor, std::vector<NamedTensor>& parts) const;
     Gathered gather(const std::string& tag, const Ports& inputs, const Rows& rows) const;
     TensorSetPtr frame(const std::vector<std::string>& tags, const Ports& inputs, const Rows& rows) const;
+    /// Return the frame with what was found on the device.
+    TensorSetPtr with_findings(const TensorSet& frame, const std::vector<Found>& found, const Rows& rows,
+                               const std::vector<FaultCopy>& faults) const;
     /// Return the event with the channel masks of the frame's channels only.
     std::shared_ptr<const EventInfo> event_for(const Rows& rows,
                                                const std::shared_ptr<const EventInfo>& event) const;

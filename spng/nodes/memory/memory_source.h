@@ -4,7 +4,6 @@
 
 #include "spng/core/field.h"
 #include "spng/graph/node.h"
-#include "spng/graph/node_mixins.h"
 #include "spng/nodes/memory/event_queue.h"
 
 #include <memory>
@@ -13,7 +12,7 @@ namespace spng {
 
 /// Out: the sets of an EventQueue, in its order: frames (channel, tick) as of FrameFileSource, on the host or a device;
 /// or depositions as of SPNGDepoFileSource.
-class MemorySource : public NodeWith<NoConfig>, public EndAwareSource, public WaitingSource {
+class MemorySource : public NodeWith<NoConfig> {
 public:
     /// Set the queue. Call before prepare().
     void connect(std::shared_ptr<EventQueue> queue) { m_queue = std::move(queue); }

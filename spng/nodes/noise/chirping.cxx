@@ -120,14 +120,16 @@ Ports Chirping::process(const Ports& inputs) {
     auto channels = std::make_shared<ChannelTable>(*tensor.channels);
     const auto ticks = chirping_ranges(tensor.data, channels->good, config());
     const std::int64_t length = tensor.data.size(-1);
-    m_watch.observe(name().text(), inputs[0]->event(), *channels,
-                    mostly_bad_counts(channels->good, ticks, length), config().max_bad_share);
+    Reports reports =
+        m_watch.observe(name().text(), *channels, mostly_bad_counts(channels->good, ticks, length),
+                        config().max_bad_share);
     const auto span = (ticks.select(-1, 1) - ticks.select(-1, 0)).squeeze(-1);
     channels->good = channels->good & ((span > 0) & (span >= length)).logical_not();
     channels->bad_ticks.push_back({"chirp", tensor.axes.back().period, ticks});
     tensor.data = bridge_bad_ticks(tensor.data.to(context().real()), found_bad_ticks(*channels));
     tensor.channels = std::move(channels);
-    return {std::make_shared<const TensorSet>(inputs[0]->event_ptr(), std::vector{std::move(tensor)})};
+    return {std::make_shared<const TensorSet>(inputs[0]->event_ptr(), std::vector{std::move(tensor)},
+                                              std::move(reports))};
 }
 
 } // namespace spng

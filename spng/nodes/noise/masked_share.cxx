@@ -2,8 +2,7 @@
 #include "spng/nodes/noise/masked_share.h"
 
 #include "spng/core/log/input_warning.h"
-#include "spng/device/late_values.h"
-#include "spng/instrument/meter/unmeasured.h"
+#include "spng/graph/reported.h"
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/stack.h>
@@ -12,18 +11,16 @@
 
 namespace spng {
 
-void MaskedShareWatch::observe(const std::string& node, const EventInfo& event, const ChannelTable& channels,
-                               const at::Tensor& counts, double max_share) {
-    if (event.late_values) {
-        // A CUDA graph may keep this for events of later runs.
-        event.late_values->add(node, counts, channels.ids,
-                               [this, node, views = channels.views, max_share](const at::Tensor& values) {
-                                   look_at(node, values, views, max_share);
-                                   return Notes{};
-                               });
-    } else if (counts.is_cpu() && !instrument::Unmeasured::is_on()) { // a warm-up is no event
-        look_at(node, counts, channels.views, max_share);
-    }
+Reports MaskedShareWatch::observe(const std::string& node, const ChannelTable& channels,
+                                  const at::Tensor& counts, double max_share) {
+    Reports reports;
+    // A CUDA graph may keep this for events of later runs.
+    const auto look = [this, node, views = channels.views, max_share](const at::Tensor& values) {
+        look_at(node, values, views, max_share);
+        return Notes{};
+    };
+    reported(node, counts, channels.ids, look, reports);
+    return reports;
 }
 
 void MaskedShareWatch::look_at(const std::string& node, const at::Tensor& counts,

@@ -24,12 +24,12 @@ public:
         : m_step(std::move(step)), m_kinds(std::move(kinds)) {}
 
     /// Warn once per view if the masked channels of an event are more than a share of it; on a device when its values
-    /// arrive. The watch must live as long as the job.
+    /// arrive, in the report that is returned. The watch must live as long as the job.
     /// @param counts     (1 + kind, view) int64: channels that the step has judged, and masked ones of each kind
     /// @param max_share  of the judged channels
     /// @throws Error(Input) with --strict
-    void observe(const std::string& node, const EventInfo& event, const ChannelTable& channels,
-                 const at::Tensor& counts, double max_share);
+    Reports observe(const std::string& node, const ChannelTable& channels, const at::Tensor& counts,
+                    double max_share);
 
     instrument::InputReport report() const;
 

@@ -150,12 +150,14 @@ Ports NegativePulses::process(const Ports& inputs) {
     tensor.data = tensor.data.to(context().device());
     auto channels = std::make_shared<ChannelTable>(*tensor.channels);
     const auto ticks = negative_pulses(tensor.data, channels->good, m_boards, config());
-    m_watch.observe(name().text(), inputs[0]->event(), *channels,
-                    mostly_bad_counts(channels->good, ticks, tensor.data.size(-1)), config().max_bad_share);
+    Reports reports = m_watch.observe(name().text(), *channels,
+                                      mostly_bad_counts(channels->good, ticks, tensor.data.size(-1)),
+                                      config().max_bad_share);
     channels->bad_ticks.push_back({"femb_noise", tensor.axes.back().period, ticks});
     tensor.data = bridge_bad_ticks(tensor.data.to(context().real()), found_bad_ticks(*channels));
     tensor.channels = std::move(channels);
-    return {std::make_shared<const TensorSet>(inputs[0]->event_ptr(), std::vector{std::move(tensor)})};
+    return {std::make_shared<const TensorSet>(inputs[0]->event_ptr(), std::vector{std::move(tensor)},
+                                              std::move(reports))};
 }
 
 } // namespace spng

@@ -5,9 +5,8 @@
 #include "spng/core/row_chunks.h"
 #include "spng/core/tensor_checks.h"
 #include "spng/device/context.h"
-#include "spng/device/late_values.h"
+#include "spng/graph/reported.h"
 #include "spng/graph/memory_rule.h"
-#include "spng/instrument/meter/unmeasured.h"
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/arange.h>
@@ -229,18 +228,16 @@ Ports StickyCodes::process(const Ports& inputs) {
     RepairedSamples repaired = repair_sticky_codes(tensor.data.to(device), tensor.channels->good, config(),
                                                    /*picks_rows=*/device.is_cpu());
     tensor.data = std::move(repaired.waveforms);
-    const auto counts = [&repaired, ticks = tensor.data.size(-1)] {
-        const at::Tensor& samples = repaired.counts;
-        return at::stack({(samples > 0).sum(-1), samples.sum(-1), (samples * 2 > ticks).sum(-1)});
+    const at::Tensor& samples = repaired.counts;
+    const at::Tensor counts =
+        at::stack({(samples > 0).sum(-1), samples.sum(-1), (samples * 2 > tensor.data.size(-1)).sum(-1)});
+    Reports reports;
+    const auto read = [views = tensor.channels->views](const at::Tensor& values) {
+        return note_of(values, views);
     };
-    if (const auto& late = inputs[0]->event().late_values) {
-        late->add(
-            name().text(), counts(), tensor.channels->ids,
-            [views = tensor.channels->views](const at::Tensor& values) { return note_of(values, views); });
-    } else if (device.is_cpu() && !instrument::Unmeasured::is_on()) { // a warm-up is no event
-        merge_notes(tensor.notes, note_of(counts(), tensor.channels->views));
-    }
-    return {std::make_shared<const TensorSet>(inputs[0]->event_ptr(), std::vector{std::move(tensor)})};
+    merge_notes(tensor.notes, reported(name().text(), counts, tensor.channels->ids, read, reports));
+    return {std::make_shared<const TensorSet>(inputs[0]->event_ptr(), std::vector{std::move(tensor)},
+                                              std::move(reports))};
 }
 
 } // namespace spng

@@ -15,6 +15,7 @@ const Registration<TensorTap> registration{{.type = "SPNGTensorTap",
                                             .inputs = {"set"},
                                             .outputs = {"set"},
                                             .concurrency = Concurrency::serial,
+                                            .is_tap = true,
                                             .text = "writes the sets that pass an edge to a file",
                                             .memory = passing_memory_rule()}};
 

@@ -3,7 +3,6 @@
 // SPNGDepoFileSource: read events of depositions from files of the Wire-Cell Toolkit.
 
 #include "spng/graph/node.h"
-#include "spng/graph/node_mixins.h"
 #include "spng/io/file_user.h"
 #include "spng/nodes/sim/depos/depo_reader.h"
 
@@ -28,7 +27,7 @@ struct DepoFileSourceConfig {
 /// Out: depositions of gen 0 (depo_reader.h) on the host. Each event gives one warning with the numbers of
 /// depositions that checked_depositions() dropped, and one if the sign of the charge was flipped. A file
 /// without any event is an error. A damaged event is an error of that event.
-class DepoFileSource : public NodeWith<DepoFileSourceConfig>, public EndAwareSource, public FileUser {
+class DepoFileSource : public NodeWith<DepoFileSourceConfig>, public FileUser {
 public:
     std::vector<std::filesystem::path> files_read() const override;
     /// True after `nevents` events. The end of the file is not known before it was read.

@@ -3,7 +3,6 @@
 // SPNGTrackDepos: generate events with random tracks, muons, blips, or the lines of a line scan.
 
 #include "spng/graph/node.h"
-#include "spng/graph/node_mixins.h"
 #include "spng/nodes/sim/depos/depositions.h"
 #include "spng/nodes/sim/depos/line_scan.h"
 #include "spng/nodes/sim/depos/muon_tracks.h"
@@ -81,7 +80,7 @@ struct TrackDeposConfig {
 /// Out: depositions in order of time. id is the index of the track, blip or line; pdg is 13 for muons, 11 for
 /// blips, otherwise 0. With several volumes, a track is in each with a probability proportional to its size.
 /// Random numbers depend on the seed and the event's index in the job only, not on the number of threads.
-class TrackDepos : public NodeWith<TrackDeposConfig>, public EndAwareSource {
+class TrackDepos : public NodeWith<TrackDeposConfig> {
 public:
     std::optional<double> share_done() const override {
         return static_cast<double>(m_events) / std::max(1, config().nevents);
