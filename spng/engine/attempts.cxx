@@ -42,15 +42,6 @@ std::optional<Error> loss_behind(c10::Device device, const Error& error) {
     return is_about_files ? std::nullopt : lost_device_error(device, error);
 }
 
-bool is_on_host(const HostEvent& event) {
-    return std::all_of(event.sets.begin(), event.sets.end(), [](const TensorSetPtr& set) {
-        return set == nullptr ||
-               std::all_of(set->tensors().begin(), set->tensors().end(), [](const NamedTensor& tensor) {
-                   return !tensor.data.defined() || tensor.data.device().is_cpu();
-               });
-    });
-}
-
 } // namespace
 
 void Attempts::queue(InFlight& in_flight) {
@@ -128,7 +119,7 @@ bool Attempts::moves(InFlight& in_flight, const Error& loss) {
     const std::size_t lost = in_flight.replica;
     m_queues.lose(lost);
     std::optional<std::size_t> other;
-    if (is_on_host(in_flight.event)) {
+    if (std::all_of(in_flight.event.sets.begin(), in_flight.event.sets.end(), is_on_host)) {
         other = m_queues.move_from(lost);
     }
     log::warn("replicas",

@@ -257,9 +257,11 @@ void CapturedBody::queue(EventCall& event, bool) {
         try {
             replay_or_call(key, call);
             return;
+        } catch (const Abandoned&) {
+            throw;
         } catch (...) {
             if (!handles_out_of_memory() || !m_captures.make_memory(tried)) {
-                throw;
+                rethrow_readable(m_meter.identity().text() + ", event " + std::to_string(event.index()));
             }
         }
         release_cached_memory(m_device);

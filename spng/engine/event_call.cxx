@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 #include <utility>
 
 namespace spng {
@@ -26,6 +27,13 @@ int first_channel(const Report& report) {
 
 } // namespace
 
+bool is_on_host(const TensorSetPtr& set) {
+    return set == nullptr ||
+           std::all_of(set->tensors().begin(), set->tensors().end(), [](const NamedTensor& tensor) {
+               return !tensor.data.defined() || tensor.data.device().is_cpu();
+           });
+}
+
 EventCall::EventCall(const Parts& parts, c10::Device device, const HostEvent& event, const RunState& state)
     : m_parts(parts), m_device(device), m_state(state), m_index(event.index), m_stream(device),
       m_sets(event.sets),
@@ -40,7 +48,12 @@ void EventCall::call(const Step& step) {
     if (m_state.abandoned(m_index)) {
         throw Abandoned{};
     }
-    const EventStream::Guard on_stream(m_stream);
+    // The tail works on the host, also after the loss of the device; a tap may have tensors of it.
+    std::optional<EventStream::Guard> on_stream;
+    if (!m_is_complete || !std::all_of(step.inputs.begin(), step.inputs.end(),
+                                       [this](std::size_t slot) { return is_on_host(m_sets[slot]); })) {
+        on_stream.emplace(m_stream);
+    }
     Ports inputs = take_inputs(step);
     if (m_is_example && std::find(inputs.begin(), inputs.end(), nullptr) != inputs.end()) {
         return;
@@ -188,6 +201,7 @@ void EventCall::complete() {
         m_sets[slot] =
             completed(slot, [&, &rest = rest](const TensorSet& set) { return rest->findings(set, all); });
     }
+    m_is_complete = true;
 }
 
 } // namespace spng

@@ -24,6 +24,9 @@ struct HostEvent {
     std::vector<TensorSetPtr> sets{}; ///< by slot (Parts); null in slots that the head does not fill
 };
 
+/// Whether the samples of a set are on the host; true for null.
+bool is_on_host(const TensorSetPtr& set);
+
 /// Thrown in place of a call: the run was stopped, or an earlier event failed.
 struct Abandoned {};
 
@@ -80,6 +83,7 @@ private:
     const std::uint64_t m_index;
     const EventStream m_stream;
     bool m_is_example = false;
+    bool m_is_complete = false;
     std::atomic<std::uint64_t> m_calls{0};
     std::vector<TensorSetPtr> m_sets;   ///< by slot; a slot has one writer, and then its readers
     std::vector<std::int64_t> m_put_at; ///< by slot; only for recordings

@@ -27,8 +27,8 @@ void RunState::keep(std::uint64_t event, const Error& error, bool ends_run) {
 void RunState::lost_device(std::uint64_t event, const Error& error, bool was_last) {
     keep(event, error, was_last || !m_options.skip_failed);
     const std::lock_guard lock(m_mutex);
-    if (was_last && !m_device_error) {
-        m_device_error = error;
+    if (was_last && (!m_device_error || event < m_device_error->first)) {
+        m_device_error.emplace(event, error);
     }
 }
 
@@ -45,7 +45,10 @@ RunSummary RunState::finish() const {
     if (!m_options.skip_failed && !m_errors.empty()) {
         throw m_errors.begin()->second;
     }
-    RunSummary summary{m_done, {}, stop_signal(), m_device_error};
+    RunSummary summary{m_done, {}, stop_signal(), {}};
+    if (m_device_error) {
+        summary.device_error = m_device_error->second;
+    }
     for (const auto& [event, error] : m_errors) {
         summary.skipped.push_back({event, error.what()});
     }
