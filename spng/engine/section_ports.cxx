@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spng/engine/section_ports.h"
 
+#include "spng/core/rows/compacted_rows.h"
 #include "spng/device/host_copy.h"
 #include "spng/device/late_values.h"
-#include "spng/nodes/roi/compacted_rows.h"
 
 #include <ATen/ops/clone.h>
 #include <ATen/ops/empty.h>

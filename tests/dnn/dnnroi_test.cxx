@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spng/nodes/dnn/dnnroi.h"
 
-#include "spng/nodes/coincidence/bit_ticks.h"
-#include "spng/nodes/coincidence/mask_tensor.h"
+#include "spng/core/rows/bit_ticks.h"
+#include "spng/core/rows/encodings.h"
 #include "tests/dnn/script_model.h"
 #include "tests/support/components.h"
 #include "tests/support/paths.h"

@@ -3,13 +3,13 @@
 
 #include "WireCellSpng/TorchnvTools.h"
 #include "spng/core/notes.h"
+#include "spng/core/rows/bit_ticks.h"
+#include "spng/core/rows/encodings.h"
 #include "spng/core/tensor_checks.h"
 #include "spng/detector/view_groups.h"
 #include "spng/device/context.h"
 #include "spng/graph/memory_rule.h"
-#include "spng/nodes/coincidence/bit_ticks.h"
 #include "spng/nodes/coincidence/group_crossings.h"
-#include "spng/nodes/coincidence/mask_tensor.h"
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/cat.h>

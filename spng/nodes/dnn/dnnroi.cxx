@@ -4,12 +4,12 @@
 #include "WireCellSpng/TorchnvTools.h"
 #include "spng/core/log/log.h"
 #include "spng/core/notes.h"
+#include "spng/core/rows/encodings.h"
 #include "spng/core/tensor_checks.h"
 #include "spng/device/context.h"
 #include "spng/device/late_values.h"
 #include "spng/graph/memory_rule.h"
 #include "spng/instrument/meter/unmeasured.h"
-#include "spng/nodes/coincidence/mask_tensor.h"
 #include "spng/nodes/dnn/roi_features.h"
 
 #include <ATen/ops/cat.h>

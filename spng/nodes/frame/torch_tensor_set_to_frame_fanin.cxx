@@ -4,6 +4,7 @@
 #include "WireCellSpng/TorchnvTools.h"
 #include "spng/core/log/log.h"
 #include "spng/core/notes.h"
+#include "spng/core/rows/encodings.h"
 #include "spng/detector/view_groups.h"
 #include "spng/device/context.h"
 #include "spng/device/host_copy.h"
@@ -11,7 +12,7 @@
 #include "spng/graph/memory_rule.h"
 #include "spng/nodes/channels/channel_ranges.h"
 #include "spng/nodes/channels/fault_copies.h"
-#include "spng/nodes/roi/compacted_rows.h"
+#include "spng/nodes/roi/compact_regions.h"
 
 #include <ATen/ops/ones.h>
 #include <ATen/ops/tensor.h>

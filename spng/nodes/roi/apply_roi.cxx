@@ -2,9 +2,9 @@
 #include "spng/nodes/roi/apply_roi.h"
 
 #include "WireCellSpng/TorchnvTools.h"
+#include "spng/core/rows/encodings.h"
 #include "spng/graph/memory_rule.h"
-#include "spng/nodes/coincidence/mask_tensor.h"
-#include "spng/nodes/roi/compacted_rows.h"
+#include "spng/nodes/roi/compact_regions.h"
 #include "spng/nodes/roi/rebaseline.h"
 
 #include <cmath>

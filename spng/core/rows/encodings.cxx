@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "spng/nodes/coincidence/mask_tensor.h"
+#include "spng/core/rows/encodings.h"
 
-#include "spng/core/bit_words.h"
-#include "spng/nodes/coincidence/bit_ticks.h"
+#include "spng/core/rows/bit_ticks.h"
+#include "spng/core/rows/compacted_rows.h"
 
 namespace spng {
 
@@ -18,9 +18,12 @@ at::Tensor unpacked_mask(const NamedTensor& mask) {
     return mask.packed_samples > 0 ? unpack_ticks(mask.data, mask.packed_samples) : mask.data;
 }
 
-PlannedTensor planned_mask(const PlannedCall& call, PlannedTensor like) {
-    like.block = call.scratch(MemoryUse::masks, like.views * like.channels * words_for(like.ticks) * 8);
-    return like;
+at::Tensor dense_tensor(const NamedTensor& tensor) {
+    if (tensor.sparse) {
+        return dense(*tensor.sparse);
+    }
+    return tensor.compacted ? expand_rows(tensor.data, tensor.compacted->mask, tensor.compacted->factor)
+                            : unpacked_mask(tensor);
 }
 
 } // namespace spng
