@@ -349,12 +349,7 @@ std::vector<std::size_t> EventRun::restart_on(const Replica& replica) {
 
 bool EventRun::can_move() const {
     const std::lock_guard lock(m_mutex);
-    const auto is_on_host = [](const TensorSetPtr& set) {
-        return set == nullptr ||
-               std::all_of(set->tensors().begin(), set->tensors().end(), [](const NamedTensor& tensor) {
-                   return !tensor.data.defined() || tensor.data.device().is_cpu();
-               });
-    };
+    const auto is_on_host = [](const TensorSetPtr& set) { return set == nullptr || set->is_on_host(); };
     return std::all_of(m_kept.begin(), m_kept.end(), [&](const Ports& ports) {
         return std::all_of(ports.begin(), ports.end(), is_on_host);
     });

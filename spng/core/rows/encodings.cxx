@@ -7,23 +7,25 @@
 namespace spng {
 
 std::int64_t mask_samples(const NamedTensor& mask) {
-    return mask.packed_samples > 0 ? mask.packed_samples : mask.data.size(-1);
+    return mask.packed() ? mask.packed()->samples : mask.data.size(-1);
 }
 
 at::Tensor packed_mask(const NamedTensor& mask) {
-    return mask.packed_samples > 0 ? mask.data : pack_ticks(mask.data);
+    return mask.packed() ? mask.data : pack_ticks(mask.data);
 }
 
 at::Tensor unpacked_mask(const NamedTensor& mask) {
-    return mask.packed_samples > 0 ? unpack_ticks(mask.data, mask.packed_samples) : mask.data;
+    return mask.packed() ? unpack_ticks(mask.data, mask.packed()->samples) : mask.data;
 }
 
 at::Tensor dense_tensor(const NamedTensor& tensor) {
-    if (tensor.sparse) {
-        return dense(*tensor.sparse);
+    if (const auto* sparse = tensor.sparse()) {
+        return dense(*sparse);
     }
-    return tensor.compacted ? expand_rows(tensor.data, tensor.compacted->mask, tensor.compacted->factor)
-                            : unpacked_mask(tensor);
+    if (const auto* compacted = tensor.compacted()) {
+        return expand_rows(tensor.data, compacted->mask, compacted->factor);
+    }
+    return unpacked_mask(tensor);
 }
 
 } // namespace spng

@@ -150,7 +150,7 @@ Ports NoTileMPCoincidence::process(const Ports& inputs) {
             product.data =
                 product.data.narrow(1, target.channels->first_row, target.data.size(1)).contiguous();
         }
-        product.packed_samples = ticks;
+        product.encoding = PackedMask{ticks};
         product.axes = target.axes;
         product.channels = target.channels;
         product.notes = notes;

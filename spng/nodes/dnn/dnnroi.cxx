@@ -294,13 +294,13 @@ Ports DNNROI::process(const Ports& inputs) {
         NVTX_SCOPED_RANGE("DNNROI::threshold");
         regions.data = probable_regions(probability, m_mask_threshold,
                                         image.channels ? image.channels->good : at::Tensor{});
-        regions.packed_samples = probability.size(2);
+        regions.encoding = PackedMask{probability.size(2)};
     }
     std::vector tensors{regions};
     if (!config().probability.empty()) {
         regions.name = config().probability;
         regions.data = probability;
-        regions.packed_samples = 0;
+        regions.encoding = DenseSamples{};
         tensors.push_back(std::move(regions));
     }
     return {std::make_shared<const TensorSet>(both->event_ptr(), std::move(tensors))};

@@ -51,7 +51,7 @@ Ports ApplyROI::process(const Ports& inputs) {
     if (compacts_rows(waveform.data.device())) {
         const auto compact = linear ? compact_regions_linear : compact_regions_restored;
         signal.data = compact(waveform.data, mask, factor);
-        signal.compacted = CompactedRows{mask, factor};
+        signal.encoding = CompactedRows{mask, factor};
     } else {
         const auto apply = linear ? apply_regions_linear : apply_regions_restored;
         signal.data = apply(waveform.data, mask, factor);
