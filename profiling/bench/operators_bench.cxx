@@ -3,7 +3,7 @@
 // 1500 after rebinning. Compare the real times. On a busy machine, use the minimum of
 // --benchmark_repetitions.
 
-#include "spng/nodes/coincidence/bit_ticks.h"
+#include "spng/core/rows/bit_ticks.h"
 #include "spng/nodes/coincidence/coincidence.h"
 #include "spng/nodes/decon/baseline.h"
 #include "spng/nodes/roi/rebaseline.h"

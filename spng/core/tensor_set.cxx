@@ -3,6 +3,7 @@
 
 #include "spng/core/error.h"
 #include "spng/core/nearest.h"
+#include "spng/core/tensor_visitor.h"
 
 namespace spng {
 namespace {
@@ -67,10 +68,24 @@ const NamedTensor& TensorSet::only() const {
 std::size_t TensorSet::bytes() const {
     std::size_t sum = 0;
     for (const auto& tensor : m_tensors) {
-        sum += tensor.data.defined() ? tensor.data.nbytes() : 0;
-        sum += tensor.sparse ? tensor.sparse->runs.nbytes() + tensor.sparse->values.nbytes() : 0;
+        for_each_tensor(
+            tensor, [&](const at::Tensor& each, TensorRole) { sum += each.defined() ? each.nbytes() : 0; });
     }
     return sum;
+}
+
+bool TensorSet::is_on_host() const {
+    bool is_on_host = true;
+    const auto check = [&](const at::Tensor& each, TensorRole) {
+        is_on_host = is_on_host && (!each.defined() || each.device().is_cpu());
+    };
+    for (const auto& tensor : m_tensors) {
+        for_each_tensor(tensor, check);
+        if (tensor.channels) {
+            for_each_tensor(*tensor.channels, check);
+        }
+    }
+    return is_on_host;
 }
 
 TensorSetPtr merge(const std::vector<TensorSetPtr>& sets) {

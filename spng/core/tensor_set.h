@@ -14,6 +14,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <variant>
 #include <vector>
 
 namespace spng {
@@ -62,7 +63,7 @@ struct BadTickRanges {
     at::Tensor ticks;
 };
 
-/// The channels of the rows of a (view, channel, ...) tensor.
+/// The channels of the rows of a (view, channel, ...) tensor. for_each_tensor() (tensor_visitor.h) lists all members.
 struct ChannelTable {
     std::vector<std::string> views; ///< names of the views, "U", "V", "W0", ...
     std::vector<int> planes;        ///< plane index (0 U, 1 V, 2 W) of each view
@@ -78,23 +79,35 @@ struct ChannelTable {
 
 enum class Domain { time, frequency };
 
-/// The ROIs of rows whose samples were compacted: row r of `data` begins with its samples inside the ROIs, one
-/// after the other; what follows them is undefined. All samples outside of the ROIs are 0.
+// Encodings of the samples of a NamedTensor (docs/decisions/encodings.md). dense_tensor() of rows/encodings.h decodes
+// all of them.
+
+/// `data` has all samples.
+struct DenseSamples {};
+
+/// A mask packed by pack_ticks (rows/bit_ticks.h): `data` is (view, channel, word) int64.
+struct PackedMask {
+    std::int64_t samples = 0; ///< in a row
+};
+
+/// The ROIs of rows whose samples were compacted, only on a device: row r of `data` begins with its samples inside the
+/// ROIs, one after the other; what follows them is undefined. All samples outside of the ROIs are 0.
 struct CompactedRows {
     at::Tensor mask;         ///< (view, channel, word) int64, packed by pack_ticks: slices inside ROIs
     std::int64_t factor = 1; ///< ticks in a slice of the mask; the last slice may have fewer
 };
 
+/// The encoding is SparseSamples only in frames on the host, and `data` is then undefined.
+using Encoding = std::variant<DenseSamples, PackedMask, CompactedRows, SparseSamples>;
+
+/// for_each_tensor() (tensor_visitor.h) lists all members.
 struct NamedTensor {
     std::string name; ///< unique in its set
-    /// (view, channel, sample) in general; (channel, tick) in frames. Undefined if `sparse` is set.
+    /// (view, channel, sample) in general; (channel, tick) in frames
     at::Tensor data;
-    /// Samples in a row of a packed mask; `data` is then (view, channel, word) int64 (bit_ticks.h). 0: not packed.
-    std::int64_t packed_samples = 0;
-    std::optional<CompactedRows> compacted;      ///< only on a device
-    std::shared_ptr<const SparseSamples> sparse; ///< only in frames on the host
-    std::vector<Axis> axes;                      ///< one for each dimension of data
-    std::string unit;                            ///< of the values: "ADC", "electrons", "" for masks
+    Encoding encoding;      ///< of the samples in `data`
+    std::vector<Axis> axes; ///< one for each dimension of data
+    std::string unit;       ///< of the values: "ADC", "electrons", "" for masks
     Domain domain = Domain::time;
     std::shared_ptr<const ChannelTable> channels; ///< null only where rows are not channels of a detector
     at::Tensor summary;  ///< optional (view, channel): one value per channel, such as its noise RMS
@@ -103,6 +116,11 @@ struct NamedTensor {
     at::Tensor expected_noise;
     /// provenance for the output ("model": "dnnroi.ts", ...)
     Notes notes;
+
+    /// The encoding if it is this one; else null.
+    const PackedMask* packed() const { return std::get_if<PackedMask>(&encoding); }
+    const CompactedRows* compacted() const { return std::get_if<CompactedRows>(&encoding); }
+    const SparseSamples* sparse() const { return std::get_if<SparseSamples>(&encoding); }
 };
 
 class TensorSet {
@@ -128,8 +146,10 @@ public:
     /// @throws Error(Internal) if the set does not have exactly one
     const NamedTensor& only() const;
 
-    /// Return the bytes of all tensors (a view counts its own elements).
+    /// Return the bytes of all tensors without those of channel tables (a view counts its own elements).
     std::size_t bytes() const;
+    /// Return whether all tensors, with those of channel tables, are on the host.
+    bool is_on_host() const;
 
 private:
     std::shared_ptr<const EventInfo> m_event;

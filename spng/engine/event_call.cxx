@@ -28,10 +28,7 @@ int first_channel(const Report& report) {
 } // namespace
 
 bool is_on_host(const TensorSetPtr& set) {
-    return set == nullptr ||
-           std::all_of(set->tensors().begin(), set->tensors().end(), [](const NamedTensor& tensor) {
-               return !tensor.data.defined() || tensor.data.device().is_cpu();
-           });
+    return set == nullptr || set->is_on_host();
 }
 
 EventCall::EventCall(const Parts& parts, c10::Device device, const HostEvent& event, const RunState& state)

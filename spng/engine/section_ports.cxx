@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spng/engine/section_ports.h"
 
+#include "spng/core/rows/compacted_rows.h"
+#include "spng/core/tensor_visitor.h"
 #include "spng/device/host_copy.h"
-#include "spng/nodes/roi/compacted_rows.h"
 
 #include <ATen/ops/clone.h>
 #include <ATen/ops/empty.h>
@@ -13,6 +14,7 @@
 #include <string>
 #include <type_traits>
 #include <utility>
+#include <variant>
 
 namespace spng {
 namespace {
@@ -92,52 +94,55 @@ public:
     }
 
     void add(const NamedTensor& tensor, const Tables& tables, const std::vector<at::Tensor>& all) {
-        add(tensor.name);
-        add(tensor.unit);
-        add(tensor.domain);
-        add(tensor.data, all);
-        add(tensor.compacted.has_value());
-        if (tensor.compacted) {
-            add(tensor.compacted->mask, all);
-            add(tensor.compacted->factor);
-        }
-        add(tensor.summary, all);
-        add(tensor.pedestal, all);
-        add(tensor.expected_noise, all);
-        add(tensor.packed_samples);
-        add(tensor.axes.size());
-        for (const auto& axis : tensor.axes) {
+        const auto& [name, data, encoding, axes, unit, domain, channels, summary, pedestal, expected_noise,
+                     notes] = tensor;
+        add(name);
+        add(unit);
+        add(domain);
+        for_each_tensor(tensor, [&](const at::Tensor& each, TensorRole) { add(each, all); });
+        add(encoding.index());
+        std::visit([&](const auto& encoded) { add_values(encoded); }, encoding);
+        add(axes.size());
+        for (const auto& axis : axes) {
             add(axis.name);
             add(axis.unit);
             add(axis.period);
             add(is_time(axis) ? 0 : axis.start);
         }
-        add(tensor.notes.size());
-        for (const auto& [key, note] : tensor.notes) {
+        add(notes.size());
+        for (const auto& [key, note] : notes) {
             add(key);
             add(note);
         }
-        add(std::find(tables.begin(), tables.end(), tensor.channels) - tables.begin());
+        add(std::find(tables.begin(), tables.end(), channels) - tables.begin());
     }
 
     void add(const ChannelTable& table, const std::vector<at::Tensor>& all) {
-        add(c10::ArrayRef(table.views));
-        add(c10::ArrayRef(table.planes));
+        const auto& [views, planes, ids, first_row, good, fault, bad_ticks] = table;
+        add(c10::ArrayRef(views));
+        add(c10::ArrayRef(planes));
         // Tables of a detector are made once, so equal tables share memory.
-        add(table.ids.defined() ? table.ids.const_data_ptr() : nullptr);
-        add(table.ids, all);
-        add(table.good, all);
-        add(table.fault, all);
-        for (const BadTickRanges& each : table.bad_ticks) {
-            add(each.mask);
-            add(each.period);
-            add(each.ticks, all);
+        add(ids.defined() ? ids.const_data_ptr() : nullptr);
+        add(first_row);
+        for_each_tensor(table, [&](const at::Tensor& each, TensorRole) { add(each, all); });
+        add(bad_ticks.size());
+        for (const auto& [mask, period, ticks] : bad_ticks) {
+            add(mask);
+            add(period);
         }
     }
 
     std::string text() && { return std::move(m_text); }
 
 private:
+    void add_values(const DenseSamples&) {}
+    void add_values(const PackedMask& mask) { add(mask.samples); }
+    void add_values(const CompactedRows& rows) { add(rows.factor); }
+    void add_values(const SparseSamples& sparse) {
+        add(sparse.rows);
+        add(sparse.ticks);
+    }
+
     std::string m_text;
 };
 
@@ -151,9 +156,9 @@ public:
     /// The rows of a tensor; of compacted rows only what is inside their ROIs.
     at::Tensor rows_of(const NamedTensor& tensor) {
         return make(tensor.data, [&] {
-            return tensor.compacted
-                       ? copy_compacted(tensor.data, tensor.compacted->mask, tensor.compacted->factor)
-                       : tensor.data.clone();
+            const auto* compacted = tensor.compacted();
+            return compacted ? copy_compacted(tensor.data, compacted->mask, compacted->factor)
+                             : tensor.data.clone();
         });
     }
 
@@ -190,7 +195,7 @@ public:
         return there;
     }
     at::Tensor rows_of(const NamedTensor& tensor) {
-        return m_copies_all && tensor.compacted ? m_copies.rows_of(tensor) : of(tensor.data);
+        return m_copies_all && tensor.compacted() ? m_copies.rows_of(tensor) : of(tensor.data);
     }
 
 private:
@@ -203,31 +208,35 @@ private:
 /// Replace the tensors of a set. table_for: the channel table of a replacement.
 template <class Replacements, class TableFor>
 std::vector<NamedTensor> replaced(const TensorSet& set, Replacements& by, const TableFor& table_for) {
-    std::vector<NamedTensor> tensors = set.tensors();
-    for (auto& tensor : tensors) {
-        tensor.data = by.rows_of(tensor);
-        if (tensor.compacted) {
-            tensor.compacted->mask = by.of(tensor.compacted->mask);
-        }
-        tensor.summary = by.of(tensor.summary);
-        tensor.pedestal = by.of(tensor.pedestal);
-        tensor.expected_noise = by.of(tensor.expected_noise);
-        tensor.channels = tensor.channels ? table_for(tensor.channels) : nullptr;
+    std::vector<NamedTensor> tensors;
+    for (const NamedTensor& old : set.tensors()) {
+        NamedTensor& tensor = tensors.emplace_back(old);
+        for_each_tensor(tensor, [&](at::Tensor& each, TensorRole role) {
+            if (role != TensorRole::host) {
+                each = role == TensorRole::samples ? by.rows_of(old) : by.of(each);
+            }
+        });
+        tensor.channels = old.channels ? table_for(old.channels) : nullptr;
     }
     return tensors;
+}
+
+template <class Replacements>
+std::shared_ptr<const ChannelTable> replaced(const ChannelTable& table, Replacements& by) {
+    auto copy = std::make_shared<ChannelTable>(table);
+    for_each_tensor(*copy, [&](at::Tensor& each, TensorRole role) {
+        if (role != TensorRole::host) {
+            each = by.of(each);
+        }
+    });
+    return copy;
 }
 
 /// Sets with replaced tensors and this event.
 Ports replaced(const Ports& sets, OnDevice by, const std::shared_ptr<const EventInfo>& event) {
     std::map<const ChannelTable*, std::shared_ptr<const ChannelTable>> tables;
     for (const auto& table : tables_of(sets)) {
-        auto copy = std::make_shared<ChannelTable>(*table);
-        copy->good = by.of(table->good);
-        copy->fault = by.of(table->fault);
-        for (auto& each : copy->bad_ticks) {
-            each.ticks = by.of(each.ticks);
-        }
-        tables[table.get()] = std::move(copy);
+        tables[table.get()] = replaced(*table, by);
     }
     const auto table_for = [&](const std::shared_ptr<const ChannelTable>& table) {
         return tables.at(table.get());
@@ -266,28 +275,20 @@ Ports at_times_after_0(const Ports& sets) {
 
 std::vector<at::Tensor> tensors_of(const Ports& ports) {
     std::vector<at::Tensor> tensors;
-    const auto add = [&](const at::Tensor& tensor) {
+    const auto add = [&](const at::Tensor& tensor, TensorRole role) {
         const bool known = std::any_of(tensors.begin(), tensors.end(),
                                        [&](const at::Tensor& other) { return other.is_same(tensor); });
-        if (tensor.defined() && !known) {
+        if (tensor.defined() && role != TensorRole::host && !known) {
             tensors.push_back(tensor);
         }
     };
     for (const auto& set : ports) {
         for (const auto& tensor : set->tensors()) {
-            add(tensor.data);
-            add(tensor.compacted ? tensor.compacted->mask : at::Tensor());
-            add(tensor.summary);
-            add(tensor.pedestal);
-            add(tensor.expected_noise);
+            for_each_tensor(tensor, add);
         }
     }
     for (const auto& table : tables_of(ports)) {
-        add(table->good);
-        add(table->fault);
-        for (const BadTickRanges& each : table->bad_ticks) {
-            add(each.ticks);
-        }
+        for_each_tensor(*table, add);
     }
     return tensors;
 }
@@ -380,13 +381,7 @@ Ports OutputTemplate::fill(const Ports& inputs) const {
             table = table_of_event(old);
         }
         if (!table) { // a node made it
-            auto copy = std::make_shared<ChannelTable>(*old);
-            copy->good = copies.of(old->good);
-            copy->fault = copies.of(old->fault);
-            for (auto& each : copy->bad_ticks) {
-                each.ticks = copies.of(each.ticks);
-            }
-            table = std::move(copy);
+            table = replaced(*old, copies);
         }
         return table;
     };

@@ -65,7 +65,8 @@ private:
     std::string m_rejection;
 };
 
-/// All tensors of the sets, each once: data, summaries, pedestals, masks of good channels, faults and bad ticks of channels.
+/// All tensors of the sets and their channel tables (for_each_tensor), each once, without those that are always on the
+/// host.
 std::vector<at::Tensor> tensors_of(const Ports& ports);
 
 } // namespace spng

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spng/graph/memory_rule.h"
 
+#include "spng/core/bit_words.h"
+
 namespace spng {
 
 PlannedTensor PlannedCall::make(PlannedTensor like, MemoryUse use, std::int64_t bytes_per_sample) const {
@@ -16,6 +18,11 @@ void PlannedCall::stage(const PlannedSet& frame) const {
     for (const auto& tensor : frame) {
         ledger.files += tensor.block->bytes();
     }
+}
+
+PlannedTensor planned_mask(const PlannedCall& call, PlannedTensor like) {
+    like.block = call.scratch(MemoryUse::masks, like.views * like.channels * words_for(like.ticks) * 8);
+    return like;
 }
 
 std::vector<PlannedSet> pass_on(const PlannedCall& call) {

@@ -55,6 +55,9 @@ struct PlannedCall {
     void stage(const PlannedSet& frame) const;
 };
 
+/// Plan a packed mask of the shape of `like`.
+PlannedTensor planned_mask(const PlannedCall& call, PlannedTensor like);
+
 /// Type-erased rule, made by memory_rule(). Members that do not apply are empty.
 struct MemoryRule {
     std::function<std::vector<PlannedSet>(const Component&, PlannedCall&)> call;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pack masks into words and unpack them (spng/nodes/coincidence/bit_ticks.h).
+// Pack masks into words and unpack them (spng/core/rows/bit_ticks.h).
 
 #include "spng/kernels/bit_words.cuh"
 

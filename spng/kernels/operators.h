@@ -36,7 +36,7 @@ std::tuple<at::Tensor, at::Tensor> capped_noise(const at::Tensor& low, const at:
                                                 const std::optional<at::Tensor>& expected, double cap);
 at::Tensor plain_rms(const at::Tensor& waveforms);
 
-// spng/nodes/coincidence/bit_ticks.h
+// spng/core/rows/bit_ticks.h
 at::Tensor pack_ticks(const at::Tensor& mask);
 at::Tensor pack_levels(at::TensorList waveforms, const c10::List<std::optional<at::Tensor>>& rms,
                        const c10::List<std::optional<at::Tensor>>& pedestals,
@@ -57,9 +57,11 @@ at::Tensor find_regions(const at::Tensor& levels, at::TensorList confirmed, std:
                         at::ArrayRef<double> fractions, std::int64_t always, std::int64_t beside, bool cyclic,
                         std::int64_t pad);
 
-// spng/nodes/roi/compacted_rows.h
+// spng/nodes/roi/compact_regions.h
 at::Tensor compact_regions_linear(const at::Tensor& signal, const at::Tensor& mask, std::int64_t factor);
 at::Tensor compact_regions_restored(const at::Tensor& signal, const at::Tensor& mask, std::int64_t factor);
+
+// spng/core/rows/compacted_rows.h
 at::Tensor expand_rows(const at::Tensor& rows, const at::Tensor& mask, std::int64_t factor);
 at::Tensor copy_compacted(const at::Tensor& rows, const at::Tensor& mask, std::int64_t factor);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Charge inside the ROIs (spng/nodes/roi/compacted_rows.h). One block per row, one warp per word of its mask (of
+// Charge inside the ROIs (spng/nodes/roi/compact_regions.h). One block per row, one warp per word of its mask (of
 // bend_negative: one warp per row): words without ROIs cost one load. Any tick of a run finds its ends by counting
 // zeros in a word or two.
 

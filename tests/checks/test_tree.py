@@ -19,6 +19,7 @@ ROOT = Path(__file__).resolve().parents[2]
 # padded response.
 ORDER = (
     ("spng/core",),
+    ("spng/core/rows",),
     ("spng/core/files", "spng/core/log"),
     ("spng/device/memory", "spng/io/archive", "profiling/recorder/file"),
     ("profiling/recorder",),
@@ -27,7 +28,7 @@ ORDER = (
     ("spng/instrument/report", "spng/instrument/control", "spng/instrument/user_timer"),
     ("spng/detector/noise", "spng/detector/electronics"),
     ("spng/detector", "spng/graph", "spng/kserve"),
-    ("spng/kserve/grpc",),
+    ("spng/engine", "spng/kserve/grpc"),
     (
         "spng/nodes/coincidence",
         "spng/nodes/decon",
@@ -41,7 +42,7 @@ ORDER = (
         "spng/nodes/input_check",
         "spng/nodes/roi",
     ),
-    ("spng/engine", "spng/nodes/channels", "spng/nodes/plumbing"),
+    ("spng/nodes/channels", "spng/nodes/plumbing"),
     ("spng/nodes/frame", "spng/nodes/sim/depos", "spng/nodes/sim/signal", "spng/nodes/memory"),
     ("spng/kernels",),
     ("spng/kernels/frames", "spng/kernels/transforms"),

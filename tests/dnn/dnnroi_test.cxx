@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spng/nodes/dnn/dnnroi.h"
 
-#include "spng/nodes/coincidence/bit_ticks.h"
-#include "spng/nodes/coincidence/mask_tensor.h"
+#include "spng/core/rows/bit_ticks.h"
+#include "spng/core/rows/encodings.h"
 #include "tests/dnn/script_model.h"
 #include "tests/support/components.h"
 #include "tests/support/paths.h"
@@ -62,7 +62,7 @@ protected:
         NamedTensor mp3 = mp2;
         mp3.name = "mp3";
         mp3.data = pack_ticks(mask_of({0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1}, {1, 3, 4}));
-        mp3.packed_samples = 4; // mp2 is not packed: both are accepted
+        mp3.encoding = PackedMask{4}; // mp2 is not packed: both are accepted
         return {std::make_shared<const TensorSet>(event, std::vector{image}),
                 std::make_shared<const TensorSet>(event, std::vector{mp2, mp3})};
     }

@@ -2,7 +2,7 @@
 #include "spng/nodes/dnn/roi_features.h"
 
 #include "spng/core/error.h"
-#include "spng/nodes/coincidence/bit_ticks.h"
+#include "spng/core/rows/bit_ticks.h"
 
 #include <ATen/ops/equal.h>
 #include <ATen/ops/ones.h>

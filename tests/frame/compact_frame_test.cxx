@@ -5,9 +5,9 @@
 #include "spng/nodes/frame/compact_frame.h"
 
 #include "spng/core/error.h"
-#include "spng/nodes/coincidence/bit_ticks.h"
+#include "spng/core/rows/bit_ticks.h"
+#include "spng/core/rows/compacted_rows.h"
 #include "spng/nodes/frame/row_scatter.h"
-#include "spng/nodes/roi/compacted_rows.h"
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/arange.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels on packed ticks. Results are bits, so all are exact.
 
+#include "spng/core/rows/bit_ticks.h"
 #include "spng/kernels/operators.h"
-#include "spng/nodes/coincidence/bit_ticks.h"
 #include "spng/nodes/coincidence/coincidence.h"
 #include "spng/nodes/roi/region_growth.h"
 #include "tests/kernels/kernel_checks.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spng/nodes/roi/charge_error.h"
 
-#include "spng/nodes/coincidence/bit_ticks.h"
+#include "spng/core/rows/bit_ticks.h"
 #include "spng/nodes/roi/rebaseline.h"
 #include "tests/core/device_composite.h"
 #include "tests/support/components.h"

@@ -3,8 +3,8 @@
 
 #include "spng/core/bit_words.h"
 #include "spng/core/row_chunks.h"
+#include "spng/core/rows/bit_ticks.h"
 #include "spng/instrument/meter/allocation.h"
-#include "spng/nodes/coincidence/bit_ticks.h"
 #include "spng/nodes/coincidence/coincidence.h"
 #include "spng/nodes/decon/baseline.h"
 #include "spng/nodes/noise/coherent_noise.h"

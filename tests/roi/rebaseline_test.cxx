@@ -2,7 +2,7 @@
 #include "spng/nodes/roi/rebaseline.h"
 
 #include "spng/core/error.h"
-#include "spng/nodes/coincidence/bit_ticks.h"
+#include "spng/core/rows/bit_ticks.h"
 #include "tests/core/device_composite.h"
 
 #include <ATen/Parallel.h>

@@ -2,7 +2,7 @@
 #include "spng/nodes/roi/region_seeds.h"
 
 #include "spng/core/error.h"
-#include "spng/nodes/coincidence/bit_ticks.h"
+#include "spng/core/rows/bit_ticks.h"
 #include "spng/nodes/roi/long_pulses.h"
 #include "spng/nodes/roi/region_growth.h"
 #include "spng/nodes/roi/robust_rms.h"

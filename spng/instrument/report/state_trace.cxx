@@ -51,8 +51,8 @@ Json tensors_json(const std::vector<TensorSetPtr>& sets) {
     for (const auto& set : sets) {
         if (set != nullptr) {
             for (const auto& tensor : set->tensors()) {
-                tensors.push_back(tensor.sparse ? sparse_json(tensor.name, *tensor.sparse)
-                                                : tensor_json(tensor.name, tensor.data));
+                tensors.push_back(tensor.sparse() ? sparse_json(tensor.name, *tensor.sparse())
+                                                  : tensor_json(tensor.name, tensor.data));
             }
         }
     }

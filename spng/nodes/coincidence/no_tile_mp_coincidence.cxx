@@ -3,13 +3,13 @@
 
 #include "WireCellSpng/TorchnvTools.h"
 #include "spng/core/notes.h"
+#include "spng/core/rows/bit_ticks.h"
+#include "spng/core/rows/encodings.h"
 #include "spng/core/tensor_checks.h"
 #include "spng/detector/view_groups.h"
 #include "spng/device/context.h"
 #include "spng/graph/memory_rule.h"
-#include "spng/nodes/coincidence/bit_ticks.h"
 #include "spng/nodes/coincidence/group_crossings.h"
-#include "spng/nodes/coincidence/mask_tensor.h"
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/cat.h>
@@ -150,7 +150,7 @@ Ports NoTileMPCoincidence::process(const Ports& inputs) {
             product.data =
                 product.data.narrow(1, target.channels->first_row, target.data.size(1)).contiguous();
         }
-        product.packed_samples = ticks;
+        product.encoding = PackedMask{ticks};
         product.axes = target.axes;
         product.channels = target.channels;
         product.notes = notes;

@@ -4,11 +4,11 @@
 #include "WireCellSpng/TorchnvTools.h"
 #include "spng/core/log/log.h"
 #include "spng/core/notes.h"
+#include "spng/core/rows/encodings.h"
 #include "spng/core/tensor_checks.h"
 #include "spng/device/context.h"
 #include "spng/graph/memory_rule.h"
 #include "spng/graph/reported.h"
-#include "spng/nodes/coincidence/mask_tensor.h"
 #include "spng/nodes/dnn/roi_features.h"
 
 #include <ATen/ops/cat.h>
@@ -286,13 +286,13 @@ Ports DNNROI::process(const Ports& inputs) {
         NVTX_SCOPED_RANGE("DNNROI::threshold");
         regions.data = probable_regions(probability, m_mask_threshold,
                                         image.channels ? image.channels->good : at::Tensor{});
-        regions.packed_samples = probability.size(2);
+        regions.encoding = PackedMask{probability.size(2)};
     }
     std::vector tensors{regions};
     if (!config().probability.empty()) {
         regions.name = config().probability;
         regions.data = probability;
-        regions.packed_samples = 0;
+        regions.encoding = DenseSamples{};
         tensors.push_back(std::move(regions));
     }
     return {std::make_shared<const TensorSet>(both->event_ptr(), std::move(tensors), std::move(reports))};

@@ -3,8 +3,8 @@
 
 #include "spng/core/bit_words.h"
 #include "spng/core/find_operator.h"
+#include "spng/core/rows/bit_ticks.h"
 #include "spng/core/tensor_checks.h"
-#include "spng/nodes/coincidence/bit_ticks.h"
 
 #include <ATen/ops/div.h>
 #include <ATen/ops/empty.h>

@@ -55,7 +55,9 @@ Frame frame_from(const TensorSet& set, bool with_masks) {
         TaggedTraces traces;
         traces.tag = tensor.name;
         traces.samples = tensor.data;
-        traces.sparse = tensor.sparse;
+        if (const auto* sparse = tensor.sparse()) {
+            traces.sparse = std::make_shared<const SparseSamples>(*sparse);
+        }
         traces.channels.assign(id, id + ids.numel());
         set_times(traces, tensor, event);
         if (tensor.summary.defined()) {

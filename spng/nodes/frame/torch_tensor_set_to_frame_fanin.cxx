@@ -4,12 +4,13 @@
 #include "WireCellSpng/TorchnvTools.h"
 #include "spng/core/log/log.h"
 #include "spng/core/notes.h"
+#include "spng/core/rows/encodings.h"
 #include "spng/detector/view_groups.h"
 #include "spng/device/context.h"
 #include "spng/device/host_copy.h"
 #include "spng/graph/memory_rule.h"
 #include "spng/nodes/channels/channel_ranges.h"
-#include "spng/nodes/roi/compacted_rows.h"
+#include "spng/nodes/roi/compact_regions.h"
 
 #include <ATen/ops/ones.h>
 #include <ATen/ops/tensor.h>
@@ -69,19 +70,19 @@ std::optional<CompactTag> compact_tag(const std::vector<NamedTensor>& parts, con
     const NamedTensor& first = parts.front();
     const std::int64_t period = ticks_of_sample(first, event);
     const bool fits = std::all_of(parts.begin(), parts.end(), [&](const NamedTensor& part) {
-        return ticks_of_sample(part, event) == period && part.packed_samples == first.packed_samples &&
-               part.compacted.has_value() == first.compacted.has_value() &&
-               (!part.compacted || part.compacted->factor == first.compacted->factor) &&
+        return ticks_of_sample(part, event) == period && part.encoding.index() == first.encoding.index() &&
+               mask_samples(part) == mask_samples(first) &&
+               (!part.compacted() || part.compacted()->factor == first.compacted()->factor) &&
                part.data.size(2) == first.data.size(2) && part.data.scalar_type() == first.data.scalar_type();
     });
-    const bool has_samples = first.compacted && period == 1;
-    if (!fits || !(has_samples || first.packed_samples > 0)) {
+    const bool has_samples = first.compacted() && period == 1;
+    if (!fits || !(has_samples || first.packed())) {
         return std::nullopt;
     }
     CompactTag tag;
-    tag.factor = has_samples ? first.compacted->factor : period;
+    tag.factor = has_samples ? first.compacted()->factor : period;
     for (const NamedTensor& part : parts) {
-        tag.masks.push_back(has_samples ? part.compacted->mask : part.data);
+        tag.masks.push_back(has_samples ? part.compacted()->mask : part.data);
         if (has_samples) {
             tag.rows.push_back(part.data);
             tag.ticks = part.data.size(2);
@@ -100,14 +101,11 @@ TensorSetPtr with_samples(const TensorSet& frame, CompactFrame& copied,
     for (std::size_t i = 0; i < results.size(); ++i) {
         NamedTensor& tensor = tensors[indices[i]];
         tensor.data.reset();
-        if (auto* samples = std::get_if<SparseSamples>(&results[i])) {
-            tensor.sparse = std::make_shared<const SparseSamples>(std::move(*samples));
+        auto* samples = std::get_if<SparseSamples>(&results[i]);
+        if (samples != nullptr && !frame.event().window) {
+            tensor.encoding = std::move(*samples);
         } else {
-            tensor.data = std::get<at::Tensor>(std::move(results[i]));
-        }
-        if (tensor.sparse && frame.event().window) {
-            tensor.data = dense(*tensor.sparse);
-            tensor.sparse = nullptr;
+            tensor.data = samples ? dense(*samples) : std::get<at::Tensor>(std::move(results[i]));
         }
     }
     return std::make_shared<const TensorSet>(frame.event_ptr(), std::move(tensors));
@@ -176,8 +174,8 @@ void TorchTensorSetToFrameFanin::add_parts(const Rows& rows, const NamedTensor& 
         if (has_view(rows, ids)) {
             NamedTensor part = tensor;
             part.data = tensor.data.narrow(0, view, 1);
-            if (part.compacted) {
-                part.compacted->mask = part.compacted->mask.narrow(0, view, 1);
+            if (const auto* compacted = tensor.compacted()) {
+                part.encoding = CompactedRows{compacted->mask.narrow(0, view, 1), compacted->factor};
             }
             part.summary = tensor.summary.defined() ? tensor.summary.narrow(0, view, 1) : at::Tensor{};
             auto channels = std::make_shared<ChannelTable>();

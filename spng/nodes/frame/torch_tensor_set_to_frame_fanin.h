@@ -48,7 +48,7 @@ struct TorchTensorSetToFrameFaninConfig {
 /// of its anode only. Faults of channels (ChannelTable::fault) become channel masks (add_faults).
 ///
 /// On a device, frames are assembled there and copied back asynchronously. Tags whose rows are compacted
-/// (CompactedRows) come back as the samples inside ROIs only, and become NamedTensor::sparse; in readout windows, which
+/// (CompactedRows) come back as the samples inside ROIs only, and become SparseSamples; in readout windows, which
 /// SPNGStitchWindows cuts, they are dense. Packed masks are expanded on the host.
 ///
 /// With results_on_device all tags are dense tensors of the device, complete when the event's stream has reached the end of

@@ -2,8 +2,8 @@
 #include "spng/nodes/plumbing/tensor_tap.h"
 
 #include "WireCellSpng/TorchnvTools.h"
+#include "spng/core/rows/encodings.h"
 #include "spng/graph/memory_rule.h"
-#include "spng/nodes/roi/compacted_rows.h"
 
 #include <ATen/ops/view_as_real.h>
 

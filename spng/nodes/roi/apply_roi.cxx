@@ -2,9 +2,9 @@
 #include "spng/nodes/roi/apply_roi.h"
 
 #include "WireCellSpng/TorchnvTools.h"
+#include "spng/core/rows/encodings.h"
 #include "spng/graph/memory_rule.h"
-#include "spng/nodes/coincidence/mask_tensor.h"
-#include "spng/nodes/roi/compacted_rows.h"
+#include "spng/nodes/roi/compact_regions.h"
 #include "spng/nodes/roi/rebaseline.h"
 
 #include <cmath>
@@ -51,7 +51,7 @@ Ports ApplyROI::process(const Ports& inputs) {
     if (compacts_rows(waveform.data.device())) {
         const auto compact = linear ? compact_regions_linear : compact_regions_restored;
         signal.data = compact(waveform.data, mask, factor);
-        signal.compacted = CompactedRows{mask, factor};
+        signal.encoding = CompactedRows{mask, factor};
     } else {
         const auto apply = linear ? apply_regions_linear : apply_regions_restored;
         signal.data = apply(waveform.data, mask, factor);

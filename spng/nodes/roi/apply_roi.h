@@ -31,7 +31,7 @@ struct ApplyROIConfig {
 /// In: port 0: waveform (view, channel, tick) [electrons]; port 1: mask of the same channels, at the same or
 /// a coarser sampling; port 2, with `summary`: tensor of the same channels from SPNGChannelRMS. Out: waveform
 /// with a new baseline inside the ROIs, 0 outside; formulas in rebaseline.h. On a device with our kernels its rows are
-/// compacted (CompactedRows); dense_tensor() of compacted_rows.h expands them. For a readout window of a long readout
+/// compacted (CompactedRows); dense_tensor() of encodings.h expands them. For a readout window of a long readout
 /// also the mask, which SPNGStitchWindows needs.
 class ApplyROI : public NodeWith<ApplyROIConfig> {
 public:

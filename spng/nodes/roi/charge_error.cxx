@@ -3,12 +3,12 @@
 
 #include "WireCellSpng/TorchnvTools.h"
 #include "spng/core/row_chunks.h"
+#include "spng/core/rows/bit_ticks.h"
+#include "spng/core/rows/compacted_rows.h"
+#include "spng/core/rows/encodings.h"
 #include "spng/core/tensor_checks.h"
 #include "spng/graph/memory_rule.h"
-#include "spng/nodes/coincidence/bit_ticks.h"
-#include "spng/nodes/coincidence/mask_tensor.h"
 #include "spng/nodes/roi/level_window.h"
-#include "spng/nodes/roi/rebaseline.h"
 #include "spng/nodes/roi/region_growth.h"
 #include "spng/nodes/roi/run_limits.h"
 

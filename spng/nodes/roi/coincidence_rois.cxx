@@ -2,8 +2,8 @@
 #include "spng/nodes/roi/coincidence_rois.h"
 
 #include "WireCellSpng/TorchnvTools.h"
+#include "spng/core/rows/encodings.h"
 #include "spng/graph/memory_rule.h"
-#include "spng/nodes/coincidence/mask_tensor.h"
 #include "spng/nodes/roi/region_growth.h"
 
 namespace spng {

@@ -6,8 +6,9 @@
 #include "spng/core/lane_sum.h"
 #include "spng/core/multiversion.h"
 #include "spng/core/row_chunks.h"
+#include "spng/core/rows/bit_ticks.h"
+#include "spng/core/rows/compacted_rows.h"
 #include "spng/core/tensor_checks.h"
-#include "spng/nodes/coincidence/bit_ticks.h"
 #include "spng/nodes/roi/level_window.h"
 #include "spng/nodes/roi/region_growth.h"
 #include "spng/nodes/roi/run_limits.h"
@@ -117,10 +118,6 @@ void for_each_run(const std::uint64_t* mask, std::int64_t slices, std::int64_t f
             inside(first * factor, std::min(past * factor, ticks));
         }
     }
-}
-
-std::int64_t slices_of(std::int64_t ticks, std::int64_t factor) {
-    return (ticks + factor - 1) / factor;
 }
 
 /// Call for_row(row of the signal, packed mask, row of the result) for all rows.
@@ -327,18 +324,6 @@ at::Tensor call(const char* operation, const char* name, const at::Tensor& signa
 }
 
 } // namespace
-
-void require_rows_and_mask(const char* operation, const at::Tensor& rows, const at::Tensor& mask,
-                           std::int64_t factor) {
-    require_tensor(is_real(rows) && rows.dim() >= 1, operation, "rows", rows,
-                   "float32 or float64 (..., channel, tick)");
-    require_argument(factor > 0, operation, "factor", factor, "1 or more ticks per slice");
-    const std::int64_t words = words_for(slices_of(rows.size(-1), factor));
-    require_tensor(mask.defined() && mask.scalar_type() == at::kLong && same_rows(mask, rows) &&
-                       mask.size(-1) == words,
-                   operation, "mask", mask,
-                   "int64, " + std::to_string(words) + " words for each row of " + describe_tensor(rows));
-}
 
 at::Tensor apply_regions_linear(const at::Tensor& signal, const at::Tensor& mask, std::int64_t factor) {
     return call("spng::apply_regions_linear", "apply_regions_linear", signal, mask, factor);

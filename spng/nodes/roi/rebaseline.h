@@ -37,9 +37,4 @@ at::Tensor apply_regions_linear(const at::Tensor& signal, const at::Tensor& mask
 /// Arguments, result and errors as for apply_regions_linear. One operator call: spng::apply_regions_restored.
 at::Tensor apply_regions_restored(const at::Tensor& signal, const at::Tensor& mask, std::int64_t factor);
 
-/// Check the arguments of an operator on rows and the ROIs in them, as above.
-/// @throws Error(Internal) that names the operation
-void require_rows_and_mask(const char* operation, const at::Tensor& rows, const at::Tensor& mask,
-                           std::int64_t factor);
-
 } // namespace spng

@@ -4,8 +4,8 @@
 #include "spng/core/bit_words.h"
 #include "spng/core/find_operator.h"
 #include "spng/core/row_chunks.h"
+#include "spng/core/rows/bit_ticks.h"
 #include "spng/core/tensor_checks.h"
-#include "spng/nodes/coincidence/bit_ticks.h"
 #include "spng/nodes/roi/neighbours.h"
 
 #include <ATen/Parallel.h>

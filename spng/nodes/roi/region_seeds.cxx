@@ -65,7 +65,7 @@ NamedTensor regions_like(const NamedTensor& image, const std::string& name, cons
     NamedTensor regions;
     regions.name = name;
     regions.data = mask;
-    regions.packed_samples = image.data.size(2);
+    regions.encoding = PackedMask{image.data.size(2)};
     regions.summary = image.summary;
     regions.axes = image.axes;
     regions.channels = image.channels;

@@ -5,8 +5,8 @@
 // gives the gain of each part.
 
 #include "spng/core/field.h"
+#include "spng/core/rows/bit_ticks.h"
 #include "spng/core/tensor_set.h"
-#include "spng/nodes/coincidence/bit_ticks.h"
 #include "spng/nodes/roi/region_growth.h"
 
 #include <optional>

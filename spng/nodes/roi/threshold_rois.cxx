@@ -3,7 +3,6 @@
 
 #include "WireCellSpng/TorchnvTools.h"
 #include "spng/graph/memory_rule.h"
-#include "spng/nodes/coincidence/mask_tensor.h"
 #include "spng/nodes/roi/region_growth.h"
 
 namespace spng {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "spng/nodes/coincidence/bit_ticks.h"
+#include "spng/core/rows/bit_ticks.h"
 
 #include "spng/core/error.h"
 #include "tests/core/device_composite.h"

@@ -3,19 +3,15 @@
 // Rows of which only the samples inside ROIs are stored (CompactedRows, spng/core/tensor_set.h). On a device they
 // replace the rows with zeros outside, which would be written, read and copied for nothing.
 
-#include "spng/core/tensor_set.h"
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
 
 namespace spng {
 
-/// Return whether SPNGApplyROI compacts its rows on this device: with our CUDA kernels (cuda_plugin.h).
-bool compacts_rows(c10::Device device);
-
-/// The same as apply_regions_linear and apply_regions_restored (rebaseline.h), but row r of the result begins with
-/// its samples inside the ROIs, one after the other; the rest is undefined.
-/// Arguments and errors are the same.
-/// One operator call: spng::compact_regions_linear, spng::compact_regions_restored.
-at::Tensor compact_regions_linear(const at::Tensor& signal, const at::Tensor& mask, std::int64_t factor);
-at::Tensor compact_regions_restored(const at::Tensor& signal, const at::Tensor& mask, std::int64_t factor);
+/// Move the samples inside the ROIs of dense rows to the beginnings of the rows, on the CPU.
+/// Arguments as for expand_rows, not checked; zeros follow the samples.
+at::Tensor compacted_rows(const at::Tensor& rows, const at::Tensor& mask, std::int64_t factor);
 
 /// Put the samples of compacted rows to their ticks; 0 outside the ROIs.
 /// @param rows    (..., channel, tick) float32 or float64, compacted
@@ -31,8 +27,12 @@ at::Tensor expand_rows(const at::Tensor& rows, const at::Tensor& mask, std::int6
 /// One operator call: spng::copy_compacted.
 at::Tensor copy_compacted(const at::Tensor& rows, const at::Tensor& mask, std::int64_t factor);
 
-/// Return all samples of a tensor, in whichever of its forms it is: `data`, a packed mask, compacted rows or sparse
-/// samples. Does not copy `data`.
-at::Tensor dense_tensor(const NamedTensor& tensor);
+/// Return the number of slices of `factor` ticks that hold the ticks; the last slice may have fewer.
+std::int64_t slices_of(std::int64_t ticks, std::int64_t factor);
+
+/// Check the arguments of an operator on rows and the ROIs in them, as for expand_rows.
+/// @throws Error(Internal) that names the operation
+void require_rows_and_mask(const char* operation, const at::Tensor& rows, const at::Tensor& mask,
+                           std::int64_t factor);
 
 } // namespace spng

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "spng/nodes/roi/compacted_rows.h"
+#include "spng/core/rows/compacted_rows.h"
 
 #include "spng/core/bit_words.h"
 #include "spng/core/find_operator.h"
 #include "spng/core/tensor_checks.h"
-#include "spng/nodes/coincidence/mask_tensor.h"
-#include "spng/nodes/roi/rebaseline.h"
 
 #include <ATen/Dispatch.h>
 #include <ATen/ops/zeros.h>
@@ -20,7 +18,7 @@ namespace {
 /// Call visit(tick of the row, position in the compacted row, ticks) for the runs of ticks inside the ROIs of a row.
 template <class Visit>
 void for_each_run(const std::uint64_t* mask, std::int64_t factor, std::int64_t ticks, Visit visit) {
-    const std::int64_t slices = (ticks + factor - 1) / factor;
+    const std::int64_t slices = slices_of(ticks, factor);
     std::int64_t position = 0;
     for (std::int64_t first = find_bit(mask, 0, slices, true); first < slices;) {
         const std::int64_t past = find_bit(mask, first, slices, false);
@@ -51,21 +49,6 @@ at::Tensor copied_runs(const at::Tensor& rows, const at::Tensor& mask, std::int6
     return result;
 }
 
-at::Tensor compacted(const at::Tensor& rows, const at::Tensor& mask, std::int64_t factor) {
-    return copied_runs(rows, mask, factor,
-                       [](const auto* from, std::int64_t tick, std::int64_t position, std::int64_t count,
-                          auto* to) { std::copy_n(from + tick, count, to + position); });
-}
-
-at::Tensor compact_regions_linear_cpu(const at::Tensor& signal, const at::Tensor& mask, std::int64_t factor) {
-    return compacted(apply_regions_linear(signal, mask, factor), mask, factor);
-}
-
-at::Tensor compact_regions_restored_cpu(const at::Tensor& signal, const at::Tensor& mask,
-                                        std::int64_t factor) {
-    return compacted(apply_regions_restored(signal, mask, factor), mask, factor);
-}
-
 at::Tensor expand_rows_cpu(const at::Tensor& rows, const at::Tensor& mask, std::int64_t factor) {
     return copied_runs(rows, mask, factor,
                        [](const auto* from, std::int64_t tick, std::int64_t position, std::int64_t count,
@@ -88,24 +71,10 @@ at::Tensor call(const Operation& operation, const char* name, const at::Tensor& 
 
 } // namespace
 
-bool compacts_rows(c10::Device device) {
-    if (!device.is_cuda()) {
-        return false;
-    }
-    // The kernels are registered before the first tensor is on a device.
-    static const bool has_kernel = find_operator<decltype(expand_rows_cpu)>("spng::compact_regions_linear")
-                                       .hasKernelForDispatchKey(c10::DispatchKey::CUDA);
-    return has_kernel;
-}
-
-at::Tensor compact_regions_linear(const at::Tensor& signal, const at::Tensor& mask, std::int64_t factor) {
-    static const auto operation = find_operator<decltype(expand_rows_cpu)>("spng::compact_regions_linear");
-    return call(operation, "compact_regions_linear", signal, mask, factor);
-}
-
-at::Tensor compact_regions_restored(const at::Tensor& signal, const at::Tensor& mask, std::int64_t factor) {
-    static const auto operation = find_operator<decltype(expand_rows_cpu)>("spng::compact_regions_restored");
-    return call(operation, "compact_regions_restored", signal, mask, factor);
+at::Tensor compacted_rows(const at::Tensor& rows, const at::Tensor& mask, std::int64_t factor) {
+    return copied_runs(rows, mask, factor,
+                       [](const auto* from, std::int64_t tick, std::int64_t position, std::int64_t count,
+                          auto* to) { std::copy_n(from + tick, count, to + position); });
 }
 
 at::Tensor expand_rows(const at::Tensor& rows, const at::Tensor& mask, std::int64_t factor) {
@@ -118,24 +87,28 @@ at::Tensor copy_compacted(const at::Tensor& rows, const at::Tensor& mask, std::i
     return call(operation, "copy_compacted", rows, mask, factor);
 }
 
-at::Tensor dense_tensor(const NamedTensor& tensor) {
-    if (tensor.sparse) {
-        return dense(*tensor.sparse);
-    }
-    return tensor.compacted ? expand_rows(tensor.data, tensor.compacted->mask, tensor.compacted->factor)
-                            : unpacked_mask(tensor);
+std::int64_t slices_of(std::int64_t ticks, std::int64_t factor) {
+    return (ticks + factor - 1) / factor;
+}
+
+void require_rows_and_mask(const char* operation, const at::Tensor& rows, const at::Tensor& mask,
+                           std::int64_t factor) {
+    require_tensor(is_real(rows) && rows.dim() >= 1, operation, "rows", rows,
+                   "float32 or float64 (..., channel, tick)");
+    require_argument(factor > 0, operation, "factor", factor, "1 or more ticks per slice");
+    const std::int64_t words = words_for(slices_of(rows.size(-1), factor));
+    require_tensor(mask.defined() && mask.scalar_type() == at::kLong && same_rows(mask, rows) &&
+                       mask.size(-1) == words,
+                   operation, "mask", mask,
+                   "int64, " + std::to_string(words) + " words for each row of " + describe_tensor(rows));
 }
 
 TORCH_LIBRARY_FRAGMENT(spng, library) {
-    library.def("compact_regions_linear(Tensor signal, Tensor mask, int factor) -> Tensor");
-    library.def("compact_regions_restored(Tensor signal, Tensor mask, int factor) -> Tensor");
     library.def("expand_rows(Tensor rows, Tensor mask, int factor) -> Tensor");
     library.def("copy_compacted(Tensor rows, Tensor mask, int factor) -> Tensor");
 }
 
 TORCH_LIBRARY_IMPL(spng, CPU, library) {
-    library.impl("compact_regions_linear", compact_regions_linear_cpu);
-    library.impl("compact_regions_restored", compact_regions_restored_cpu);
     library.impl("expand_rows", expand_rows_cpu);
     library.impl("copy_compacted", copy_compacted_cpu);
 }

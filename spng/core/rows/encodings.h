@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Masks on the edges of the graph: bool (view, channel, sample), or packed with 64 samples in a word.
+// The samples of a NamedTensor as a node needs them, in whichever encoding they are. Masks are bool (view, channel,
+// sample), or packed with 64 samples in a word.
 
 #include "spng/core/tensor_set.h"
-#include "spng/graph/memory_rule.h"
 
 namespace spng {
 
@@ -17,7 +17,7 @@ at::Tensor packed_mask(const NamedTensor& mask);
 /// Return the mask as bool (view, channel, sample). Returns the data of a tensor that is not packed.
 at::Tensor unpacked_mask(const NamedTensor& mask);
 
-/// Plan a packed mask of the shape of `like`.
-PlannedTensor planned_mask(const PlannedCall& call, PlannedTensor like);
+/// Return all samples of a tensor: `data`, a packed mask, compacted rows or sparse samples. Does not copy `data`.
+at::Tensor dense_tensor(const NamedTensor& tensor);
 
 } // namespace spng
