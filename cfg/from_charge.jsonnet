@@ -64,8 +64,9 @@ function(
     local source =
         if input == 'memory' then memory.MemorySource()
         else spng.FrameFileSource([input], tags=spng.tags_of(intag), nevents=args.whole('nevents', nevents));
-    local unpack = spng.ChargeToTorchSetFanout(groups, intag, other_anodes);
-    local pack = spng.TorchTensorSetToFrameFanin(groups, std.length(groups), ['adc']);
+    local charge = spng.ChargeToTorchSetFanout(groups, intag, other_anodes, source);
+    local waveforms(i) = spng.resampled(groups[i], spng.ChargeToWaveforms(groups[i], pg.output(charge, i)));
+    local pack = spng.TorchTensorSetToFrameFanin(groups, [waveforms(i) for i in std.range(0, std.length(groups) - 1)], ['adc']);
 
     local is_random = noise == 'spectra';
     local level = args.number('noise_level', noise_level), shared = args.number('coherent', coherent);
@@ -73,33 +74,20 @@ function(
     local noisy =
         if !is_random && of_spectra != []
         then error "argument '" + of_spectra[0] + "' is about random noise, and the job has none: noise=" + noise
-        else if !is_random then []
+        else if !is_random then pack
         else if !std.objectHasAll(det, 'noise_spectra')
         then error "the description of detector '" + det.name + "' lacks noise_spectra; use noise=none or a frame file"
-        else [sim.AddNoise(shared, { level: level })];
+        else sim.AddNoise(shared, { level: level }, pack);
     local readout =
-        if is_random || noise == 'none' then sim.Digitizer()
-        else sim.Overlay(noise, noise_tag, other_anodes);
-    local line = [pack] + noisy + [readout];
-
-    local link(tail, head, tp=0, hp=0) = { tail: tail, head: head, tp: tp, hp: hp };
-    local waveforms_of(i) =
-        local convolved = spng.ChargeToWaveforms(groups[i]), resampler = spng.Resampler(groups[i]);
-        [link(unpack, convolved, tp=i)]
-        + if spng.is_resampled then [link(convolved, resampler), link(resampler, pack, hp=i)] else [link(convolved, pack, hp=i)];
+        if is_random || noise == 'none' then sim.Digitizer(noisy)
+        else sim.Overlay(noise, noise_tag, other_anodes, noisy);
     local sink =
-        if output == 'memory' then memory.MemorySink()
-        else if output == '' then sim.Discard('adc')
-        else sim.FrameFileSink(output, 'adc');
-    local graph = pg.linked(
-        [link(source, unpack)]
-        + std.flattenArrays([waveforms_of(i) for i in std.range(0, std.length(groups) - 1)])
-        + [link(line[i], line[i + 1]) for i in std.range(0, std.length(line) - 2)]
-        + (if signal == '' then [] else [link(pack, sim.FrameFileSink(signal, 'signal'))])
-        + [link(readout, sink)]
-    );
+        if output == 'memory' then pg.fed(memory.MemorySink(), [readout])
+        else if output == '' then sim.Discard('adc', readout)
+        else sim.FrameFileSink(output, 'adc', frames=readout);
+    local sinks = (if signal == '' then [] else [sim.FrameFileSink(signal, 'signal', frames=pack)]) + [sink];
     local context = {
         type: 'SPNGContext',
         data: { device: device, dtype: dtype, threads: args.whole('threads', threads), verbosity: args.whole('verbosity', verbosity), about: det.name + ' anode ' + anode },
     };
-    pg.main(graph, engine, uses=[context])
+    pg.main(pg.graph(sinks), engine, uses=[context])

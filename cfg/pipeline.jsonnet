@@ -5,73 +5,43 @@
 //
 // The chain comes first, then the arguments. cfg/lib/spng.jsonnet makes the nodes; cfg/lib/spng_job.jsonnet makes the rest of the job.
 local detectors = import 'detectors/all.jsonnet';
-local pg = import 'pgraph.jsonnet';
 local make_job = import 'spng_job.jsonnet';
 
-/// Make the chain of one group of views. Induction groups use the coincidence of all groups of their batch of anodes for their ROIs.
-/// Links are in the order of a serial run: link(tail node, head node, hp=input port).
-local chain(spng, job, group, batch) =
-    local link = job.link, wants = job.wants;
-    local tap(edge, node) = job.tap(edge, group, node);  // the node, with a file behind it if the job dumps the edge
+/// Make the chain of one group of views. Return its edges by name: the argument dump writes any of them, and tags those that have
+/// the name of a tag.
+/// waveforms: of the group; batch: the groups of its batch of anodes; batch_regions: the ROIs from thresholds of each of these
+local chain(spng, group, waveforms, batch, batch_regions) =
     local is_induction = group.kind == 'induction', has_network = is_induction && group.model != 'none';
-    local has_long_pulses = spng.has_long_pulses(group), has_noise_decon = wants('wiener') && spng.has_noise_decon(group);
-
-    local noise_filters = spng.noise_filters(job.noise_filters, group, job.groups, job.max_bad_share);
-    local resampler = if spng.is_resampled then [spng.Resampler(group)] else [];
-    local decon = tap('decon', spng.Decon(group));
-    local gauss = tap('gauss', spng.Apply1DSpectrum('gauss', group));
+    local adc = spng.resampled(group, spng.noise_filtered(group, waveforms));
+    local decon = spng.Decon(group, adc);
+    local gauss = spng.Apply1DSpectrum('gauss', group, decon);
     // Images at the sampling of the ROIs, each with the noise of its channels; SPNGLongPulses makes a second loose image.
-    local names = spng.images(group);
-    local filters = [tap(name, spng.Apply1DSpectrum(name, group, spng.rebin)) for name in names];
-    local noise = [if name == 'loose' && has_long_pulses then spng.LongPulses(group) else spng.ChannelRMS(name, group, job.groups) for name in names];
-    local images = tap('images', pg.fan.fanin_node(std.length(names), 'images-' + group.name));
-    local regions = tap('regions', spng.ThresholdROIs(group));
-    local coincidence(target) = job.tap('coincidence', target, spng.NoTileMPCoincidence(target, batch, job.groups, job.dead_is_hit));
+    local image = { [name]: spng.Apply1DSpectrum(name, group, decon, spng.rebin) for name in spng.images(group) };
+    local with_noise(name) = spng.ChannelRMS(name, group, image[name]);
+    local long(name) = if name == 'loose' && spng.has_long_pulses(group) then spng.LongPulses(group, image[name]) else with_noise(name);
+    local images = spng.FaninTensorSets('images', group, [long(name) for name in spng.images(group)]);
+    local regions = spng.ThresholdROIs(group, images);
+    local coincidence = spng.NoTileMPCoincidence(group, batch, batch_regions, group.dead_is_hit);
     // The images of the network have the noise of single wires, not that of the sums of SPNGLongPulses.
-    local loose = filters[std.find('loose', names)[0]];
-    local loose_noise = if has_long_pulses then spng.ChannelRMS('loose', group, job.groups) else noise[std.find('loose', names)[0]];
-    local network_images = pg.fan.fanin_node(2, 'network-images-' + group.name);
-    local roi = if !is_induction then regions else tap('roi', if has_network then spng.DNNROI(group) else spng.CoincidenceROIs(group));
-    local signal = tap('signal', spng.ApplyROI('signal', group));
-    local charge_error = spng.ChargeError(group);
-    local decon_charge = spng.RemoveBaseline(group);
-
-    local wiener = spng.Apply1DSpectrum('wiener', group);
-    local noise_decon = if has_noise_decon then spng.Decon(group, 'noise') else decon;
-    local noise_image = spng.Apply1DSpectrum('noise', group);
-    local noise_summary = spng.NoiseSummary(group);
-    local wiener_signal = spng.ApplyROI('wiener', group, output='wiener', summary=true);
-
-    local links =
-        job.from_frame(group, noise_filters + resampler + job.taps('adc', group), [decon] + (if has_noise_decon then [noise_decon] else []))
-        + [link(decon, gauss)]
-        + [link(decon, filter) for filter in filters]
-        + [link(filters[i], noise[i]) for i in job.indices(names)]
-        + [link(noise[i], images, hp=i) for i in job.indices(names)]
-        + [link(images, regions)]
-        + [link(regions, coincidence(target), hp=std.find(group, batch)[0]) for target in batch if target.kind == 'induction']
-        + (if is_induction then [link(if has_network then network_images else images, roi), link(coincidence(group), roi, hp=1)] else [])
-        + (if has_network then [link(loose_noise, network_images), link(noise[std.find('tight', names)[0]], network_images, hp=1)] else [])
-        + (if has_network && has_long_pulses then [link(loose, loose_noise)] else [])
-        + [link(gauss, signal), link(roi, signal, hp=1)]
-        + (if wants('error') then [link(gauss, charge_error), link(roi, charge_error, hp=1)] else [])
-        + (if wants('decon_charge') then [link(gauss, decon_charge)] else [])
-        + (if wants('wiener') then [
-               link(decon, wiener),
-               link(wiener, wiener_signal),
-               link(roi, wiener_signal, hp=1),
-               link(noise_decon, noise_image),
-               link(noise_image, noise_summary),
-               link(noise_summary, wiener_signal, hp=2),
-           ] else []);
-    // Nodes that provide traces of the output frame, by tag.
-    local outputs = [
-        [['signal'], signal],
-        [['error'], charge_error],
-        [['decon_charge'], decon_charge],
-        [['wiener'], wiener_signal],
-    ] + (if is_induction then [[['loose'], loose], [['mp2', 'mp3'], coincidence(group)]] else []) + [[['roi'], roi]];
-    { links: links, outputs: outputs, signal: signal };
+    local network_images = spng.FaninTensorSets('network-images', group, [with_noise(name) for name in spng.network_images]);
+    local roi =
+        if has_network then spng.DNNROI(group, network_images, coincidence)
+        else if is_induction then spng.CoincidenceROIs(group, images, coincidence)
+        else regions;
+    local wiener = spng.Apply1DSpectrum('wiener', group, decon);
+    local noise_decon = if spng.has_noise_decon(group) then spng.Decon(group, adc, 'noise') else decon;
+    local noise = spng.NoiseSummary(group, spng.Apply1DSpectrum('noise', group, noise_decon));
+    image {
+        adc: adc,
+        decon: decon,
+        gauss: gauss,
+        images: images,
+        regions: regions,
+        signal: spng.ApplyROI('signal', group, gauss, roi),
+        'error': spng.ChargeError(group, gauss, roi),
+        decon_charge: spng.RemoveBaseline(group, gauss),
+        wiener: spng.ApplyROI('wiener', group, wiener, roi, 'wiener', noise),
+    } + if is_induction then { coincidence: coincidence, roi: roi } else {};
 
 /// input      frame file with ADC waveforms (.npz, .tar, .tar.gz, .tar.bz2); adc-%d.npz: a file for each anode; or a list of files
 /// output     frame file to write; signal-%d.npz: a file for each anode

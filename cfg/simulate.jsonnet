@@ -86,32 +86,25 @@ function(
                             args.whole('plane', plane),
                             [args.number('angle', each) for each in args.list(angle)]);
 
-    local drifter = sim.Drifter();
-    local transform = sim.DepoTransform();
-    local splat = sim.DepoFluxSplat();
-    local noisy = sim.AddNoise(args.number('coherent', coherent));
-    local digitizer = sim.Digitizer();
     local is_drifted = depos != '' && !args.boolean('drift', drift);
-    local charge = if is_drifted then source else drifter;
-    local waveforms = if args.boolean('noise', noise) then noisy else transform;
+    local charge = if is_drifted then source else sim.Drifter(depos=source);
+    local transform = sim.DepoTransform(depos=charge);
+    local waveforms =
+        if args.boolean('noise', noise) then sim.AddNoise(args.number('coherent', coherent), waveforms=transform) else transform;
     // The waveforms go to their file, to the pipeline, or to both.
-    local ends = sim.Fanout('adc', if output != '' && process != '' then 2 else 1);
+    local ends = sim.Fanout('adc', if output != '' && process != '' then 2 else 1, sim.Digitizer(waveforms));
 
-    local link(tail, head, tp=0) = { tail: tail, head: head, tp: tp };
-    local file(filename, links) = if filename == '' then [] else links;
-    local frame_sink(target, name, frames='dense') = if std.isObject(target) then target else sim.FrameFileSink(target, name, frames);
-    local simulation = pg.linked(
-        (if is_drifted then [] else [link(source, drifter)])
-        + file(write_depos, [link(source, sim.DepoFileSink(write_depos, 'deposited'))])
-        + file(charge_output, [link(charge, sim.DepoFileSink(charge_output, 'drifted'))])
-        + file(truth, [link(charge, splat), link(splat, frame_sink(truth, 'truth', frames))])
-        + [link(charge, transform)]
-        + file(signal, [link(transform, frame_sink(signal, 'signal'))])
-        + (if args.boolean('noise', noise) then [link(transform, noisy)] else [])
-        + [link(waveforms, digitizer), link(digitizer, ends)]
-        + file(output, [link(ends, frame_sink(output, 'adc'))])
-        + (if output == '' && process == '' then [link(ends, sim.Discard('adc'))] else [])
-    );
+    local file(filename, sink) = if filename == '' then [] else [sink];
+    local frame_sink(target, name, frames, form='dense') =
+        if std.isObject(target) then pg.fed(target, [frames]) else sim.FrameFileSink(target, name, form, frames);
+    local sinks =
+        file(write_depos, sim.DepoFileSink(write_depos, 'deposited', source))
+        + file(charge_output, sim.DepoFileSink(charge_output, 'drifted', charge))
+        + file(truth, frame_sink(truth, 'truth', sim.DepoFluxSplat(depos=charge), frames))
+        + file(signal, frame_sink(signal, 'signal', transform))
+        + file(output, frame_sink(output, 'adc', ends))
+        + (if output == '' && process == '' then [sim.Discard('adc', ends)] else []);
+    local simulation = pg.graph(sinks + [ends]);
     local context = {
         type: 'SPNGContext',
         data: { device: device, precision: precision, dtype: dtype, threads: args.whole('threads', threads), verbosity: args.whole('verbosity', verbosity), about: det.name + ' anode ' + tpcid },

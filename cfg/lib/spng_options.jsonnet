@@ -9,7 +9,6 @@ local known_tags = ['signal', 'error', 'decon_charge', 'wiener', 'loose', 'mp2',
 // Names of other programs and of earlier versions.
 local other_tags = { gauss: 'signal, the charge within ROIs that OmnibusSigProc calls gauss, or decon_charge, the charge before ROIs' };
 local known_noise_filters = import 'noise_filters.jsonnet';
-local known_edges = ['adc', 'decon', 'gauss', 'loose', 'tight', 'images', 'regions', 'coincidence', 'roi', 'signal'];
 
 local checked(what, words, known, others={}) =
     local unknown = [word for word in words if !std.member(known, word)];
@@ -30,7 +29,6 @@ function(detectors, given)
         else error "unknown detector '" + given.detname + "'; known: " + std.join(', ', std.objectFields(detectors));
     local anodes = job_anodes.chosen(det, given.tpcid);
     local out_tags = checked('tag', args.list(given.tags), known_tags, other_tags);
-    local dumped = checked('edge to dump', args.list(given.dump), known_edges);
     local asked_filters = args.list(given.noise_filter);
     local checked_filters = checked('noise filter',
                                     unique('noise filter', asked_filters),
@@ -58,7 +56,9 @@ function(detectors, given)
     local overlaps_files = boolean('overlap_files');
     local options = {
         out_tags: out_tags,
-        dumped: dumped,
+        known_tags: known_tags,
+        dumped: args.list(given.dump),
+        checked:: checked,
         noise_filters: noise_filters,
         network_layout: checked('memory layout of the network', [given.network_layout], ['auto', 'contiguous', 'channels_last'])[0],
         network_timeout: whole('network_timeout'),

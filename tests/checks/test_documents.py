@@ -318,7 +318,7 @@ def with_example_node(name: str, text: str) -> str:
     """
     if name == "lib/spng.jsonnet":
         [function] = blocks(CHAIN, "jsonnet")
-        other = "    ChannelRMS(name, group, groups)::"
+        other = "    ChannelRMS(name, group, image=null)::"
         assert text.count(other) == 1
         return text.replace(other, f"{function}\n{other}")
     [diff] = blocks(CHAIN, "diff")
