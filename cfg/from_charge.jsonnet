@@ -7,55 +7,51 @@
 // the job. Arguments given with -A are text; numbers are read from it. With an empty file name nothing is written.
 local job_anodes = import 'anodes.jsonnet';
 local args = import 'arguments.jsonnet';
-local detectors = import 'detectors/all.jsonnet';
 local memory = import 'memory.jsonnet';
 local pg = import 'pgraph.jsonnet';
 local make_sim = import 'sim.jsonnet';
 local make_spng = import 'spng.jsonnet';
 
-/// input      frame file with the charge [electrons] (.npz, .tar, .tar.gz, .tar.bz2); memory: frames of a program (docs/python.md)
-/// intag      tag of the charge, such as gauss1; empty: the only one in the file
-/// output     frame file with ADC waveforms; memory: frames for the program
-/// signal     frame file with the waveforms without noise, ADC counts above the baseline
-/// noise      spectra: random noise with the measured spectra of the detector; none; or a frame file of raw waveforms, to which the
-///            signals are added
-/// noise_tag  tag of the raw waveforms in this file; empty: the only one
-/// noise_level  factor of the measured spectra; only with spectra
-/// coherent   RMS in ADC counts of the noise that the channels of one front-end board share; only with spectra
-/// seed       seed of all random numbers
-/// nevents    stop after this many events; -1: all
-/// detname    detector, a name in detectors/all.jsonnet, or (--tla-code) a description of the same form
-/// tpcid      index of the anode
-/// other_anodes  reject or ignore channels of other anodes, of the charge and of the raw waveforms
-/// device     auto, cpu, cuda, cuda:N
-/// engine     Pgrapher (serial) or TbbFlow (parallel)
-/// threads    threads inside one operation; 0: cores / threads of the graph
-/// dtype      float32 or float64
-/// verbosity  log level: 0 as given with -l and -L, 1 info, 2 debug, 3 trace
 function(
+    // frame file with the charge [electrons] (.npz, .tar, .tar.gz, .tar.bz2); memory: frames of a program (docs/python.md)
     input='data/tracks10-truth.npz',
+    // tag of the charge, such as gauss1; empty: the only one in the file
     intag='',
+    // frame file with ADC waveforms; memory: frames for the program
     output='adc.npz',
+    // frame file with the waveforms without noise, ADC counts above the baseline
     signal='',
+    // spectra: random noise with the measured spectra of the detector; none; or a frame file of raw waveforms, to which the
+    // signals are added
     noise='spectra',
+    // tag of the raw waveforms in this file; empty: the only one
     noise_tag='',
+    // factor of the measured spectra; only with spectra
     noise_level=1,
+    // RMS in ADC counts of the noise that the channels of one front-end board share; only with spectra
     coherent=0,
+    // seed of all random numbers
     seed=1,
+    // stop after this many events; -1: all
     nevents=-1,
+    // detector, a name in detectors/all.jsonnet, or (--tla-code) a description of the same form
     detname='pdhd',
+    // index of the anode
     tpcid=0,
+    // reject or ignore channels of other anodes, of the charge and of the raw waveforms
     other_anodes='reject',
+    // auto, cpu, cuda, cuda:N
     device='auto',
+    // Pgrapher (serial) or TbbFlow (parallel)
     engine='Pgrapher',
+    // threads inside one operation; 0: cores / threads of the graph
     threads=0,
+    // float32 or float64
     dtype='float32',
+    // log level: 0 as given with -l and -L, 1 info, 2 debug, 3 trace
     verbosity=0,
 )
-    local det =
-        if std.isObject(detname) then detname
-        else if std.objectHas(detectors, detname) then detectors[detname]
-        else error "unknown detector '" + detname + "'; known: " + std.join(', ', std.objectFields(detectors));
+    local det = job_anodes.detector(detname);
     local anode = job_anodes.chosen(det, args.whole('tpcid', tpcid))[0];
     local spng = make_spng(det, anode);
     local sim = make_sim(det, anode, args.whole('seed', seed));

@@ -1,8 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// The anodes of a job, and their groups of views.
+// The detector of a job, its anodes, and their groups of views.
+local detectors = import '../detectors/all.jsonnet';
 local args = import 'arguments.jsonnet';
 
 {
+    /// Return the description of a detector: a name in detectors/all.jsonnet, or a description itself.
+    detector(detname)::
+        if std.isObject(detname) then detname
+        else if std.objectHas(detectors, detname) then detectors[detname]
+        else error "unknown detector '" + detname + "'; known: " + std.join(', ', std.objectFields(detectors)),
+
     /// Return the ids of the job's anodes. tpcid: one id, several (a list, or a string with commas), or `all` of the detector.
     chosen(det, tpcid)::
         local ids =
