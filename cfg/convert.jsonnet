@@ -8,18 +8,19 @@
 local args = import 'arguments.jsonnet';
 local pg = import 'pgraph.jsonnet';
 
-/// input    frame file, dense or sparse (.npz, .tar, .tar.gz, .tar.bz2)
-/// output   frame file to write
-/// frames   form of the samples in the output: dense, all of them, which the Wire-Cell Toolkit reads; or sparse, only those that are not 0
-/// tags     tags to keep, with commas; *: all. An event with none of them is an error
-/// nevents  stop after this many events; -1: all
-/// verbosity  log lines: 0 as set by -l and -L, 1 info, 2 debug, 3 trace
 function(
+    // frame file, dense or sparse (.npz, .tar, .tar.gz, .tar.bz2)
     input='data/tracks10-truth.npz',
+    // frame file to write
     output='frames.npz',
+    // form of the samples in the output: dense, all of them, which the Wire-Cell Toolkit reads; or sparse, only those that are not
+    // 0
     frames='dense',
+    // tags to keep, with commas; *: all. An event with none of them is an error
     tags='*',
+    // stop after this many events; -1: all
     nevents=-1,
+    // log lines: 0 as set by -l and -L, 1 info, 2 debug, 3 trace
     verbosity=0,
 )
     local context = {

@@ -7,55 +7,51 @@
 // the job. Arguments given with -A are text; numbers are read from it. With an empty file name nothing is written.
 local job_anodes = import 'anodes.jsonnet';
 local args = import 'arguments.jsonnet';
-local detectors = import 'detectors/all.jsonnet';
 local memory = import 'memory.jsonnet';
 local pg = import 'pgraph.jsonnet';
 local make_sim = import 'sim.jsonnet';
 local make_spng = import 'spng.jsonnet';
 
-/// input      frame file with the charge [electrons] (.npz, .tar, .tar.gz, .tar.bz2); memory: frames of a program (docs/python.md)
-/// intag      tag of the charge, such as gauss1; empty: the only one in the file
-/// output     frame file with ADC waveforms; memory: frames for the program
-/// signal     frame file with the waveforms without noise, ADC counts above the baseline
-/// noise      spectra: random noise with the measured spectra of the detector; none; or a frame file of raw waveforms, to which the
-///            signals are added
-/// noise_tag  tag of the raw waveforms in this file; empty: the only one
-/// noise_level  factor of the measured spectra; only with spectra
-/// coherent   RMS in ADC counts of the noise that the channels of one front-end board share; only with spectra
-/// seed       seed of all random numbers
-/// nevents    stop after this many events; -1: all
-/// detname    detector, a name in detectors/all.jsonnet, or (--tla-code) a description of the same form
-/// tpcid      index of the anode
-/// other_anodes  reject or ignore channels of other anodes, of the charge and of the raw waveforms
-/// device     auto, cpu, cuda, cuda:N
-/// engine     Pgrapher (serial) or TbbFlow (parallel)
-/// threads    threads inside one operation; 0: cores / threads of the graph
-/// dtype      float32 or float64
-/// verbosity  log level: 0 as given with -l and -L, 1 info, 2 debug, 3 trace
 function(
+    // frame file with the charge [electrons] (.npz, .tar, .tar.gz, .tar.bz2); memory: frames of a program (docs/python.md)
     input='data/tracks10-truth.npz',
+    // tag of the charge, such as gauss1; empty: the only one in the file
     intag='',
+    // frame file with ADC waveforms; memory: frames for the program
     output='adc.npz',
+    // frame file with the waveforms without noise, ADC counts above the baseline
     signal='',
+    // spectra: random noise with the measured spectra of the detector; none; or a frame file of raw waveforms, to which the
+    // signals are added
     noise='spectra',
+    // tag of the raw waveforms in this file; empty: the only one
     noise_tag='',
+    // factor of the measured spectra; only with spectra
     noise_level=1,
+    // RMS in ADC counts of the noise that the channels of one front-end board share; only with spectra
     coherent=0,
+    // seed of all random numbers
     seed=1,
+    // stop after this many events; -1: all
     nevents=-1,
+    // detector, a name in detectors/all.jsonnet, or (--tla-code) a description of the same form
     detname='pdhd',
+    // index of the anode
     tpcid=0,
+    // reject or ignore channels of other anodes, of the charge and of the raw waveforms
     other_anodes='reject',
+    // auto, cpu, cuda, cuda:N
     device='auto',
+    // Pgrapher (serial) or TbbFlow (parallel)
     engine='Pgrapher',
+    // threads inside one operation; 0: cores / threads of the graph
     threads=0,
+    // float32 or float64
     dtype='float32',
+    // log level: 0 as given with -l and -L, 1 info, 2 debug, 3 trace
     verbosity=0,
 )
-    local det =
-        if std.isObject(detname) then detname
-        else if std.objectHas(detectors, detname) then detectors[detname]
-        else error "unknown detector '" + detname + "'; known: " + std.join(', ', std.objectFields(detectors));
+    local det = job_anodes.detector(detname);
     local anode = job_anodes.chosen(det, args.whole('tpcid', tpcid))[0];
     local spng = make_spng(det, anode);
     local sim = make_sim(det, anode, args.whole('seed', seed));
@@ -64,8 +60,9 @@ function(
     local source =
         if input == 'memory' then memory.MemorySource()
         else spng.FrameFileSource([input], tags=spng.tags_of(intag), nevents=args.whole('nevents', nevents));
-    local unpack = spng.ChargeToTorchSetFanout(groups, intag, other_anodes);
-    local pack = spng.TorchTensorSetToFrameFanin(groups, std.length(groups), ['adc']);
+    local charge = spng.ChargeToTorchSetFanout(groups, intag, other_anodes, source);
+    local waveforms(i) = spng.resampled(groups[i], spng.ChargeToWaveforms(groups[i], pg.output(charge, i)));
+    local pack = spng.TorchTensorSetToFrameFanin(groups, [waveforms(i) for i in std.range(0, std.length(groups) - 1)], ['adc']);
 
     local is_random = noise == 'spectra';
     local level = args.number('noise_level', noise_level), shared = args.number('coherent', coherent);
@@ -73,33 +70,20 @@ function(
     local noisy =
         if !is_random && of_spectra != []
         then error "argument '" + of_spectra[0] + "' is about random noise, and the job has none: noise=" + noise
-        else if !is_random then []
+        else if !is_random then pack
         else if !std.objectHasAll(det, 'noise_spectra')
         then error "the description of detector '" + det.name + "' lacks noise_spectra; use noise=none or a frame file"
-        else [sim.AddNoise(shared, { level: level })];
+        else sim.AddNoise(shared, { level: level }, pack);
     local readout =
-        if is_random || noise == 'none' then sim.Digitizer()
-        else sim.Overlay(noise, noise_tag, other_anodes);
-    local line = [pack] + noisy + [readout];
-
-    local link(tail, head, tp=0, hp=0) = { tail: tail, head: head, tp: tp, hp: hp };
-    local waveforms_of(i) =
-        local convolved = spng.ChargeToWaveforms(groups[i]), resampler = spng.Resampler(groups[i]);
-        [link(unpack, convolved, tp=i)]
-        + if spng.is_resampled then [link(convolved, resampler), link(resampler, pack, hp=i)] else [link(convolved, pack, hp=i)];
+        if is_random || noise == 'none' then sim.Digitizer(noisy)
+        else sim.Overlay(noise, noise_tag, other_anodes, noisy);
     local sink =
-        if output == 'memory' then memory.MemorySink()
-        else if output == '' then sim.Discard('adc')
-        else sim.FrameFileSink(output, 'adc');
-    local graph = pg.linked(
-        [link(source, unpack)]
-        + std.flattenArrays([waveforms_of(i) for i in std.range(0, std.length(groups) - 1)])
-        + [link(line[i], line[i + 1]) for i in std.range(0, std.length(line) - 2)]
-        + (if signal == '' then [] else [link(pack, sim.FrameFileSink(signal, 'signal'))])
-        + [link(readout, sink)]
-    );
+        if output == 'memory' then pg.fed(memory.MemorySink(), [readout])
+        else if output == '' then sim.Discard('adc', readout)
+        else sim.FrameFileSink(output, 'adc', frames=readout);
+    local sinks = (if signal == '' then [] else [sim.FrameFileSink(signal, 'signal', frames=pack)]) + [sink];
     local context = {
         type: 'SPNGContext',
         data: { device: device, dtype: dtype, threads: args.whole('threads', threads), verbosity: args.whole('verbosity', verbosity), about: det.name + ' anode ' + anode },
     };
-    pg.main(graph, engine, uses=[context])
+    pg.main(pg.graph(sinks), engine, uses=[context])

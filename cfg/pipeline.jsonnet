@@ -4,217 +4,198 @@
 //     wire-cell -c cfg/pipeline.jsonnet -A input=adc.npz -A output=signal.npz
 //
 // The chain comes first, then the arguments. cfg/lib/spng.jsonnet makes the nodes; cfg/lib/spng_job.jsonnet makes the rest of the job.
-local detectors = import 'detectors/all.jsonnet';
-local pg = import 'pgraph.jsonnet';
+local args = import 'arguments.jsonnet';
 local make_job = import 'spng_job.jsonnet';
 
-/// Make the chain of one group of views. Induction groups use the coincidence of all groups of their batch of anodes for their ROIs.
-/// Links are in the order of a serial run: link(tail node, head node, hp=input port).
-local chain(spng, job, group, batch) =
-    local link = job.link, wants = job.wants;
-    local tap(edge, node) = job.tap(edge, group, node);  // the node, with a file behind it if the job dumps the edge
+/// Make the chain of one group of views. Return its edges by name: the argument dump writes any of them, and tags those that have
+/// the name of a tag.
+/// waveforms: of the group; batch: the groups of its batch of anodes; batch_regions: the ROIs from thresholds of each of these
+local chain(spng, group, waveforms, batch, batch_regions) =
     local is_induction = group.kind == 'induction', has_network = is_induction && group.model != 'none';
-    local has_long_pulses = spng.has_long_pulses(group), has_noise_decon = wants('wiener') && spng.has_noise_decon(group);
-
-    local noise_filters = spng.noise_filters(job.noise_filters, group, job.groups, job.max_bad_share);
-    local resampler = if spng.is_resampled then [spng.Resampler(group)] else [];
-    local decon = tap('decon', spng.Decon(group));
-    local gauss = tap('gauss', spng.Apply1DSpectrum('gauss', group));
+    local adc = spng.resampled(group, spng.noise_filtered(group, waveforms));
+    local decon = spng.Decon(group, adc);
+    local gauss = spng.Apply1DSpectrum('gauss', group, decon);
     // Images at the sampling of the ROIs, each with the noise of its channels; SPNGLongPulses makes a second loose image.
-    local names = spng.images(group);
-    local filters = [tap(name, spng.Apply1DSpectrum(name, group, spng.rebin)) for name in names];
-    local noise = [if name == 'loose' && has_long_pulses then spng.LongPulses(group) else spng.ChannelRMS(name, group, job.groups) for name in names];
-    local images = tap('images', pg.fan.fanin_node(std.length(names), 'images-' + group.name));
-    local regions = tap('regions', spng.ThresholdROIs(group));
-    local coincidence(target) = job.tap('coincidence', target, spng.NoTileMPCoincidence(target, batch, job.groups, job.dead_is_hit));
+    local image = { [name]: spng.Apply1DSpectrum(name, group, decon, spng.rebin) for name in spng.images(group) };
+    local with_noise(name) = spng.ChannelRMS(name, group, image[name]);
+    local long(name) = if name == 'loose' && spng.has_long_pulses(group) then spng.LongPulses(group, image[name]) else with_noise(name);
+    local images = spng.FaninTensorSets('images', group, [long(name) for name in spng.images(group)]);
+    local regions = spng.ThresholdROIs(group, images);
+    local coincidence = spng.NoTileMPCoincidence(group, batch, batch_regions, group.dead_is_hit);
     // The images of the network have the noise of single wires, not that of the sums of SPNGLongPulses.
-    local loose = filters[std.find('loose', names)[0]];
-    local loose_noise = if has_long_pulses then spng.ChannelRMS('loose', group, job.groups) else noise[std.find('loose', names)[0]];
-    local network_images = pg.fan.fanin_node(2, 'network-images-' + group.name);
-    local roi = if !is_induction then regions else tap('roi', if has_network then spng.DNNROI(group) else spng.CoincidenceROIs(group));
-    local signal = tap('signal', spng.ApplyROI('signal', group));
-    local charge_error = spng.ChargeError(group);
-    local decon_charge = spng.RemoveBaseline(group);
+    local network_images = spng.FaninTensorSets('network-images', group, [with_noise(name) for name in spng.network_images]);
+    local roi =
+        if has_network then spng.DNNROI(group, network_images, coincidence)
+        else if is_induction then spng.CoincidenceROIs(group, images, coincidence)
+        else regions;
+    local wiener = spng.Apply1DSpectrum('wiener', group, decon);
+    local noise_decon = if spng.has_noise_decon(group) then spng.Decon(group, adc, 'noise') else decon;
+    local noise = spng.NoiseSummary(group, spng.Apply1DSpectrum('noise', group, noise_decon));
+    image {
+        adc: adc,
+        decon: decon,
+        gauss: gauss,
+        images: images,
+        regions: regions,
+        signal: spng.ApplyROI('signal', group, gauss, roi),
+        'error': spng.ChargeError(group, gauss, roi),
+        decon_charge: spng.RemoveBaseline(group, gauss),
+        wiener: spng.ApplyROI('wiener', group, wiener, roi, 'wiener', noise),
+    } + if is_induction then { coincidence: coincidence, roi: roi } else {};
 
-    local wiener = spng.Apply1DSpectrum('wiener', group);
-    local noise_decon = if has_noise_decon then spng.Decon(group, 'noise') else decon;
-    local noise_image = spng.Apply1DSpectrum('noise', group);
-    local noise_summary = spng.NoiseSummary(group);
-    local wiener_signal = spng.ApplyROI('wiener', group, output='wiener', summary=true);
-
-    local links =
-        job.from_frame(group, noise_filters + resampler + job.taps('adc', group), [decon] + (if has_noise_decon then [noise_decon] else []))
-        + [link(decon, gauss)]
-        + [link(decon, filter) for filter in filters]
-        + [link(filters[i], noise[i]) for i in job.indices(names)]
-        + [link(noise[i], images, hp=i) for i in job.indices(names)]
-        + [link(images, regions)]
-        + [link(regions, coincidence(target), hp=std.find(group, batch)[0]) for target in batch if target.kind == 'induction']
-        + (if is_induction then [link(if has_network then network_images else images, roi), link(coincidence(group), roi, hp=1)] else [])
-        + (if has_network then [link(loose_noise, network_images), link(noise[std.find('tight', names)[0]], network_images, hp=1)] else [])
-        + (if has_network && has_long_pulses then [link(loose, loose_noise)] else [])
-        + [link(gauss, signal), link(roi, signal, hp=1)]
-        + (if wants('error') then [link(gauss, charge_error), link(roi, charge_error, hp=1)] else [])
-        + (if wants('decon_charge') then [link(gauss, decon_charge)] else [])
-        + (if wants('wiener') then [
-               link(decon, wiener),
-               link(wiener, wiener_signal),
-               link(roi, wiener_signal, hp=1),
-               link(noise_decon, noise_image),
-               link(noise_image, noise_summary),
-               link(noise_summary, wiener_signal, hp=2),
-           ] else []);
-    // Nodes that provide traces of the output frame, by tag.
-    local outputs = [
-        [['signal'], signal],
-        [['error'], charge_error],
-        [['decon_charge'], decon_charge],
-        [['wiener'], wiener_signal],
-    ] + (if is_induction then [[['loose'], loose], [['mp2', 'mp3'], coincidence(group)]] else []) + [[['roi'], roi]];
-    { links: links, outputs: outputs, signal: signal };
-
-/// input      frame file with ADC waveforms (.npz, .tar, .tar.gz, .tar.bz2); adc-%d.npz: a file for each anode; or a list of files
-/// output     frame file to write; signal-%d.npz: a file for each anode
-/// frames     form of the samples in the output: dense, all of them; or sparse, only those that are not 0 (docs/sparse-frames.md)
-/// intag      tag of the waveforms; empty: the only one in the file
-/// detname    detector, a name in detectors/all.jsonnet, or (--tla-code) a description of the same form
-/// tpcid      index of the anode; several with commas, or all
-/// batch_anodes  true: anodes with equal responses and networks share tensors; auto: true on CUDA if memory allows
-/// other_anodes  reject or ignore channels of anodes that are not in tpcid
-/// check_input  true: warn if noise, polarity or pulse shape of the first events do not fit the detector (wire-cell --strict: fail)
-/// max_bad_share  warn if a larger share of an anode's channels is absent, NaN, out of range, dead, masked or saturated, or if the
-///            step channels of noise_filter masks a larger share of a view
-/// device     auto, cpu, cuda, cuda:N; several with commas, or cuda:all: events are spread over them
-/// engine     Pgrapher (serial) or TbbFlow (parallel)
-/// events_in_flight  events processed at the same time; Pgrapher takes at most two on a device, and one on the CPU
-/// overlap_files  true: read the next event and write the previous one while an event is processed
-/// threads    threads inside one operation; 0: cores / threads of the graph
-/// model      default: the network trained for the detector and its default filters if there is one, else none; none: ROIs
-///            from thresholds and coincidence; standin: an untrained network for tests; or a model file
-/// nevents    stop after this many events; -1: all
-/// window     ticks of the frames in the core of a readout window of a long readout (changes the result); 0: the value of the detector; -1: never divide a readout
-/// series     true: join frames that follow each other in time into one readout
-/// verbosity  log lines: 0 as set by -l and -L, 1 info, 2 debug, 3 trace
-/// precision  exact; or fast: the network in bfloat16 if the machine has instructions for it, TF32 on CUDA
-/// cuda_graph  auto: capture the CUDA work of an event once for each shape and launch it as one graph, if memory allows; on: the same,
-///            with a warning if it is impossible; off: launch each node's work, so that --timing shows the nodes
-/// network_layout  memory layout of the network: auto (on CUDA the faster one, measured at the start), contiguous or channels_last
-/// network_timeout  maximum time of loading the network, and of one forward, in seconds; a network that takes longer ends the job; 0: no limit
-/// network_output  values of the network that are NaN, infinite or outside of 0 to 1: error, which ends the event; or warning,
-///            which is noted in the output
-/// model_server  address of a server on which the network runs, see docs/server.md#the-network-on-a-server: unix:PATH or HOST:PORT,
-///            for gRPC with grpc:// before it; empty: the network runs in this process
-/// remote_model  name of the network on the server; empty: that of the model file without ending
-/// dtype      float32 or float64
-/// mask_threshold  a sample is in an ROI if the output of the network is above this, 0 to 1; empty: that of the model
-/// seed_threshold  ROIs begin at samples above this [noise RMS of the channel] on planes whose ROIs come from thresholds; or two
-///            numbers, for induction and collection planes; empty: that of the filter set
-/// grow_threshold  these ROIs grow along ticks while samples are above this [noise RMS of the channel]; in the same form
-/// tags       products to write: signal, error (of the charge, docs/physics-notes.md#charge-error), decon_charge (before ROIs),
-///            wiener (with the noise as summary), loose, mp2, mp3, roi
-/// dump       edges to write to files beside the output: adc, decon, gauss, loose and tight (input of the network, with coincidence), images,
-///            regions, coincidence, roi, signal
-/// batch      false: one node for each view instead of one for views of equal shape
-/// results_on_device  true: results of a CUDA device stay in its memory, for programs that take them from there; not for output files
-/// dead_is_hit  true: dead channels count as hit in the coincidence of the other views
-/// noise_filter  steps on the raw waveforms, with commas, in the fixed order of the chain: sticky, which interpolates samples whose
-///            low bits stick; response, which corrects channels with other electronics; chirping, which masks the ticks in which
-///            preamplifiers chirp; tails, which removes the tails of the RC coupling; lines, which subtracts harmonics of power
-///            supplies and clocks; negative, which masks negative pulses of whole front-end boards; coherent, which subtracts the noise that the channels of a front-end board share; channels,
-///            which finds dead and noisy channels and masks them; default: those of the detector; or none
-/// bad_channels  JSON file with the list "bad" of the Wire-Cell Toolkit's channel noise database: channels that are treated as masked
-///            in every event; channel_info there may set min_rms_cut and max_rms_cut of the step channels, and reconfig, the
-///            electronics of channels, for the step response; empty: none
-/// filters    named set of filters and thresholds of the detector; empty: its default
-/// memory_budget  limit of tensor memory on each device: 4GB, 800MB; empty: 9/10 of the free memory on CUDA and within ulimit -v,
-///            otherwise none
-/// share      none; auto: wait until other jobs leave enough memory; or a folder for the reservations
-/// share_timeout  maximum time to wait for other jobs, in seconds; 0: no limit
+// The arguments, each with its text in Markdown for `wire-cell --describe cfg/pipeline.jsonnet`, which makes the table of
+// docs/user-guide.md. `input` and `output` may also be parts of a graph, which make frames and take the frame of all anodes.
 function(
+    // frame file with ADC waveforms; with `%d`: one file for each anode
     input='data/tracks10-adc.tar.bz2',
+    // frame file to write; its ending chooses the format; with `%d`: one file for each anode
     output='spng.npz',
+    // form of the samples in the output: `dense`, all of them; or `sparse`, only those that are not 0: [sparse
+    // frames](sparse-frames.md)
     frames='dense',
+    // tag of the waveforms; empty: the only one in the file
     intag='',
+    // detector, a name in `cfg/detectors/all.jsonnet`
     detname='pdhd',
+    // index of the anode; several with commas, or `all`: [several anodes](#several-anodes)
     tpcid=0,
+    // `true`: anodes with equal responses and networks share tensors; `false`: each anode has its own nodes; `auto`: `true` on
+    // CUDA if memory allows, else `false`
     batch_anodes='auto',
+    // channels of anodes that are not in `tpcid`: `reject` is an error, `ignore` leaves them out
     other_anodes='reject',
+    // compare noise, polarity and pulse shape of the first events with the detector's files: [doubtful input](#doubtful-input)
     check_input=true,
+    // share of an anode's channels that may be absent, NaN, out of range, dead, masked or saturated, and of a view's channels that
+    // `noise_filter=channels` may mask, without a warning
     max_bad_share=0.05,
+    // `auto`, `cpu`, `cuda`, `cuda:N`; `gpu` and `gpuN` mean `cuda` and `cuda:N`. `auto` is CUDA if the driver finds a device,
+    // else the CPU. Several with commas, or `cuda:all`: [events are spread over them](#several-devices)
     device='auto',
+    // `Pgrapher` (serial) or `TbbFlow` (parallel)
     engine='Pgrapher',
+    // events processed at the same time, each in its own memory; Pgrapher takes at most two on a device, and one on the CPU
     events_in_flight=2,
+    // read the next event and write the previous one while an event is processed
     overlap_files=true,
+    // threads inside one operation; 0: cores / threads of the graph
     threads=0,
+    // `default`: the [network](dnnroi.md) trained for the anode and its default filters if there is one, else `none`; `none`: ROIs
+    // from thresholds and coincidence; `standin`: an untrained network for tests; or a model file
     model='default',
+    // stop after this many events; -1: all. Each readout window of a [long readout](#long-readouts) is an event
     nevents=-1,
+    // ticks of the input in the core of a readout window of a [long readout](#long-readouts); 0: the value of the detector, -1:
+    // never divide a readout
     window=0,
+    // `true`: frames that follow each other in time form one readout
     series=false,
+    // log level: 0 as given with `-l` and `-L`, 1 info, 2 debug, 3 trace
     verbosity=0,
+    // `exact`: float32, the same bytes each time; `fast`: the network in bfloat16 on CUDA and on processors with instructions for
+    // it (AVX512_BF16, AMX), on CUDA also TF32; ROIs agree to 99.5 %, charge to 0.1 %
     precision='exact',
+    // `auto`: capture the work of an event on a CUDA device as a CUDA graph, once for each shape, and launch it as a whole, if the
+    // memory budget allows it; the log gives the reason if not (`-L info`). `on`: the same with warnings, and a graph goes before
+    // a second event in flight. `off`: launch the work of each node, for [times of nodes](#the-timing-table)
+    // ([how](decisions/streams.md#one-launch-for-an-event))
     cuda_graph='auto',
+    // memory layout of a TorchScript network: `contiguous`, `channels_last`, or `auto`: as saved on the CPU, on CUDA
+    // `channels_last` if a measurement at the start finds it a tenth faster (results differ by rounding; log at `-L info`, and the
+    // entry `layout` in the [notes](#which-files-ran) of the output)
     network_layout='auto',
+    // maximum time of loading the network, and of one forward, in seconds; a network that takes longer ends `wire-cell` with
+    // status 1; 0: no limit
     network_timeout=900,
+    // values of the network that are NaN, infinite or outside of 0 to 1: `error`, which ends the event; or `warning`, logged once
+    // and in the note `network_output` of each such event
     network_output='error',
+    // address of a [server](server.md#the-network-on-a-server) on which the network runs: `unix:PATH`, `HOST:PORT`, for gRPC
+    // `grpc://` before it; empty: in this process
     model_server='',
+    // name of the network on that server; empty: that of the model file without ending
     remote_model='',
+    // `float32`, or `float64` for reference runs
     dtype='float32',
+    // a sample is in an ROI if the output of the network is above this, 0 to 1; empty: that of the model, or 0.5
     mask_threshold='',
+    // ROIs begin at samples above this, in units of the channel's noise: [thresholds](#thresholds); empty: that of the filter set
     seed_threshold='',
+    // ROIs grow along ticks while samples are above this, in the same units; empty: that of the filter set
     grow_threshold='',
+    // products to write, comma-separated: `signal`, `error`, `decon_charge`, `wiener`, `loose`, `mp2`, `mp3`, `roi`
     tags='signal',
+    // edges to write, comma-separated, by their names in the chain of `cfg/pipeline.jsonnet`: `adc`, `decon`, `gauss`, `loose`,
+    // `tight`, `images`, `regions`, `coincidence`, `roi`, `signal`, `error`, `decon_charge`, `wiener`
     dump='',
+    // `false`: one node for each view instead of one for views of equal shape
     batch=true,
+    // `true`: results of a CUDA device stay in its memory, for [programs](embedding.md) that take them from there; not for output
+    // files
     results_on_device=false,
+    // `true`: dead channels count as hit in the coincidence of the other views
     dead_is_hit=false,
+    // [steps on the raw waveforms](#steps-on-raw-waveforms), with commas; `default`: those of the detector, which are none for
+    // simulated data; or `none`
     noise_filter='default',
+    // JSON file with a list of [bad channels](#bad-channels); empty: none
     bad_channels='',
+    // named filter set of the detector; empty: its default
     filters='',
+    // tensor memory that the job may take on each device: `4GB`, `800MB`, `1.5GiB`. Empty: on CUDA, and on the CPU in a limited
+    // address space (`ulimit -v`), 9/10 of the memory that is free at the start; otherwise no limit ([memory](#memory))
     memory_budget='',
+    // `auto`: take turns with other jobs so that memory suffices for all; or a folder for the reservations ([sharing a
+    // machine](#sharing-a-machine))
     share='none',
+    // maximum time to wait for other jobs, in seconds; 0: no limit
     share_timeout=0,
 )
-    make_job(chain, detectors, {
-        input: input,
-        output: output,
-        frames: frames,
-        intag: intag,
-        detname: detname,
-        tpcid: tpcid,
-        batch_anodes: batch_anodes,
-        other_anodes: other_anodes,
-        check_input: check_input,
-        max_bad_share: max_bad_share,
-        device: device,
-        engine: engine,
-        events_in_flight: events_in_flight,
-        overlap_files: overlap_files,
-        threads: threads,
-        model: model,
-        nevents: nevents,
-        window: window,
-        series: series,
-        verbosity: verbosity,
-        precision: precision,
-        cuda_graph: cuda_graph,
-        network_layout: network_layout,
-        network_timeout: network_timeout,
-        network_output: network_output,
-        model_server: model_server,
-        remote_model: remote_model,
-        dtype: dtype,
-        mask_threshold: mask_threshold,
-        seed_threshold: seed_threshold,
-        grow_threshold: grow_threshold,
-        tags: tags,
-        dump: dump,
-        batch: batch,
-        results_on_device: results_on_device,
-        dead_is_hit: dead_is_hit,
-        noise_filter: noise_filter,
-        bad_channels: bad_channels,
-        filters: filters,
-        memory_budget: memory_budget,
-        share: share,
-        share_timeout: share_timeout,
-    })
+    make_job(chain, args.read({
+        any: {
+            input: input,
+            output: output,
+            frames: frames,
+            intag: intag,
+            detname: detname,
+            tpcid: tpcid,
+            batch_anodes: batch_anodes,
+            other_anodes: other_anodes,
+            device: device,
+            engine: engine,
+            model: model,
+            window: window,
+            precision: precision,
+            cuda_graph: cuda_graph,
+            network_layout: network_layout,
+            network_output: network_output,
+            model_server: model_server,
+            remote_model: remote_model,
+            dtype: dtype,
+            mask_threshold: mask_threshold,
+            seed_threshold: seed_threshold,
+            grow_threshold: grow_threshold,
+            bad_channels: bad_channels,
+            filters: filters,
+            memory_budget: memory_budget,
+            share: share,
+        },
+        list: { tags: tags, dump: dump, noise_filter: noise_filter },
+        whole: {
+            events_in_flight: events_in_flight,
+            threads: threads,
+            nevents: nevents,
+            verbosity: verbosity,
+            network_timeout: network_timeout,
+            share_timeout: share_timeout,
+        },
+        real: { max_bad_share: max_bad_share },
+        boolean: {
+            check_input: check_input,
+            overlap_files: overlap_files,
+            series: series,
+            batch: batch,
+            results_on_device: results_on_device,
+            dead_is_hit: dead_is_hit,
+        },
+    }))

@@ -1,8 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// The anodes of a job, and their groups of views.
+// The detector of a job, its anodes, and their groups of views.
+local detectors = import '../detectors/all.jsonnet';
 local args = import 'arguments.jsonnet';
 
 {
+    /// Return the description of a detector: a name in detectors/all.jsonnet, or a description itself.
+    detector(detname)::
+        if std.isObject(detname) then detname
+        else if std.objectHas(detectors, detname) then detectors[detname]
+        else error "unknown detector '" + detname + "'; known: " + std.join(', ', std.objectFields(detectors)),
+
     /// Return the ids of the job's anodes. tpcid: one id, several (a list, or a string with commas), or `all` of the detector.
     chosen(det, tpcid)::
         local ids =
@@ -25,22 +32,24 @@ local args = import 'arguments.jsonnet';
     numbers(anodes):: std.join('+', [std.toString(anode) for anode in anodes]),
 
     /// Return the groups of views of a job, as a list for each batch of anodes: [[group...]...].
-    /// groups   function that returns the groups of an anode. Each copy gets the fields `anodes` and `plain_name`, and each of its
-    ///          views the field `anode`; in a job of several anodes the names of groups begin with those of the anodes
+    /// groups   function that returns the groups of an anode. Each copy gets the fields `anodes` and `plain_name`, the hidden field
+    ///          `groups` with all groups of the job, and each of its views the field `anode`; in a job of several anodes the names
+    ///          of groups begin with those of the anodes
     /// batches  the anodes that share tensors: [[0, 2, 3], [1]]
     views(groups, batches)::
         local is_one = std.length(batches) == 1 && std.length(batches[0]) == 1;
         local prefix(anodes) = if is_one then '' else $.label(anodes) + '-';
-        [
+        local all = std.flattenArrays(found), found = [
             [
                 local views = [
                     view { name: prefix([anode]) + view.name, anode: anode }
                     for anode in batch
                     for view in group.views
                 ];
-                group { name: prefix(batch) + group.name, plain_name: group.name, anodes: batch, views: views }
+                group { name: prefix(batch) + group.name, plain_name: group.name, anodes: batch, views: views, groups:: all }
                 for group in groups(batch[0])
             ]
             for batch in batches
-        ],
+        ];
+        found,
 }

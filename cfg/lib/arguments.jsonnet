@@ -26,4 +26,11 @@
     list(value)::
         if std.isArray(value) then value
         else [word for word in std.split(std.strReplace(value, ' ', ''), ',') if word != ''],
+
+    /// Return the arguments of a job by name, from strings or values by kind: { whole: { threads: threads }, any: { input: input } }.
+    read(kinds)::
+        local readers = { whole: $.whole, real: $.number, boolean: $.boolean, list(name, value): $.list(value), any(name, value): value };
+        std.foldl(function(all, kind) all + { [name]: readers[kind](name, kinds[kind][name]) for name in std.objectFields(kinds[kind]) },
+                  std.objectFields(kinds),
+                  {}),
 }

@@ -9,7 +9,8 @@
 // anew at each access, but a local once.
 //
 // The library has all names of the Wire-Cell Toolkit's library of this name, with the same meaning and the same names of
-// arguments; differences are in docs/migration.md. `linked` and further arguments of some functions are ours.
+// arguments; differences are in docs/migration.md. `output`, `port_of`, `fed`, `graph`, `links_of`, `linked` and further arguments of some
+// functions are ours.
 local wc = import 'wirecell.jsonnet';
 
 local indices(list) = std.range(0, std.length(list) - 1);
@@ -74,7 +75,17 @@ local port_of(ports, index, which, pnode) =
     if index >= 0 && index < std.length(ports) then ports[index]
     else error label(pnode) + ' has no ' + which + ' port ' + index + ', only ' + std.length(ports);
 
-local edge_key(edge) = edge.tail.node + '\n' + edge.tail.port + '\n' + edge.head.node + '\n' + edge.head.port;
+/// Return an output as `output()` does, also for a part.
+local output_of(input) = if std.objectHasAll(input, 'part') then input else { part: input, index: 0 };
+
+/// Return the outputs that a part names as its inputs, with the index of the input.
+local named_inputs(part) =
+    local inputs = if std.objectHasAll(part, 'inputs') then part.inputs else [];
+    [output_of(inputs[i]) { input: i } for i in indices(inputs) if inputs[i] != null];
+
+local port_key(port) = port.node + '\n' + port.port;
+
+local edge_key(edge) = port_key(edge.tail) + '\n' + port_key(edge.head);
 
 /// Make a part of one node that is a fan. Rules and tags that are empty are left out.
 local fan_part(library, type, name, nin, nout, multiplicity, more) =
@@ -115,8 +126,8 @@ local fan_part(library, type, name, nin, nout, multiplicity, more) =
     /// Make a part that is one node.
     /// inode: { type, name, data, uses } of the component; nin, nout: counts of its ports;
     /// uses: components that it refers to, or parts whose components it refers to;
-    /// name: of the part; null: that of the component
-    pnode(inode, nin=0, nout=0, uses=[], name=null)::
+    /// name: of the part; null: that of the component; inputs: see fed()
+    pnode(inode, nin=0, nout=0, uses=[], name=null, inputs=[])::
         local node = wc.tn(inode);
         local ports(count) = [{ node: node, port: i } for i in std.range(0, count - 1)];
         local iports = ports(nin), oports = ports(nout), all_uses = uses + [inode];
@@ -124,6 +135,7 @@ local fan_part(library, type, name, nin, nout, multiplicity, more) =
             type: 'Pnode',
             name: if name != null then name else std.get(inode, 'name', ''),
             label:: node,
+            inputs:: inputs,
             edges: [],
             uses: all_uses,
             iports: iports,
@@ -234,12 +246,53 @@ local fan_part(library, type, name, nin, nout, multiplicity, more) =
                    + std.length(sg.iports) + ' input ports'
         else $.intern(centernodes=[gr { edges: kept }, sg] + fans, edges=std.flattenArrays(new)),
 
+    /// Return an output of a part that has several.
+    output(part, index):: { part: part, index: index },
+
+    /// Return the port of an output, or of output 0 of a part.
+    port_of(output)::
+        local found = output_of(output);
+        port_of(found.part.oports, found.index, 'output', found.part),
+
+    /// Return a part that names its inputs, for links_of(): parts, whose output 0 it gets, or outputs; null: nothing.
+    fed(part, inputs):: part { inputs:: inputs },
+
+    /// Make a graph of parts and all parts that they name as inputs. taps: see links_of()
+    graph(ends, taps=[]):: $.linked($.links_of(ends, taps)),
+
+    /// Return the links to parts, and to all parts that they name as inputs. The links to a part follow those to its inputs, so
+    /// that the graph runs depth first. A part may be made several times.
+    /// taps: parts with one input and one output; all other readers of their input get their output
+    links_of(ends, taps=[])::
+        local tap_of = { [port_key($.port_of(tap.inputs[0]))]: tap for tap in taps };
+        local inputs_of(part) = [
+            local key = port_key($.port_of(input)), tap = if std.objectHas(tap_of, key) then tap_of[key];
+            if tap == null || label(tap) == label(part) then input else input { part: tap, index: 0 }
+            for input in named_inputs(part)
+        ];
+        // Parts by name, each with its position: the count of parts that were found before it.
+        local visit(found, part) =
+            local name = if std.objectHasAll(part, 'label') then part.label else std.toString([part.iports, part.oports]);
+            if std.objectHas(found, name) then found
+            else
+                local inputs = inputs_of(part);
+                local before = std.foldl(function(seen, input) visit(seen, input.part), inputs, found);
+                before { [name]: [std.length(before), part, inputs] };
+        local found = std.foldl(visit, ends, {});
+        local each = [found[name] for name in std.objectFields(found)];
+        local ordered = { [order_key(entry[0])]: entry for entry in each };
+        [
+            { tail: input.part, head: ordered[key][1], tp: input.index, hp: input.input }
+            for key in std.objectFields(ordered)
+            for input in ordered[key][2]
+        ],
+
     /// Make a graph from links between parts: { tail, head, tp, hp }, the port indices 0 unless given. An output port may have
     /// several links: it gets a fan-out node, named after it.
     linked(links, name='', fanout_type='SPNGFanoutTensorSets')::
         local tails_of = [port_of(link.tail.oports, if 'tp' in link then link.tp else 0, 'output', link.tail) for link in links];
         local heads_of = [port_of(link.head.iports, if 'hp' in link then link.hp else 0, 'input', link.head) for link in links];
-        local keys = [tail.node + '\n' + tail.port for tail in tails_of];
+        local keys = [port_key(tail) for tail in tails_of];
         // Put links from one port next to each other, in their order.
         local sorted = { [keys[i] + order_key(i)]: i for i in indices(links) };
         local order = [sorted[field] for field in std.objectFields(sorted)];
@@ -266,11 +319,7 @@ local fan_part(library, type, name, nin, nout, multiplicity, more) =
         local parts = unique(std.flattenArrays([[link.tail, link.head] for link in links]),
                              function(part) std.toString([part.iports, part.oports]));
         // A fan-out follows the part that feeds it, so that a serial run continues with data that are still in the caches.
-        local fans_behind(part) = [
-            fans[fan_of[port.node + '\n' + port.port]]
-            for port in part.oports
-            if std.objectHas(fan_of, port.node + '\n' + port.port)
-        ];
+        local fans_behind(part) = [fans[fan_of[port_key(port)]] for port in part.oports if std.objectHas(fan_of, port_key(port))];
         $.intern(centernodes=std.flattenArrays([[part] + fans_behind(part) for part in parts]), edges=edges, name=name),
 
     /// Nodes that pass one set to several branches, or merge the sets of several branches into one.

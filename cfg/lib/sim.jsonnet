@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The steps of the simulation as parts of a graph for one anode of a detector description (detectors/*.jsonnet). Each node type
-// has one function, with its name. Job files connect the parts.
+// has one function, with its name, as in spng.jsonnet.
 local make_electronics = import 'electronics.jsonnet';
 local pg = import 'pgraph.jsonnet';
 local wc = import 'wirecell.jsonnet';
@@ -23,8 +23,8 @@ function(det, anode, seed=1) {
 
     // Nodes ----------------------------------------------------------------------------------------------------------
 
-    local node(type, name, data, nin, nout, uses=[]) =
-        pg.pnode(component(type, name, data), nin=nin, nout=nout, uses=uses),
+    local node(type, name, data, inputs, nout=1, uses=[]) =
+        pg.pnode(component(type, name, data), std.length(inputs), nout, uses, inputs=inputs),
 
     /// kind: tracks, muons, blips, line or none; count: tracks, muons or blips in an event; plane, angles: for ideal lines, where
     /// an empty list means all angles of the line scan; extra: further keys of the node
@@ -38,15 +38,15 @@ function(det, anode, seed=1) {
             seed: seed,
             line: { plane: plane, [if angles != [] then 'angles']: angles } + det.line_centre(anode),
             electric_field: det.lar.electric_field,
-        } + extra, 0, 1, [anode_plane]),
+        } + extra, [], uses=[anode_plane]),
 
     DepoFileSource(filename, nevents=-1)::
-        node('SPNGDepoFileSource', label, { inname: filename, nevents: nevents }, 0, 1),
+        node('SPNGDepoFileSource', label, { inname: filename, nevents: nevents }, []),
 
-    DepoFileSink(filename, name=label):: node('SPNGDepoFileSink', name, { outname: filename }, 1, 0),
+    DepoFileSink(filename, name=label, depos=null):: node('SPNGDepoFileSink', name, { outname: filename }, [depos], 0),
 
     /// extra: further keys of the node
-    Drifter(extra={})::
+    Drifter(extra={}, depos=null)::
         node('SPNGDrifter', label, {
             anode: wc.tn(anode_plane),
             volumes: det.drift_volumes(anode),
@@ -55,7 +55,7 @@ function(det, anode, seed=1) {
             transverse_diffusion: det.lar.transverse_diffusion,
             lifetime: det.lar.lifetime,
             seed: seed,
-        } + extra, 1, 1, [anode_plane]),
+        } + extra, [depos], uses=[anode_plane]),
 
     // From drifted charge to ADC counts -------------------------------------------------------------------------------
 
@@ -80,24 +80,24 @@ function(det, anode, seed=1) {
     },
 
     /// extra: further keys of the node
-    DepoTransform(extra={})::
+    DepoTransform(extra={}, depos=null)::
         node('SPNGDepoTransform', label, readout {
             tick: raw_readout.tick,
             nticks: raw_readout.nticks,
             field_response: wc.tn(field),
             elec_response: [wc.tn(each) for each in electronics],
             ADC_mV: adc_per_voltage,
-        } + extra, 1, 1, [anode_plane, field] + electronics),
+        } + extra, [depos], uses=[anode_plane, field] + electronics),
 
     /// The truth has the time at which the charge reaches the wires: after the way from the response plane at the speed of the
     /// field response.
-    DepoFluxSplat(extra={})::
+    DepoFluxSplat(extra={}, depos=null)::
         node('SPNGDepoFluxSplat', label, readout + det.truth {
             delay: det.response_plane.distance / det.response_plane.speed,
-        } + extra, 1, 1, [anode_plane]),
+        } + extra, [depos], uses=[anode_plane]),
 
     /// coherent: RMS in ADC counts of the noise that channels of one front-end board share; extra: further keys of the node
-    AddNoise(coherent=0, extra={})::
+    AddNoise(coherent=0, extra={}, waveforms=null)::
         node('SPNGAddNoise', label, {
             anode: wc.tn(anode_plane),
             spectra: det.noise_spectra,
@@ -106,28 +106,29 @@ function(det, anode, seed=1) {
             nticks: raw_readout.nticks,
             seed: seed,
             coherent_rms: coherent,
-        } + extra, 1, 1, [anode_plane]),
+        } + extra, [waveforms], uses=[anode_plane]),
 
-    Digitizer()::
+    Digitizer(waveforms=null)::
         node('SPNGDigitizer', label, {
             anode: wc.tn(anode_plane),
             baselines: det.digitiser.baselines,
             bits: det.digitiser.bits,
-        }, 1, 1, [anode_plane]),
+        }, [waveforms], uses=[anode_plane]),
 
     /// filename: raw waveforms; tag: of them; others: reject or ignore channels of other anodes
-    Overlay(filename, tag='', others='reject')::
+    Overlay(filename, tag='', others='reject', waveforms=null)::
         node('SPNGOverlay', label, {
             inname: filename,
             intag: tag,
             bits: det.digitiser.bits,
             other_channels: others,
-        }, 1, 1),
+        }, [waveforms]),
 
-    /// frames: dense or sparse
-    FrameFileSink(filename, name, frames='dense'):: node('FrameFileSink', name, { outname: filename, frames: frames }, 1, 0),
+    /// form: dense or sparse
+    FrameFileSink(filename, name, form='dense', frames=null)::
+        node('FrameFileSink', name, { outname: filename, frames: form }, [frames], 0),
 
-    Discard(name):: node('SPNGDiscard', name, {}, 1, 0),
+    Discard(name, frames=null):: node('SPNGDiscard', name, {}, [frames], 0),
 
-    Fanout(name, multiplicity):: node('SPNGFanoutTensorSets', name, { multiplicity: multiplicity }, 1, multiplicity),
+    Fanout(name, multiplicity, frames=null):: node('SPNGFanoutTensorSets', name, { multiplicity: multiplicity }, [frames], multiplicity),
 }

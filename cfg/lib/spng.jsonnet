@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The steps of the chain as parts of a graph for anodes of a detector description (detectors/*.jsonnet). Each node type has one
-// function, with its name. Job files connect the parts.
+// function, with its name, which takes the parts that are its inputs; without them a job connects the node in another way.
 local job_anodes = import 'anodes.jsonnet';
 local args = import 'arguments.jsonnet';
 local make_electronics = import 'electronics.jsonnet';
@@ -185,8 +185,8 @@ function(det, anodes, filters='', bad_channels='', thresholds={}) {
 
     // Nodes ----------------------------------------------------------------------------------------------------------
 
-    local node(type, name, data, nin, nout, uses=[]) =
-        pg.pnode(component(type, name, data), nin=nin, nout=nout, uses=uses),
+    local node(type, name, data, inputs, nout=1, uses=[]) =
+        pg.pnode(component(type, name, data), std.length(inputs), nout, uses, inputs=inputs),
 
     local names(components) = [wc.tn(c) for c in components],
 
@@ -223,7 +223,7 @@ function(det, anodes, filters='', bad_channels='', thresholds={}) {
             [if window != null then 'window']: window { align: window_step },
             series: series,
             read_ahead: ahead,
-        }, 0, 1),
+        }, []),
 
     /// The input check of another detector with the same channel ids.
     local alternative(other, anode) = {
@@ -262,9 +262,10 @@ function(det, anodes, filters='', bad_channels='', thresholds={}) {
             alternatives: alternatives,
         }, [views] + responses),
 
+    /// Outputs: the waveforms of each group.
     /// others: reject or ignore channels of anodes that are not in the job
     /// check: compare noise, polarity and pulse shape with the description; max_bad_share: warn above this share of bad channels
-    FrameToTorchSetFanout(groups, intag='', others='reject', check=false, max_bad_share=0.05)::
+    FrameToTorchSetFanout(groups, intag='', others='reject', check=false, max_bad_share=0.05, frames=null)::
         local views = spng.ViewGroups(groups);
         local checks = if check then [spng.InputCheck(groups)] else [];
         node('SPNGFrameToTorchSetFanout', label, {
@@ -279,11 +280,11 @@ function(det, anodes, filters='', bad_channels='', thresholds={}) {
             max_bad_share: max_bad_share,
             [if check then 'check']: wc.tn(checks[0]),
             [if others != 'reject' then 'other_channels']: others,
-        } + channel_list, 1, std.length(groups), [views] + checks + channel_lists),
+        } + channel_list, [frames], std.length(groups), [views] + checks + channel_lists),
 
     /// The groups of a frame of charge, with the sampling of the chain. Masked channels keep their charge, so that masks end up
     /// in the output only.
-    ChargeToTorchSetFanout(groups, intag='', others='reject')::
+    ChargeToTorchSetFanout(groups, intag='', others='reject', frames=null)::
         local views = spng.ViewGroups(groups);
         node('SPNGFrameToTorchSetFanout', label, {
             groups: wc.tn(views),
@@ -298,19 +299,19 @@ function(det, anodes, filters='', bad_channels='', thresholds={}) {
             [if spng.is_resampled then 'chain_period']: raw_readout.tick,
             period_hint: 'resample the charge to the ticks of the chain',
             [if others != 'reject' then 'other_channels']: others,
-        }, 1, std.length(groups), [views]),
+        }, [frames], std.length(groups), [views]),
 
     /// In: charge [electrons]. Out: waveforms without noise [ADC above the baseline].
-    ChargeToWaveforms(group)::
+    ChargeToWaveforms(group, charge=null)::
         local responses = [spng.TorchFRERSpectrum(view.plane, anode_of(view)) for view in group.views];
         node('SPNGChargeToWaveforms', group.name, {
             frer_spectrum: names(responses),
             channels: group.channels,
             pad_wire_domain: !group.cyclic,
-        }, 1, 1, responses),
+        }, [charge], uses=responses),
 
     /// image: see WireFilter
-    Decon(group, image='')::
+    Decon(group, waveforms=null, image='')::
         local responses = [spng.TorchFRERSpectrum(view.plane, anode_of(view)) for view in group.views];
         local filter = spng.WireFilter(group, image);
         node('SPNGDecon', (if image == '' then '' else image + '-') + group.name, {
@@ -320,10 +321,10 @@ function(det, anodes, filters='', bad_channels='', thresholds={}) {
             pad_wire_domain: !group.cyclic,
             // A network gets the image of the whole group, of which it knows the edges.
             [if std.get(group, 'model', 'none') != 'none' then 'few_rows']: false,
-        }, 1, 1, responses + [filter]),
+        }, [waveforms], uses=responses + [filter]),
 
     /// rebin: ticks of an output sample
-    Apply1DSpectrum(filter, group, rebin=1)::
+    Apply1DSpectrum(filter, group, decon=null, rebin=1)::
         local filters = [spng.TimeFilter(filter, group, view.plane) for view in group.views];
         local response = spng.TorchFRERSpectrum(group.views[0].plane, anode_of(group.views[0]));
         node('SPNGApply1DSpectrum', filter + '-' + group.name, {
@@ -331,11 +332,11 @@ function(det, anodes, filters='', bad_channels='', thresholds={}) {
             frer_spectrum: wc.tn(response),
             rebin: rebin,
             output: filter,
-        }, 1, 1, filters + [response]),
+        }, [decon], uses=filters + [response]),
 
     /// Samples of digitisers whose low bits stick; in: ADC counts.
-    StickyCodes(group)::
-        node('SPNGStickyCodes', group.name, { adc_bits: det.digitiser.bits } + std.get(det, 'sticky_codes', {}), 1, 1),
+    StickyCodes(group, waveforms=null)::
+        node('SPNGStickyCodes', group.name, { adc_bits: det.digitiser.bits } + std.get(det, 'sticky_codes', {}), [waveforms]),
 
     /// The error of a step that needs a key of the detector.
     local lacks(key, step) =
@@ -354,8 +355,8 @@ function(det, anodes, filters='', bad_channels='', thresholds={}) {
         gain(electronics_of(group, 'gains', function(each) if std.objectHasAll(det, 'noise_spectra') then gain(each))),
 
     /// Channels with other electronics, those of the detector's `channel_response` or of the file of bad channels; in: ADC counts.
-    ChannelResponse(group, groups)::
-        local views = spng.ViewGroups(groups);
+    ChannelResponse(group, waveforms=null)::
+        local views = spng.ViewGroups(group.groups);
         if other_electronics == [] && bad_channels == '' then lacks('channel_response', 'response')
         else node('SPNGChannelResponse', group.name, {
             groups: wc.tn(views),
@@ -363,21 +364,22 @@ function(det, anodes, filters='', bad_channels='', thresholds={}) {
             elec_response: wc.tn(electronics_of(group, 'electronics', function(each) [each.type, each.data])),
             channel_list: wc.tn(known_channels),
             readout_period: raw_readout.tick,
-        }, 1, 1, [views, known_channels] + electronics),
+        }, [waveforms], uses=[views, known_channels] + electronics),
 
     /// Ticks in which preamplifiers chirp; in: ADC counts.
-    Chirping(group, max_bad_share)::
-        if std.objectHas(det, 'chirping') then node('SPNGChirping', group.name, { max_bad_share: max_bad_share } + det.chirping, 1, 1)
+    Chirping(group, max_bad_share, waveforms=null)::
+        if std.objectHas(det, 'chirping')
+        then node('SPNGChirping', group.name, { max_bad_share: max_bad_share } + det.chirping, [waveforms])
         else lacks('chirping', 'chirping'),
 
     /// The tails that the coupling capacitors leave behind pulses; in: ADC counts.
-    RCTails(group)::
-        if std.objectHas(det, 'rc_tails') then node('SPNGRCTails', group.name, det.rc_tails, 1, 1)
+    RCTails(group, waveforms=null)::
+        if std.objectHas(det, 'rc_tails') then node('SPNGRCTails', group.name, det.rc_tails, [waveforms])
         else lacks('rc_tails', 'tails'),
 
     /// Lines of constant frequency; in: ADC counts. A detector may set keys of the node in `harmonic_lines`, such as bands.
-    HarmonicLineFilter(group)::
-        node('SPNGHarmonicLineFilter', group.name, std.get(det, 'harmonic_lines', {}), 1, 1),
+    HarmonicLineFilter(group, waveforms=null)::
+        node('SPNGHarmonicLineFilter', group.name, std.get(det, 'harmonic_lines', {}), [waveforms]),
 
     /// Front-end boards of a group, whose channels share noise. A detector gives the shifts of U, V and W in `board_shift`.
     local boards(group) = {
@@ -390,8 +392,8 @@ function(det, anodes, filters='', bad_channels='', thresholds={}) {
 
     /// Dead and noisy channels; in: ADC counts. A detector may set keys of the node in `channel_status`, such as max_rms.
     /// shared_noise: none, kept or removed, as the key of the node
-    ChannelStatus(group, groups, shared_noise, max_bad_share)::
-        local views = spng.ViewGroups(groups);
+    ChannelStatus(group, shared_noise, max_bad_share, waveforms=null)::
+        local views = spng.ViewGroups(group.groups);
         local responses = [spng.TorchFRERSpectrum(view.plane, anode_of(view), raw_readout) for view in group.views];
         local keys = {
             groups: wc.tn(views),
@@ -405,12 +407,12 @@ function(det, anodes, filters='', bad_channels='', thresholds={}) {
         local own_boards = if shared_noise == 'none' && has_boards(group) then boards(group) else {};
         local label = (if shared_noise == 'kept' then 'dead-' else '') + group.name;
         local data = keys + own_boards + channel_list + std.get(det, 'channel_status', {});
-        node('SPNGChannelStatus', label, data, 1, 1, [views] + responses + channel_lists),
+        node('SPNGChannelStatus', label, data, [waveforms], uses=[views] + responses + channel_lists),
 
     /// Negative pulses of front-end boards; in: ADC counts. The detector gives in `negative_pulses` the parts of a board that pulse
     /// separately.
-    NegativePulses(group, groups, max_bad_share)::
-        local views = spng.ViewGroups(groups);
+    NegativePulses(group, max_bad_share, waveforms=null)::
+        local views = spng.ViewGroups(group.groups);
         if !has_boards(group) then lacks('board_channels', 'negative')
         else if !std.objectHas(det, 'negative_pulses') then lacks('negative_pulses', 'negative')
         else
@@ -421,43 +423,45 @@ function(det, anodes, filters='', bad_channels='', thresholds={}) {
                 board_channels: [channels],
                 board_shift: [shift % channels for shift in whole.board_shift],
                 max_bad_share: max_bad_share,
-            }, 1, 1, [views]),
+            }, [waveforms], uses=[views]),
 
     /// The noise that the channels of one front-end board share; in: ADC counts.
-    CoherentNoiseFilter(group, groups)::
-        local views = spng.ViewGroups(groups);
+    CoherentNoiseFilter(group, waveforms=null)::
+        local views = spng.ViewGroups(group.groups);
         if has_boards(group) then node('SPNGCoherentNoiseFilter', group.name, {
             groups: wc.tn(views),
             group: group.name,
-        } + boards(group), 1, 1, [views])
+        } + boards(group), [waveforms], uses=[views])
         else lacks('board_channels', 'coherent'),
 
     /// The deconvolved charge before ROIs, with a baseline of 0.
-    RemoveBaseline(group):: node('SPNGRemoveBaseline', group.name, {}, 1, 1),
+    RemoveBaseline(group, waveforms=null):: node('SPNGRemoveBaseline', group.name, {}, [waveforms]),
 
     /// From the sampling of the frames to that of the chain; behind ChargeToWaveforms, the other way.
-    Resampler(group):: node('SPNGResampler', group.name, {}, 1, 1),
+    Resampler(group, waveforms=null):: node('SPNGResampler', group.name, {}, [waveforms]),
+    /// The same, or the waveforms if both samplings are equal.
+    resampled(group, waveforms):: if spng.is_resampled then spng.Resampler(group, waveforms) else waveforms,
 
-    /// The nodes of the steps on raw waveforms with these names of the job argument noise_filter, in their order
-    /// (noise_filters.jsonnet). Dead channels are found before shared noise is subtracted, which they lack and would get.
-    noise_filters(steps, group, groups, max_bad_share)::
-        local has(step) = std.member(steps, step);
-        local status(shared_noise) = spng.ChannelStatus(group, groups, shared_noise, max_bad_share);
-        local nodes = {
-            sticky: [spng.StickyCodes(group)],
-            response: [spng.ChannelResponse(group, groups)],
-            chirping: [spng.Chirping(group, max_bad_share)],
-            tails: [spng.RCTails(group)],
-            lines: [spng.HarmonicLineFilter(group)],
-            negative: [spng.NegativePulses(group, groups, max_bad_share)],
-            coherent: (if has('channels') then [status('kept')] else []) + [spng.CoherentNoiseFilter(group, groups)],
-            channels: [status(if has('coherent') then 'removed' else 'none')],
+    /// Waveforms after the group's steps on raw waveforms (noise_filters.jsonnet). Dead channels are found before shared noise is
+    /// subtracted, which they lack and would get.
+    noise_filtered(group, waveforms)::
+        local has(step) = std.member(group.noise_filters, step);
+        local status(shared_noise, input) = spng.ChannelStatus(group, shared_noise, group.max_bad_share, input);
+        local filters = {
+            sticky(input): spng.StickyCodes(group, input),
+            response(input): spng.ChannelResponse(group, input),
+            chirping(input): spng.Chirping(group, group.max_bad_share, input),
+            tails(input): spng.RCTails(group, input),
+            lines(input): spng.HarmonicLineFilter(group, input),
+            negative(input): spng.NegativePulses(group, group.max_bad_share, input),
+            coherent(input): spng.CoherentNoiseFilter(group, if has('channels') then status('kept', input) else input),
+            channels(input): status(if has('coherent') then 'removed' else 'none', input),
         };
-        std.flattenArrays([nodes[step] for step in steps]),
+        std.foldl(function(input, step) filters[step](input), group.noise_filters, waveforms),
 
     /// The noise of the channels in an image that the detector's noise spectra predict.
-    ImageNoise(name, group, groups)::
-        local views = spng.ViewGroups(groups);
+    ImageNoise(name, group)::
+        local views = spng.ViewGroups(group.groups);
         local responses = [spng.TorchFRERSpectrum(view.plane, anode_of(view)) for view in group.views];
         local filters = [spng.TimeFilter(name, group, view.plane) for view in group.views];
         local along_wires = spng.WireFilter(group);
@@ -473,32 +477,35 @@ function(det, anodes, filters='', bad_channels='', thresholds={}) {
         }, [views, along_wires] + responses + filters),
 
     /// The noise of a view matters for a cap and for a network; with few channels it is that of the detector's spectra.
-    ChannelRMS(name, group, groups)::
+    ChannelRMS(name, group, image=null)::
         local noise = settings(group).noise;
         local is_of_view = std.get(noise, 'cap', 0) > 0 || (std.get(group, 'model', 'none') != 'none' && std.member(spng.network_images, name));
-        local expected = if is_of_view then [spng.ImageNoise(name, group, groups)] else [];
+        local expected = if is_of_view then [spng.ImageNoise(name, group)] else [];
         node('SPNGChannelRMS', name + '-' + group.name, noise {
             [if is_of_view then 'expected_noise']: wc.tn(expected[0]),
-        }, 1, 1, expected),
+        }, [image], uses=expected),
 
     /// Whether the noise image needs a separate deconvolution, with another filter along wires.
     has_noise_decon(group):: std.objectHas(noise_image(group), 'wire'),
     /// The noise of the noise image, with the cut of OmnibusSigProc (ROI_formation::cal_RMS).
-    NoiseSummary(group):: node('SPNGChannelRMS', 'noise-' + group.name, { cut: 5 }, 1, 1),
+    NoiseSummary(group, image=null):: node('SPNGChannelRMS', 'noise-' + group.name, { cut: 5 }, [image]),
 
     /// Whether the filter set looks for long pulses in the loose image of this kind of group.
     has_long_pulses(group):: std.objectHas(settings(group), 'long_pulses'),
-    LongPulses(group):: node('SPNGLongPulses', group.name, settings(group).long_pulses { cyclic: group.cyclic }, 1, 1),
+    LongPulses(group, image=null):: node('SPNGLongPulses', group.name, settings(group).long_pulses { cyclic: group.cyclic }, [image]),
 
-    ThresholdROIs(group)::
+    /// One set of the tensors of several.
+    FaninTensorSets(name, group, sets):: node('SPNGFaninTensorSets', name + '-' + group.name, { multiplicity: std.length(sets) }, sets),
+
+    ThresholdROIs(group, images=null)::
         node('SPNGThresholdROIs', group.name, settings(group).witness {
             passes: settings(group).passes,
             output: if group.kind == 'collection' then 'roi' else 'regions',
-        }, 1, 1),
+        }, [images]),
 
-    /// Inputs: images, coincidence.
-    CoincidenceROIs(group)::
-        node('SPNGCoincidenceROIs', group.name, settings(group).rois { passes: settings(group).passes, cyclic: group.cyclic }, 2, 1),
+    CoincidenceROIs(group, images=null, coincidence=null)::
+        local keys = settings(group).rois { passes: settings(group).passes, cyclic: group.cyclic };
+        node('SPNGCoincidenceROIs', group.name, keys, [images, coincidence]),
 
     /// Resolve the argument `model`. The network of a detector was trained on the images of its default filter set only.
     model_file(name, anode)::
@@ -541,60 +548,59 @@ function(det, anodes, filters='', bad_channels='', thresholds={}) {
         probe: [std.length(group.views), group.channels, std.floor(det.readout.nticks / spng.rebin)],
     }),
 
-    /// Inputs: the loose and the tight image, coincidence.
-    DNNROI(group)::
+    /// images: the loose and the tight one
+    DNNROI(group, images=null, coincidence=null)::
         local service = spng.TorchService(group);
         node('SPNGDNNROI', group.name, {
             forward: wc.tn(service),
             input: spng.network_input(group),
             [if std.get(group, 'mask_threshold') != null then 'mask_threshold']: group.mask_threshold,
-        }, 2, 1, [service]),
+        }, [images, coincidence], uses=[service]),
 
-    /// inputs: the groups whose ROIs are the input, all groups of the target's anodes
-    NoTileMPCoincidence(group, inputs, groups, dead_is_hit=false, wire_tolerance=1)::
-        local views = spng.ViewGroups(groups);
+    /// batch: all groups of the group's anodes; regions: their ROIs, in this order
+    NoTileMPCoincidence(group, batch, regions, dead_is_hit=false, wire_tolerance=1)::
+        local views = spng.ViewGroups(group.groups);
         node('SPNGNoTileMPCoincidence', group.name, {
             groups: wc.tn(views),
-            input_groups: [each.name for each in inputs],
+            input_groups: [each.name for each in batch],
             target_group: group.name,
             wire_tolerance: wire_tolerance,
             dead_is_hit: dead_is_hit,
-        }, std.length(inputs), 1, [views]),
+        }, regions, uses=[views]),
 
-    /// Inputs: waveform, ROIs and, with a summary, an image with the noise of the channels.
-    ApplyROI(name, group, output='signal', summary=false)::
+    /// summary: null, or an image with the noise of the channels
+    ApplyROI(name, group, waveforms=null, roi=null, output='signal', summary=null)::
         node('SPNGApplyROI', name + '-' + group.name, {
             baseline: roi_baseline(group),
             output: output,
-            summary: summary,
-        }, if summary then 3 else 2, 1),
+            summary: summary != null,
+        }, [waveforms, roi] + (if summary == null then [] else [summary])),
 
-    /// Inputs: waveform, ROIs.
-    ChargeError(group)::
-        node('SPNGChargeError', group.name, { baseline: roi_baseline(group) }, 2, 1),
+    ChargeError(group, waveforms=null, roi=null)::
+        node('SPNGChargeError', group.name, { baseline: roi_baseline(group) }, [waveforms, roi]),
 
-    /// split: one frame and one port for each anode, instead of one frame for all
+    /// sets: with the tags; split: one frame and one port for each anode, instead of one frame for all
     /// window_tags: additional tags for the readout windows of long readouts
-    TorchTensorSetToFrameFanin(groups, multiplicity, tags, split=false, window_tags=[], on_device=false)::
+    TorchTensorSetToFrameFanin(groups, sets, tags, split=false, window_tags=[], on_device=false)::
         local views = spng.ViewGroups(groups);
         node('SPNGTorchTensorSetToFrameFanin', label, {
             groups: wc.tn(views),
-            multiplicity: multiplicity,
+            multiplicity: std.length(sets),
             tags: tags,
             window_tags: window_tags,
             [if split then 'anodes']: names(planes),
             [if on_device then 'results_on_device']: true,
-        }, multiplicity, if split then std.length(planes) else 1, [views]),
+        }, sets, if split then std.length(planes) else 1, [views]),
 
     /// region_tags: the tags that are zero outside the ROIs
-    StitchWindows(tags, region_tags, name='')::
-        node('SPNGStitchWindows', name, { tags: tags, region_tags: region_tags }, 1, 1),
+    StitchWindows(tags, region_tags, name='', frames=null)::
+        node('SPNGStitchWindows', name, { tags: tags, region_tags: region_tags }, [frames]),
 
-    /// frames: dense or sparse
-    FrameFileSink(filename, name='', behind=true, frames='dense')::
-        node('FrameFileSink', name, { outname: filename, write_behind: behind, frames: frames }, 1, 0),
+    /// form: dense or sparse
+    FrameFileSink(filename, name='', behind=true, form='dense', frames=null)::
+        node('FrameFileSink', name, { outname: filename, write_behind: behind, frames: form }, [frames], 0),
 
-    TensorTap(name, filename):: node('SPNGTensorTap', name, { filename: filename }, 1, 1),
+    TensorTap(name, filename, sets=null):: node('SPNGTensorTap', name, { filename: filename }, [sets]),
 
-    Discard(name):: node('SPNGDiscard', name, {}, 1, 0),
+    Discard(name, sets=null):: node('SPNGDiscard', name, {}, [sets], 0),
 }

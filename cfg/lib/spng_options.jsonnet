@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The checked options of the main job: `local options = import 'spng_options.jsonnet'`.
-//
-// Arguments given with -A are text; numbers, truth values and lists are read from it.
+// The checked options of the main job: `local make_options = import 'spng_options.jsonnet'`.
 local job_anodes = import 'anodes.jsonnet';
 local args = import 'arguments.jsonnet';
+local known_noise_filters = import 'noise_filters.jsonnet';
 
 local known_tags = ['signal', 'error', 'decon_charge', 'wiener', 'loose', 'mp2', 'mp3', 'roi'];
 // Names of other programs and of earlier versions.
 local other_tags = { gauss: 'signal, the charge within ROIs that OmnibusSigProc calls gauss, or decon_charge, the charge before ROIs' };
-local known_noise_filters = import 'noise_filters.jsonnet';
-local known_edges = ['adc', 'decon', 'gauss', 'loose', 'tight', 'images', 'regions', 'coincidence', 'roi', 'signal'];
 
 local checked(what, words, known, others={}) =
     local unknown = [word for word in words if !std.member(known, word)];
@@ -22,28 +19,16 @@ local unique(what, words) =
     local repeated = std.set([word for word in words if std.count(words, word) > 1]);
     if repeated == [] then words else error what + ' ' + std.join(', ', repeated) + ' is given twice; each runs once, in a fixed order';
 
-/// detectors: descriptions by name (detectors/all.jsonnet); given: the arguments of cfg/pipeline.jsonnet by name
-function(detectors, given)
-    local det =
-        if std.isObject(given.detname) then given.detname
-        else if std.objectHas(detectors, given.detname) then detectors[given.detname]
-        else error "unknown detector '" + given.detname + "'; known: " + std.join(', ', std.objectFields(detectors));
-    local anodes = job_anodes.chosen(det, given.tpcid);
-    local out_tags = checked('tag', args.list(given.tags), known_tags, other_tags);
-    local dumped = checked('edge to dump', args.list(given.dump), known_edges);
-    local asked_filters = args.list(given.noise_filter);
+/// given: the arguments of cfg/pipeline.jsonnet by name, as args.read() returns them; the result has more of them
+function(given)
+    local det = job_anodes.detector(given.detname);
     local checked_filters = checked('noise filter',
-                                    unique('noise filter', asked_filters),
-                                    (if std.length(asked_filters) == 1 then ['none', 'default'] else []) + known_noise_filters);
+                                    unique('noise filter', given.noise_filter),
+                                    (if std.length(given.noise_filter) == 1 then ['none', 'default'] else []) + known_noise_filters);
     local chosen_filters = if checked_filters == ['default'] then std.get(det, 'noise_filters', []) else checked_filters;
-    local noise_filters = [name for name in known_noise_filters if std.member(chosen_filters, name)];
-    local other_anodes = checked('choice for other_anodes', [given.other_anodes], ['reject', 'ignore'])[0];
-    local frames = checked('form of frames', [given.frames], ['dense', 'sparse'])[0];
     local batch_anodes = if given.batch_anodes == 'auto' then 'auto' else args.boolean('batch_anodes', given.batch_anodes);
     // A function of wire-cell (spng/job/load_job.cxx); null in other programs, which do not batch anodes by themselves.
     local batches_anodes = std.native('spng_batches_anodes');
-    local whole(name) = args.whole(name, given[name]);
-    local boolean(name) = args.boolean(name, given[name]);
     local fraction(name) =
         local value = args.number(name, given[name]);
         if value >= 0 && value <= 1 then value else error "argument '" + name + "' takes a number from 0 to 1, not " + given[name];
@@ -55,30 +40,29 @@ function(detectors, given)
         else if negative != [] then error "argument '" + name + "' takes numbers of 0 or more, not '" + given[name] + "'"
         else if std.length(values) <= 2 then { induction: values[0], collection: values[std.length(values) - 1] }
         else error "argument '" + name + "' takes one number, or those of induction and collection planes, not '" + given[name] + "'";
-    local overlaps_files = boolean('overlap_files');
-    local options = {
-        out_tags: out_tags,
-        dumped: dumped,
-        noise_filters: noise_filters,
-        network_layout: checked('memory layout of the network', [given.network_layout], ['auto', 'contiguous', 'channels_last'])[0],
-        network_timeout: whole('network_timeout'),
-        mask_threshold: if given.mask_threshold == '' then null else fraction('mask_threshold'),
+    local tags = checked('tag', given.tags, known_tags, other_tags);
+    local more = {
+        tags: tags,
+        /// The tags in the order of the output.
+        ordered_tags: [tag for tag in known_tags if std.member(tags, tag)],
+        noise_filters: [name for name in known_noise_filters if std.member(chosen_filters, name)],
         thresholds: { seed: threshold('seed_threshold'), grow: threshold('grow_threshold') },
-        other_anodes: other_anodes,
-        frames: frames,
-        batch_anodes: batch_anodes,
+        other_anodes: checked('choice for other_anodes', [given.other_anodes], ['reject', 'ignore'])[0],
+        frames: checked('form of frames', [given.frames], ['dense', 'sparse'])[0],
         /// Whether anodes with equal responses and networks share tensors. Hidden, because reading it opens the device.
         joins_anodes:: if batch_anodes != 'auto' then batch_anodes else batches_anodes != null && batches_anodes(given.device),
-        /// Whether views of equal shape share tensors.
-        joins_views: boolean('batch'),
-        dead_is_hit: boolean('dead_is_hit'),
-        results_on_device: boolean('results_on_device'),
-        checks_input: boolean('check_input'),
-        max_bad_share: args.number('max_bad_share', given.max_bad_share),
-        overlaps_files: overlaps_files,
-        nevents: whole('nevents'),
-        series: boolean('series'),
-        events_in_flight: whole('events_in_flight'),
+        /// Settings of each group of views.
+        of_group: {
+            network_layout: checked('memory layout of the network', [given.network_layout], ['auto', 'contiguous', 'channels_last'])[0],
+            network_timeout: given.network_timeout,
+            network_output: given.network_output,
+            model_server: given.model_server,
+            remote_model: given.remote_model,
+            mask_threshold: if given.mask_threshold == '' then null else fraction('mask_threshold'),
+            noise_filters: more.noise_filters,
+            max_bad_share: given.max_bad_share,
+            dead_is_hit: given.dead_is_hit,
+        },
         context: {
             type: 'SPNGContext',
             data: {
@@ -86,13 +70,16 @@ function(detectors, given)
                 precision: given.precision,
                 cuda_graph: given.cuda_graph,
                 dtype: given.dtype,
-                threads: whole('threads'),
-                verbosity: whole('verbosity'),
+                threads: given.threads,
+                verbosity: given.verbosity,
                 memory_budget: std.toString(given.memory_budget),
                 share: given.share,
-                share_timeout: whole('share_timeout'),
+                share_timeout: given.share_timeout,
             },
         },
+        dumped(known):: checked('edge to dump', given.dump, known),
     };
     // Read all options now, so that an error names the job's file, not the node that needs the value.
-    if std.toString(options) == '' then null else options { det: det, anodes: anodes }
+    local read = given { input: null, output: null, detname: null };
+    if std.toString([read, batch_anodes, more]) == '' then null
+    else given + more { det: det, anodes: job_anodes.chosen(det, given.tpcid) }

@@ -88,7 +88,8 @@ po::options_description other_options() {
         ("dot", text("FILE"), "draw the graph for Graphviz (- for stdout)")                             //
         ("list", "list the component types")                                                            //
         ("describe", text("TYPE"),
-         "describe ports and configuration of a type; all: every type, in Markdown")                 //
+         "describe ports and configuration of a type; all: every type, in Markdown; FILE.jsonnet: the "
+         "arguments of a job")                                                                       //
         ("schema", text("TYPE"), "print the JSON schema of a type's configuration; all: every type") //
         ("recover-record", text("FILE.part"), "complete the recording of a run that was killed")     //
         ("reservations", po::value<std::string>()->implicit_value("")->value_name("FOLDER"),

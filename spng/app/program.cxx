@@ -81,7 +81,8 @@ int dispatch(const CommandLine& line, instrument::Recording& recording) {
         print_result(list_types(Registry::instance()));
         return 0;
     case Action::describe:
-        print_result(describe_type(Registry::instance(), line.type));
+        print_result(line.type.ends_with(".jsonnet") ? describe_arguments(find_configuration(line.type))
+                                                     : describe_type(Registry::instance(), line.type));
         return 0;
     case Action::schema:
         print_result(schema_of_type(Registry::instance(), line.type).dump(2) + "\n");

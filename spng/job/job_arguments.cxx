@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <sstream>
 #include <string_view>
 #include <utility>
 
@@ -106,11 +107,26 @@ nlohmann::json literal(const std::string& code) {
 struct Parameter {
     std::string name;
     std::string code; ///< of the default, without comments; empty without one
+    std::string text; ///< comment in the lines above
 };
+
+/// Return the text of the comments that are lines of their own after the first line.
+std::string comment_of(const std::string& text) {
+    std::istringstream lines(text);
+    std::string line, comment;
+    std::getline(lines, line);
+    while (std::getline(lines, line)) {
+        if (const std::string code = trimmed(line); code.starts_with("//")) {
+            comment += (comment.empty() ? "" : " ") + trimmed(code.substr(code.find_first_not_of('/')));
+        }
+    }
+    return comment;
+}
 
 /// Return the parameters of the file's function outside of all brackets, in order.
 std::vector<Parameter> parameters_of(const std::filesystem::path& file) {
-    const std::string text = without_comments(jsonnet_text(file), true), structure = jsonnet_structure(text);
+    const std::string whole = jsonnet_text(file), text = without_comments(whole, true);
+    const std::string structure = jsonnet_structure(text);
     std::vector<Parameter> found;
     int depth = 0;
     std::size_t begin = 0; // of the parameter
@@ -123,7 +139,8 @@ std::vector<Parameter> parameters_of(const std::filesystem::path& file) {
             const std::size_t equals = std::min(structure.find('=', begin), i);
             if (const std::string name = trimmed(text.substr(begin, equals - begin)); !name.empty()) {
                 const std::size_t code = std::min(equals + 1, i);
-                found.push_back({name, trimmed(text.substr(code, i - code))});
+                found.push_back({name, trimmed(text.substr(code, i - code)),
+                                 comment_of(whole.substr(begin, equals - begin))});
             }
             begin = i + 1;
         }
@@ -161,6 +178,19 @@ std::vector<std::string> job_arguments(const std::filesystem::path& file) {
         names.push_back(parameter.name);
     }
     return names;
+}
+
+std::string describe_arguments(const std::filesystem::path& file) {
+    std::string table = "| argument | default | meaning |\n|---|---|---|\n";
+    for (const Parameter& parameter : parameters_of(file)) {
+        const nlohmann::json value = literal(parameter.code);
+        const std::string code = value.is_string() ? value.get<std::string>() : parameter.code;
+        const std::string shown = parameter.code.empty() ? "must be given "
+                                  : code.empty()         ? ""
+                                                         : "`" + code + "` ";
+        table += "| `" + parameter.name + "` | " + shown + "| " + parameter.text + " |\n";
+    }
+    return table;
 }
 
 nlohmann::json default_arguments(const std::filesystem::path& file) {

@@ -46,6 +46,9 @@ bool is_surely_function(const std::string& code);
 /// function.
 std::vector<std::string> job_arguments(const std::filesystem::path& file);
 
+/// Describe these arguments as a table in Markdown: name, default, and the comment in the lines above.
+std::string describe_arguments(const std::filesystem::path& file);
+
 /// Return the defaults of these arguments by name, without those that have none. A default that is no
 /// literal is its code, as a string.
 nlohmann::json default_arguments(const std::filesystem::path& file);

@@ -37,7 +37,7 @@ private:
 inline nlohmann::json evaluate(const std::string& text, const std::vector<JsonnetBinding>& bindings = {}) {
     const SnippetFile file("local wc = import 'wirecell.jsonnet'; local pg = import 'pgraph.jsonnet';\n" +
                            text);
-    return evaluate_jsonnet(file.path(), bindings, {own_folder("cfg") / "lib"});
+    return evaluate_jsonnet(file.path(), bindings, {own_folder("cfg") / "lib", own_folder("cfg")});
 }
 
 /// A field of a library and an expression with it.

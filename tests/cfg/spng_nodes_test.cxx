@@ -13,7 +13,7 @@ using nlohmann::json;
 using spng::test::evaluate;
 
 /// Jsonnet in front of an expression: data(det, anode, make) is the data of the nodes of each group by name, by type of node.
-/// `make` returns parts of a graph from the builders, a group, and all groups.
+/// `make` returns parts of a graph from the builders and a group.
 std::string locals() {
     const std::string detectors = (spng::own_folder("cfg") / "detectors" / "all.jsonnet").string();
     return "local detectors = import '" + detectors + "';" + R"(
@@ -23,7 +23,7 @@ local data(det, anode, make) =
     {
         [group.name]: {
             [node.type]: node.data
-            for part in make(spng, group, groups)
+            for part in make(spng, group)
             for node in part.uses
             if std.objectHas(std.get(node, 'data', {}), 'group')
         }
@@ -35,8 +35,10 @@ local data(det, anode, make) =
 /// Boards of a detector: channels and shifts by group and node.
 json boards(const std::string& detector, int anode) {
     const json found = evaluate(locals() + "data(" + detector + ", " + std::to_string(anode) +
-                                R"(, function(spng, group, groups)
-        spng.noise_filters(['negative', 'coherent'], group, groups, 1) + spng.noise_filters(['channels'], group, groups, 1)))");
+                                R"(, function(spng, group)
+        local filtered(steps) = spng.noise_filtered(group { noise_filters: steps, max_bad_share: 1 }, null);
+        local coherent = filtered(['negative', 'coherent']);
+        [coherent, coherent.inputs[0], filtered(['channels'])]))");
     json kept;
     for (const auto& [group, nodes] : found.items()) {
         for (const auto& [type, keys] : nodes.items()) {
@@ -90,15 +92,13 @@ TEST(SpngNodes, ViewsOfAGroupNeedOneGainWhereItIsUsed) {
         local nodes(make) = data(det, 1, make).induction;
     )";
     const std::string different = "the planes of group 'induction' of detector 'pdhd' have different ";
-    for (const auto& [make, what] :
-         {std::pair{"[spng.ChannelStatus(group, groups, 'none', 1)]", "gains"},
-          std::pair{"[{ uses: [spng.ImageNoise('tight', group, groups)] }]", "gains"},
-          std::pair{"[spng.ChannelResponse(group, groups)]", "electronics"}}) {
-        const std::string text = error_of(induction + "nodes(function(spng, group, groups) " + make + ")");
+    for (const auto& [make, what] : {std::pair{"[spng.ChannelStatus(group, 'none', 1)]", "gains"},
+                                     std::pair{"[{ uses: [spng.ImageNoise('tight', group)] }]", "gains"},
+                                     std::pair{"[spng.ChannelResponse(group)]", "electronics"}}) {
+        const std::string text = error_of(induction + "nodes(function(spng, group) " + make + ")");
         EXPECT_NE(text.find(different + what + ", of which a node takes one"), std::string::npos) << text;
     }
-    EXPECT_EQ(error_of(induction +
-                       "nodes(function(spng, group, groups) [spng.CoherentNoiseFilter(group, groups)])"),
+    EXPECT_EQ(error_of(induction + "nodes(function(spng, group) [spng.CoherentNoiseFilter(group)])"),
               "no error");
 }
 

@@ -262,7 +262,7 @@ def test_one_name_everywhere() -> None:
 
 
 def test_every_node_has_its_jsonnet_function() -> None:
-    """The function has the type's name without the prefix; pgraph.jsonnet inserts fans, cuda_graph the device
+    """The function has the type's name without the prefix; pgraph.jsonnet inserts fan-outs, cuda_graph the device
     section.
     """
     text = "".join(
@@ -271,7 +271,16 @@ def test_every_node_has_its_jsonnet_function() -> None:
     )
     functions = set(re.findall(r"^    (\w+)\(.*\)::", text, re.MULTILINE))
     nodes = {type_name.removeprefix("SPNG") for _, _, type_name, kind in registrations() if kind != "service"}
-    assert nodes - functions == {"FanoutTensorSets", "FaninTensorSets"}
+    assert nodes - functions == {"FanoutTensorSets"}
+
+
+def test_chain_consists_of_formulas() -> None:
+    """The chain names the inputs of its nodes, without links and indices of ports, in few lines."""
+    job = (ROOT / "cfg" / "pipeline.jsonnet").read_text(encoding="utf-8")
+    assert not re.search(r"\blink\(|\b[ht]p=|\bport", job)
+    chain = job[job.index("local chain(") :].split("\n\n")[0]
+    code = [line for line in chain.splitlines() if not line.lstrip().startswith("//")]
+    assert 20 < len(code) <= 40
 
 
 def test_ranges_are_named_after_components() -> None:

@@ -15,13 +15,9 @@ local without_filters = {
 function(input, output, dtype, filtered, device='cpu')
     local spng = make_spng(det, 0) + (if filtered == 'true' then {} else without_filters);
     local groups = det.groups(0);
-    local unpack = spng.FrameToTorchSetFanout(groups);
-    local branch(group) = pg.pipeline([
-        spng.Decon(group),
-        spng.Apply1DSpectrum('gauss', group),
-        spng.TensorTap(group.name, output + '-' + group.name + '.npz'),
-        spng.Discard(group.name),
-    ]);
+    local waveforms = spng.FrameToTorchSetFanout(groups, frames=spng.FrameFileSource([input]));
+    local end(group, i) =
+        local charge = spng.Apply1DSpectrum('gauss', group, spng.Decon(group, pg.output(waveforms, i)));
+        spng.Discard(group.name, spng.TensorTap(group.name, output + '-' + group.name + '.npz', charge));
     local context = { type: 'SPNGContext', data: { device: device, dtype: dtype, threads: 2 } };
-    pg.main(pg.shuntline(pg.pipeline([spng.FrameFileSource([input]), unpack]), pg.crossline([branch(group) for group in groups])),
-            uses=[context])
+    pg.main(pg.graph([end(groups[i], i) for i in std.range(0, std.length(groups) - 1)]), uses=[context])

@@ -16,6 +16,7 @@
 namespace {
 
 using spng::default_arguments;
+using spng::describe_arguments;
 using spng::evaluate_jsonnet;
 using spng::is_surely_function;
 using spng::job_arguments;
@@ -255,6 +256,24 @@ TEST(Jsonnet, APipeIsReadOnce) {
               (nlohmann::json{1, "d", "c", file.string()}));
     EXPECT_EQ(default_arguments(file), (nlohmann::json{{"a", "d"}}));
     close(ends[0]);
+}
+
+TEST(JobArguments, AreDescribedByTheCommentAbove) {
+    const SnippetFile file(R"jsonnet(function(
+        // the file, or
+        // a list
+        input='a,b', // not this
+        /// limit [mm]
+        limit=2 * 3,
+        // tag; empty: all
+        tag='', flag
+        ) [])jsonnet");
+    EXPECT_EQ(describe_arguments(file.path()), "| argument | default | meaning |\n"
+                                               "|---|---|---|\n"
+                                               "| `input` | `a,b` | the file, or a list |\n"
+                                               "| `limit` | `2 * 3` | limit [mm] |\n"
+                                               "| `tag` | | tag; empty: all |\n"
+                                               "| `flag` | must be given |  |\n");
 }
 
 TEST(JobArguments, DefaultsAreValuesOrTheirCode) {
