@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from scripts.bench.programs import job_arguments, run_quietly
+from bench.programs import job_arguments, run_quietly
 from scripts.depositions import write_depositions
 from spng import Frame, read_frames, write_frames
 from tests.reference.detector import pdhd_channel_order

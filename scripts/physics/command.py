@@ -11,9 +11,9 @@ from typing import Any
 
 from wirecell_profile.output import json_text
 
-from scripts.bench import machine_load
-from scripts.bench.frames import copies_of_frame
-from scripts.bench.programs import ready_build, use_cores
+from bench import machine_load
+from bench.frames import copies_of_frame
+from bench.programs import ready_build, use_cores
 from scripts.output import write
 from scripts.wcb.checkout import ROOT, fail, say
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from scripts.bench.programs import job_arguments, run_quietly
-from scripts.bench.statistics_of_calls import chain_figures
+from bench.programs import job_arguments, run_quietly
+from bench.statistics_of_calls import chain_figures
 from scripts.wcb.checkout import ROOT
 
 PIPELINE = ROOT / "cfg" / "pipeline.jsonnet"

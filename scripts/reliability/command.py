@@ -13,8 +13,8 @@ import traceback
 from datetime import UTC, datetime
 from pathlib import Path
 
-from scripts.bench import machine_load
-from scripts.bench.programs import ready_build
+from bench import machine_load
+from bench.programs import ready_build
 from scripts.output import write
 from scripts.wcb.checkout import ROOT, say
 

@@ -13,7 +13,7 @@ from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any
 
-from scripts.bench.programs import benchmark_entries
+from bench.programs import benchmark_entries
 from scripts.output import Table
 from tests.support import wire_cell
 

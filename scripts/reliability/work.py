@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from scripts.bench.programs import job_arguments
+from bench.programs import job_arguments
 from tests.support import wire_cell
 from tests.support.small_site import Site
 

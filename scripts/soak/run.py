@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 import psutil
 
-from scripts.bench.programs import job_arguments
+from bench.programs import job_arguments
 from spng import Error, Frame, write_frames
 from tests.support import wire_cell
 

@@ -17,7 +17,7 @@ from .help_text import help_text
 MODULES = {
     "demo": "scripts.wcb.demo",
     "test": "scripts.wcb.run_tests",
-    "bench": "scripts.bench",
+    "bench": "bench",
     "harden": "scripts.harden",
     "physics": "scripts.physics",
     "reliability": "scripts.reliability",

@@ -184,6 +184,7 @@ def test_taboos(taboo: str, allowed: dict[str, str]) -> None:
     if taboo in TABOOS_EVERYWHERE:
         searched += files(
             "cfg",
+            "bench",
             "scripts",
             "waf",
             "profiling",
@@ -208,7 +209,7 @@ def test_headers_have_a_guard() -> None:
 
 
 def test_files_are_short() -> None:
-    searched = [*sources(), *files("scripts", "cfg", "campaign", endings=(".py", ".jsonnet"))]
+    searched = [*sources(), *files("bench", "scripts", "cfg", "campaign", endings=(".py", ".jsonnet"))]
     long = {
         name(path): lines
         for path in searched

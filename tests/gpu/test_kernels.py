@@ -106,7 +106,7 @@ for name in {OPERATORS}:
 
 
 def test_the_program_for_compute_sanitizer_calls_every_operator() -> None:
-    words = [sys.executable, "-m", "scripts.gpu.probe_operators", "--device", "cpu", *map(str, LIBRARIES)]
+    words = [sys.executable, "-m", "bench.gpu.probe_operators", "--device", "cpu", *map(str, LIBRARIES)]
     done = subprocess.run(words, cwd=wire_cell.ROOT, capture_output=True, text=True, check=False)
     if "No module named 'torch'" in done.stderr:
         pytest.skip("no torch in Python")

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from scripts.gpu.agreement import DOUBLE, EXACT, FAST, SAME_BYTES, Agreement, compare
-from scripts.gpu.frame_files import Frame, write_frames
+from bench.gpu.agreement import DOUBLE, EXACT, FAST, SAME_BYTES, Agreement, compare
+from bench.gpu.frame_files import Frame, write_frames
 
 CHANNELS, TICKS = 40, 800
 

@@ -11,8 +11,8 @@ from typing import Any
 
 from wirecell_profile.output import json_text
 
-from scripts.bench import machine_load
-from scripts.bench.programs import ready_build, use_cores
+from bench import machine_load
+from bench.programs import ready_build, use_cores
 from scripts.output import Table, write
 from scripts.wcb.checkout import ROOT, fail, say
 

@@ -10,8 +10,8 @@ from typing import Any
 
 from wirecell_profile.output import json_text
 
-from scripts.bench import machine_load
-from scripts.bench.programs import ready_build, use_cores
+from bench import machine_load
+from bench.programs import ready_build, use_cores
 from scripts.output import write
 from scripts.wcb.checkout import ROOT, fail, say
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from scripts.bench.programs import NODE_BY_NODE, job_arguments
+from bench.programs import NODE_BY_NODE, job_arguments
 
 from . import child, inputs
 from .agreement import Criterion, compare

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Inputs of the benchmarks: copies of the default event in one file, unchanged, or cut, tiled and copied to other anodes.
 
-python -m scripts.bench.frames FRAME COUNT FOLDER    makes a file with COUNT events and prints its path
+python -m bench.frames FRAME COUNT FOLDER    makes a file with COUNT events and prints its path
 """
 
 from __future__ import annotations

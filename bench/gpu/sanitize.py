@@ -92,7 +92,7 @@ def target(stage: Stage, one: Pass, name: str) -> list[str]:
     libraries = [stage.setting.libraries / library for library in LIBRARIES]
     if not all(library.exists() for library in libraries):
         raise Skipped("libWireCellSpngCuda.so is not built")
-    return [sys.executable, "-m", "scripts.gpu.probe_operators", *map(str, libraries)]
+    return [sys.executable, "-m", "bench.gpu.probe_operators", *map(str, libraries)]
 
 
 def is_dirty(summaries: list[str]) -> bool:

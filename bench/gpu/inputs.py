@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 from wirecell_profile.output_file import output_file
 
-from scripts.gpu.frame_files import Frame, FrameFile, add_frame
+from bench.gpu.frame_files import Frame, FrameFile, add_frame
 
 SHIFT_TICKS = 97  # between events
 CHANNELS_OF_AN_ANODE = 2560  # of ProtoDUNE-HD, whose anodes follow each other

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Measure ways to run the network, and print them as JSON: python -m scripts.gpu.probe_network
+"""Measure ways to run the network, and print them as JSON: python -m bench.gpu.probe_network
 
 The network (scripts/dnnroi/network.py, random weights) on the input of one anode, by type, layout in memory and choice of
 algorithms, launched as a CUDA graph, so that times are those of the device; and its depthwise convolutions alone, which
@@ -18,8 +18,8 @@ from torch import nn
 from torch.nn import functional
 from torch.nn.utils.fusion import fuse_conv_bn_eval
 
+from bench.gpu.device_time import seconds_of_call
 from scripts.dnnroi.network import INPUTS, DNNROINet, Separable
-from scripts.gpu.device_time import seconds_of_call
 
 SHAPE = (2, len(INPUTS), 800, 1500)  # view, feature, channel, sample
 # Channels, height and width of the depthwise convolutions, and size of their kernels.

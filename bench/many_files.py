@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Time of many files: a program for each, one program for all, and a campaign.
 
-    python -m scripts.bench.many_files [--files N] [--rounds N] [--ending .npz] [--before CHECKOUT] [--page FILE]
+    python -m bench.many_files [--files N] [--rounds N] [--ending .npz] [--before CHECKOUT] [--page FILE]
 
 All ways process the same copies of the frame in data/ and take turns, in an order that changes from round to round. A fourth
 way, --before CHECKOUT, runs a campaign by the package and the program of another checkout, which must be built. The page holds
@@ -21,7 +21,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from scripts.gpu.machine import processor
+from bench.gpu.machine import processor
 from scripts.wcb.checkout import ROOT
 
 from .frames import Input, make_input
@@ -125,7 +125,9 @@ def page(given: argparse.Namespace, times: dict[str, list[float]], load: Load) -
         for name, seconds in times.items()
     ]
     own = version(ROOT)
-    command = f"python -m scripts.bench.many_files --files {given.files} --rounds {given.rounds} --ending {given.ending}"
+    command = (
+        f"python -m bench.many_files --files {given.files} --rounds {given.rounds} --ending {given.ending}"
+    )
     command += " --before CHECKOUT" if given.before else ""
     return f"""# Many files
 

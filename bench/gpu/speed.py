@@ -39,7 +39,7 @@ def probe(stage: Stage, name: str) -> Any:
     stage.needs_hardware("its speed says nothing")
     if importlib.util.find_spec("torch") is None:
         raise Skipped("no torch in this Python")
-    done = stage.run(name, [sys.executable, "-m", f"scripts.gpu.{name}"], 90)
+    done = stage.run(name, [sys.executable, "-m", f"bench.gpu.{name}"], 90)
     if done.status:
         raise Failed(done.failure())
     return json.loads(done.text.splitlines()[-1])

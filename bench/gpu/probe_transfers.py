@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Measure copies between host and device, and print them as JSON: python -m scripts.gpu.probe_transfers"""
+"""Measure copies between host and device, and print them as JSON: python -m bench.gpu.probe_transfers"""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from functools import partial
 
 import torch
 
-from scripts.gpu.device_time import seconds_of_call
+from bench.gpu.device_time import seconds_of_call
 
 MEGABYTES = (4, 31, 61)  # 31 and 61 MB are the ADC and the signals of an anode
 

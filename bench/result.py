@@ -8,7 +8,7 @@ import platform
 import statistics
 from dataclasses import asdict, dataclass, field
 
-from scripts.gpu.machine import processor
+from bench.gpu.machine import processor
 
 from .machine_load import Load
 from .programs import Time

@@ -20,7 +20,7 @@ from . import options as options_of
 
 def main() -> int:
     """Read the options, do the set-up, then run the command, which needs the environment's packages."""
-    return setup.run_in_environment("scripts.bench.command", options_of.command_line(__doc__))
+    return setup.run_in_environment("bench.command", options_of.command_line(__doc__))
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from scripts.gpu.frame_files import FrameFile
+from bench.gpu.frame_files import FrameFile
 
 from . import inputs, recording
 from .agreement import DOUBLE, EXACT, FAST, SAME_BYTES, Criterion

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Call every operator once for several shapes, for compute-sanitizer:
 
-    python -m scripts.gpu.probe_operators [--device DEVICE] LIBRARY...
+    python -m bench.gpu.probe_operators [--device DEVICE] LIBRARY...
 
 Rows are few, but reach every branch: of one tick, of whole and broken words, too long for shared memory, with a stride.
 Inputs are computed on the CPU and uploaded, because a tool that follows our kernels only does not know the memory that

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from spng.compare.samples import compare_samples
 
-from scripts.gpu.frame_files import FrameFile
+from bench.gpu.frame_files import FrameFile
 
 Array = np.ndarray[Any, Any]
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from wirecell_profile.output import json_text
 
-from scripts.gpu.machine import program_facts
+from bench.gpu.machine import program_facts
 from scripts.output import write
 from scripts.wcb.checkout import OUT, ROOT, fail, say
 
