@@ -18,7 +18,7 @@ from .frames import make_input
 from .statistics_of_calls import FILE_NODES, Spread, chain_nodes, per_event, split_first, spread
 from .sweeps import Point, Series
 
-CLONES_SOURCE = ROOT / "bench" / "programs" / "force_clones.c"
+CLONES_SOURCE = ROOT / "bench" / "cpp" / "force_clones.c"
 
 
 @dataclass(frozen=True)

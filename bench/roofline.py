@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Lower bound of the time of a step on this machine.
 
-The machine's peaks are measured in the same run (bench/programs/machine_bench.cxx): bandwidth of a copy, and rates of
+The machine's peaks are measured in the same run (bench/cpp/machine_bench.cxx): bandwidth of a copy, and rates of
 transforms with data in the caches. The bytes of a step are counted at its ports: each must be read or written at least
 once. The operations are those of its transforms: 5/2 N log2 N for a real transform of N samples, 5 N log2 N for a complex
 one. The bound is the longer of the two times; it omits other arithmetic.

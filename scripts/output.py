@@ -35,6 +35,11 @@ class Table:
         )
 
 
+def cell(text: str) -> str:
+    """Return text that does not break a row of Markdown."""
+    return text.replace("|", "\\|").replace("\n", " ").replace("<", "\\<")
+
+
 def write(path: Path, text: str) -> None:
     """Write a file completely or not at all and print its path; make its folder if needed. End with a message on failure."""
     try:

@@ -15,7 +15,18 @@ def run_tests(stage: Stage, name: str, words: list[str], limit_s: float) -> str:
     """Run pytest; return its last line, raise Failed with the failed tests, or Skipped if none could run."""
     if importlib.util.find_spec("pytest") is None:
         raise Skipped("no pytest in this Python")
-    command = [sys.executable, "-m", "pytest", "-q", "--no-header", "--tb=short", "--durations=8", "-rfs"]
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "--no-header",
+        "--tb=short",
+        "--durations=8",
+        "-rfs",
+        "-m",
+        "",
+    ]
     done = stage.run(name, [*command, *words], limit_s)
     if done.is_late or done.status:
         failed = re.findall(r"^(?:FAILED|ERROR) (\S+)", done.text, re.MULTILINE)

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from scripts.output import Table
+from scripts.output import Table, cell
 
 from .agreement import Agreement
 from .result_file import Result
@@ -253,8 +253,3 @@ def short(name: str) -> str:
     """Return a name of a kernel that fits into a table."""
     cut = name if len(name) <= NAME_LENGTH else f"{name[: NAME_LENGTH - 3]}..."
     return f"`{cut.replace('|', '/')}`"
-
-
-def cell(text: str) -> str:
-    """Return a text that does not break a row of Markdown."""
-    return text.replace("|", "\\|").replace("\n", " ").replace("<", "\\<")

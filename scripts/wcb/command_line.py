@@ -20,7 +20,7 @@ MODULES = {
     "bench": "bench",
     "harden": "scripts.harden",
     "physics": "scripts.physics",
-    "reliability": "scripts.reliability",
+    "reliability": "bench.reliability",
 }
 OWN = ("setup", "env", "shell", "bundle", "wheel", "lint", *MODULES)
 

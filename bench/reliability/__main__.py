@@ -1,9 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command line of ./wcb reliability. It is read before the set-up, so this module imports only the standard library."""
+"""./wcb reliability: run the tests of the targets R1 to R20 and write docs/reliability.md from their results.
+
+Does set-up and build if needed. Each target names its tests (bench/reliability/rows.py): tests that ./wcb test runs too, and
+longer ones with the mark `reliability`. Writes out/reliability/R1.json to R20.json, and the page from them: a row that is not
+run again is taken from its file if that is of the same commit. Exit status 0 means that all tests of these rows passed or
+were skipped; the page has the reasons of those that were skipped.
+"""
 
 from __future__ import annotations
 
 import argparse
+import sys
 from pathlib import Path
 
 from scripts.wcb import setup
@@ -21,19 +28,15 @@ def rows_of(text: str) -> tuple[str, ...]:
     return tuple(name for name in ROWS if name in names)
 
 
-def command_line(description: str | None) -> argparse.Namespace:
-    """Parse the command line."""
-    parser = setup.make_parser("reliability", description)
-    parser.add_argument(
-        "--only", type=rows_of, default=ROWS, metavar="R7,R12", help="measure these rows only"
-    )
-    parser.add_argument(
-        "--quick", action="store_true", help="fewer runs and events, under 5 minutes, marked on the page"
-    )
+def command_line() -> argparse.Namespace:
+    """Parse the command line, before the set-up."""
+    parser = setup.make_parser("reliability", __doc__)
+    parser.add_argument("--only", type=rows_of, default=ROWS, metavar="R7,R12", help="run these rows only")
+    parser.add_argument("--quick", action="store_true", help="fewer runs and events, marked on the page")
     parser.add_argument(
         "--keep",
         action="store_true",
-        help="also take rows that were measured at other commits; each keeps its date and commit",
+        help="also take rows that were run at other commits; each keeps its date and commit",
     )
     parser.add_argument(
         "--page", type=Path, default=PAGE, metavar="FILE", help="the page (default docs/reliability.md)"
@@ -46,3 +49,7 @@ def command_line(description: str | None) -> argparse.Namespace:
     )
     setup.add_options(parser)
     return parser.parse_args()
+
+
+if __name__ == "__main__":
+    sys.exit(setup.run_in_environment("bench.reliability.command", command_line()))

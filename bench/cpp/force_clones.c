@@ -2,7 +2,7 @@
 /* Override the loader's choice among the versions of SPNG's kernels (spng/core/multiversion.h), to compare
  * the results and the times of all versions on one machine:
  *
- *     cc -O2 -shared -fPIC -o force_clones.so bench/programs/force_clones.c
+ *     cc -O2 -shared -fPIC -o force_clones.so bench/cpp/force_clones.c
  *     LD_PRELOAD="$PWD/force_clones.so build/lib/libWireCellSpng.so" SPNG_FORCE_CLONES=default \
  *         build/bin/wire-cell ...
  *

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compare our reports with those of nsys, as text, for every report and option that nsys lists.
 
-    .venv/bin/python bench/programs/nsys_agreement.py [--nsys PATH] [--keep DIR] FILE.sqlite ...
+    .venv/bin/python bench/nsys_agreement.py [--nsys PATH] [--keep DIR] FILE.sqlite ...
 
 Needs nsys, which runs without a GPU. It works on copies of the files. Prints one line per file and one per report
 that differs; the exit status is 1 if the text of any report differs, or is missing on our side. Reports that nsys

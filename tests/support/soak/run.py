@@ -16,7 +16,6 @@ from pathlib import Path
 import numpy as np
 import psutil
 
-from bench.programs import job_arguments
 from spng import Error, Frame, write_frames
 from tests.support import wire_cell
 
@@ -70,10 +69,11 @@ def process_readout(
         "series": "true",
         **arguments,
     }
+    words = [word for name, value in given.items() for word in ("-A", f"{name}={value}")]
     begin = time.monotonic()
     with (folder / "messages.txt").open("w+b") as messages:
         job = subprocess.Popen(
-            [wire_cell.PROGRAM, "-c", wire_cell.PIPELINE, *flags, "--timing", timing, *job_arguments(given)],
+            [wire_cell.PROGRAM, "-c", wire_cell.PIPELINE, *flags, "--timing", timing, *words],
             cwd=folder,
             stdout=messages,
             stderr=subprocess.STDOUT,
