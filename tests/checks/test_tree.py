@@ -157,6 +157,18 @@ def test_dependencies_point_one_way() -> None:
     assert not wrong, "\n".join(wrong)
 
 
+def test_tools_need_no_tests() -> None:
+    """Tests import scripts and benchmarks, not the other way round."""
+    wrong = [
+        f"{name(path)}: {line}"
+        for path in files("bench", "scripts", endings=(".py",))
+        for line in re.findall(
+            r"^ *(?:from|import) tests\b.*", path.read_text(encoding="utf-8"), re.MULTILINE
+        )
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
 def test_no_folder_is_crowded() -> None:
     counts = Counter(path.parent for path in sources())
     crowded = {name(folder): count for folder, count in counts.items() if count > MAX_SOURCES}
