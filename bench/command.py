@@ -15,7 +15,7 @@ from typing import Any
 from wirecell_profile.output import json_text
 
 from bench.gpu.machine import program_facts
-from scripts.output import write
+from scripts.output import page_path, write
 from scripts.wcb.checkout import OUT, ROOT, fail, say
 
 from . import all_pages, cold, frame_files, machine_load, programs, recording, regression, roofline
@@ -204,6 +204,6 @@ def main(options: argparse.Namespace) -> int:
     if options.all:
         measure_all(options, build, cores, result)
     if options.page is not None:
-        path = options.page if options.page.is_absolute() else ROOT / options.page
+        path = page_path(options.page)
         write(path, page_with_frame_files(path, result) if options.only else page(result))
     return 0

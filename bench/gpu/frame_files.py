@@ -46,18 +46,6 @@ class Frame:
     tick_ns: float
     masks: dict[str, np.ndarray] = field(default_factory=dict)
 
-    def rows(self, wanted: np.ndarray) -> np.ndarray:
-        """Return the samples (wanted, tick) of the channels `wanted`, in their order; zero for channels not in the frame."""
-        order = np.argsort(self.channels, kind="stable")
-        positions = np.minimum(np.searchsorted(self.channels, wanted, sorter=order), len(order) - 1)
-        found = order[positions]
-        present = self.channels[found] == wanted
-        if present.all():
-            return self.samples[found]
-        rows = np.zeros((len(wanted), self.samples.shape[1]), dtype=self.samples.dtype)
-        rows[present] = self.samples[found[present]]
-        return rows
-
 
 def dense(runs: np.ndarray, values: np.ndarray, shape: np.ndarray) -> np.ndarray:
     """Return the samples (channel, tick) of a sparse frame.
@@ -205,10 +193,3 @@ def add_frame(archive: tarfile.TarFile, ident: int, frame: Frame, tag: str = "*"
     add_array(archive, f"tickinfo_{tag}_{ident}", np.array([frame.start_ns, frame.tick_ns, 0.0]))
     for name, mask in frame.masks.items():
         add_array(archive, f"chanmask_{name}_{ident}", mask.astype(np.int32))
-
-
-def write_frames(path: Path, frames: dict[int, Frame]) -> None:
-    """Write events by their ids as a tar without compression, the format that is fastest to write and to read."""
-    with tarfile.open(path, "w", format=tarfile.USTAR_FORMAT) as archive:
-        for ident, frame in frames.items():
-            add_frame(archive, ident, frame)

@@ -18,7 +18,7 @@ from pathlib import Path
 from bench import machine_load
 from bench.gpu.machine import processor, program_facts
 from bench.programs import ready_build
-from scripts.output import write
+from scripts.output import page_path, write
 from scripts.wcb.checkout import ROOT, say
 
 from . import page
@@ -179,6 +179,6 @@ def main(options: argparse.Namespace) -> int:
         for name, result in load(options.output).items()
         if name in options.only or options.keep or result.commit == commit
     }
-    target = options.page if options.page.is_absolute() else ROOT / options.page
+    target = page_path(options.page)
     write(target, page.page(ROWS, results))
     return 1 if failed else 0

@@ -51,7 +51,6 @@ ROWS = (
         "any number of graph threads: the same bytes; of threads in operations: within 1e-6 of the RMS",
         (
             f"{OWN}/test_repetition.py::test_graph_threads",
-            f"{OWN}/test_repetition.py::test_threads_in_operations",
             "tests/endtoend/test_engines.py::TestEngines",
         ),
     ),

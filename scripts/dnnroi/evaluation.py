@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
-
 from spng.metrics import TRUE_PIXEL_ELECTRONS
 
 from .dataset import EventSet

@@ -144,7 +144,7 @@ def simulate(
         )
         dead_channels = _with_conditions(folder, seeds, rule, folder / "changed.npz")
         inputs = network_inputs(program, folder / "changed.npz", folder, len(depositions))
-                truths = read_frames(folder / "truth.npz", "truth")
+        truths = read_frames(folder / "truth.npz", "truth")
         for (charge, masks), frame, of_event in zip(inputs, truths, dead_channels, strict=True):
             truth = [largest_of_ticks(frame["truth"].rows(channels), REBIN) for channels in ROWS]
             dead = np.stack([np.isin(channels, of_event) for channels in ROWS])

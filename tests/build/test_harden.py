@@ -7,7 +7,6 @@ import argparse
 import json
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from scripts.harden import command, fuzzing, sanitizers

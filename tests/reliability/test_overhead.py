@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from bench.programs import benchmark_entries
+from tests.recorder import recorded
 from tests.support import figures, wire_cell
 from tests.support.measured_runs import choose, main_job, succeeded
 
@@ -42,6 +43,7 @@ def report(folder: Path, **arguments: Any) -> dict[str, Any]:
     return dict(json.loads((folder / "t.json").read_text(encoding="utf-8")))
 
 
+@recorded.needs_recorder
 def test_instrumentation(tmp_path: Path) -> None:
     """Counts in a later default event times the cost of one. Nodes inside of another node's call would count twice; the
     first event has one-time work.

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.recorder import recorded
 from tests.support import wire_cell
 from tests.support.measured_runs import Ended, limited, main_job, names, run
 from tests.support.small_site import Site
@@ -54,7 +55,10 @@ def test_limit_of_the_size(words: Words, tmp_path: Path, ending: str, limit: int
     assert names(tmp_path) == []
 
 
-@pytest.mark.parametrize(("flag", "limit"), [("--timing", 20_000), ("--record", 130_000)])
+@pytest.mark.parametrize(
+    ("flag", "limit"),
+    [("--timing", 20_000), pytest.param("--record", 130_000, marks=recorded.needs_recorder)],
+)
 def test_reports(words: Words, tmp_path: Path, flag: str, limit: int) -> None:
     """The output fits, so that only the report fails; a recording leaves the rows that it has."""
     job = [flag, "report", *words(frames="sparse", nevents=1)]
