@@ -122,7 +122,7 @@ def build(bld):
     if not bld.options.notests:
         program("tests/spng_fuzz", bld.chunks_of(bld.path.ant_glob("tests/fuzz/**/*.cxx"), "fuzz"))
     if bld.env.HAVE_BENCHMARK and (bld.options.benchmarks or not bld.options.notests):
-        for source in bld.path.ant_glob("profiling/bench/**/*_bench.cxx"):
+        for source in bld.path.ant_glob("bench/cpp/**/*_bench.cxx"):
             program("bench/" + os.path.splitext(source.name)[0], [source], use="BENCHMARK")
     if bld.env.HAVE_GTEST and not bld.options.notests:
         bld.load("spng_example_node", tooldir=TOOLS)  # last: it may be absent, and waf numbers the targets

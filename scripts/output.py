@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Output of the studies: tables of strings, and files."""
+"""Output of benchmarks and studies: tables of strings, parts of Markdown pages, and files."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from pathlib import Path
 from wirecell_profile.output import aligned
 from wirecell_profile.output_file import output_file
 
-from scripts.wcb.checkout import fail, say
+from scripts.wcb.checkout import ROOT, fail, say
+
+HAND_WRITTEN = "\n---\n"  # a page keeps the part below this line
 
 
 @dataclass(frozen=True)
@@ -33,6 +35,23 @@ class Table:
         return "\n".join(
             f"| {' | '.join(word.strip() for word in line)} |" for line in [self.heads, rule, *self.rows]
         )
+
+
+def cell(text: str) -> str:
+    """Return text that does not break a row of Markdown."""
+    return text.replace("|", "\\|").replace("\n", " ").replace("<", "\\<")
+
+
+def page_path(given: Path) -> Path:
+    """Return the path of a page that an option names: relative to the checkout."""
+    return given if given.is_absolute() else ROOT / given
+
+
+def hand_written(path: Path) -> str:
+    """Return the part of a page that people wrote, with the line before it; empty if there is none."""
+    old = path.read_text(encoding="utf-8") if path.exists() else ""
+    _, line, below = old.partition(HAND_WRITTEN)
+    return line + below
 
 
 def write(path: Path, text: str) -> None:

@@ -5,7 +5,13 @@ from __future__ import annotations
 
 import pytest
 
+from tests.support import figures
 from tests.support.small_site import Site
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Give the figures that a test notes to its report."""
+    figures.running = item.user_properties
 
 
 @pytest.fixture(name="site", scope="module")

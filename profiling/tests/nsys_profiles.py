@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Synthetic profiles whose reports nsys printed too: data/NAME.nsys.txt has its text.
 
-Run as a program, it writes them into a folder, for profiling/bench/nsys_agreement.py.
+Run as a program, it writes them into a folder, for bench/nsys_agreement.py.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Figures of merit of a network on held-out events, by sample, as defined in tests/reference/metrics.py."""
+"""Figures of merit of a network on held-out events, by sample, as defined in spng.metrics."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
-
-from tests.reference.metrics import TRUE_PIXEL_ELECTRONS
+from spng.metrics import TRUE_PIXEL_ELECTRONS
 
 from .dataset import EventSet
 from .simulation import VIEWS

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tests.reference import network, roi
-
+from . import levels
 from .network import IMAGES
 
 # Range of measured noise / training noise of the training events, and of the figures in docs/dnnroi.md.
@@ -17,19 +16,19 @@ TRIED = (0.5, 2.3)
 
 def noise_of_channels(images: np.ndarray) -> np.ndarray:
     """Return the noise (image, channel) [electrons] of (image, channel, sample) as SPNGChannelRMS measures it."""
-    return roi.robust_levels(images.astype(np.float32), network.NOISE_CUT, network.NOISE_STRIDE)[2][..., 0]
+    return levels.robust_levels(images.astype(np.float32), levels.NOISE_CUT, levels.NOISE_STRIDE)[2][..., 0]
 
 
 def view_noise(rms: np.ndarray, good: np.ndarray) -> np.ndarray:
     """Return the noise (view, image) of views as SPNGDNNROI measures it. rms: (view, image, channel); good: (view, channel)."""
     return np.array(
-        [[network.view_noise(image, good[view]) for image in images] for view, images in enumerate(rms)]
+        [[levels.view_noise(image, good[view]) for image in images] for view, images in enumerate(rms)]
     )
 
 
 def divisors(rms: np.ndarray, training: np.ndarray, good: np.ndarray) -> np.ndarray:
     """Return the divisors (image, channel) float32 of the images of one view. rms: (image, channel); training: (image,)."""
-    found = [network.divisors(each, unit, good)[1] for each, unit in zip(rms, training)]
+    found = [levels.divisors(each, unit, good)[1] for each, unit in zip(rms, training)]
     return np.stack(found).astype(np.float32)
 
 

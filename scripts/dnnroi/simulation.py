@@ -11,10 +11,9 @@ from pathlib import Path
 
 import numpy as np
 
-from scripts.bench.programs import job_arguments, run_quietly
+from bench.programs import job_arguments, run_quietly
 from scripts.depositions import write_depositions
 from spng import Frame, read_frames, write_frames
-from tests.reference.detector import pdhd_channel_order
 
 from .conditions import Conditions, changed
 from .network import IMAGES, MASKS, REBIN
@@ -23,6 +22,8 @@ from .target import largest_of_ticks
 ANODE = 0
 ADC_BITS = 14
 VIEWS = ("U", "V")
+# Channels of the rows of the views in the chain's tensors: neighbouring rows are neighbouring wires.
+ROWS = (np.arange(0, 800), np.concatenate([np.arange(1199, 799, -1), np.arange(1599, 1199, -1)]))
 GROUP = "induction"  # group of the views in the names of dump files
 
 
@@ -143,9 +144,8 @@ def simulate(
         )
         dead_channels = _with_conditions(folder, seeds, rule, folder / "changed.npz")
         inputs = network_inputs(program, folder / "changed.npz", folder, len(depositions))
-        views = pdhd_channel_order(ANODE)[: len(VIEWS)]  # rows in the order of the chain's tensors
         truths = read_frames(folder / "truth.npz", "truth")
         for (charge, masks), frame, of_event in zip(inputs, truths, dead_channels, strict=True):
-            truth = [largest_of_ticks(frame["truth"].rows(channels), REBIN) for channels in views]
-            dead = np.stack([np.isin(channels, of_event) for channels in views])
+            truth = [largest_of_ticks(frame["truth"].rows(channels), REBIN) for channels in ROWS]
+            dead = np.stack([np.isin(channels, of_event) for channels in ROWS])
             yield Event(charge, masks, np.stack(truth).astype(np.float32) * ~dead[..., None], dead)

@@ -14,16 +14,14 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-import numpy as np
-
+from bench.frames import Input, make_input
 from scripts.wcb import run_tests
 from scripts.wcb.checkout import OUT, ROOT, say
-from tests.support.small_detector import channels_of_planes, write_description
-from tests.support.wire_cell import write_arrays
 
 SUPPRESSIONS = Path(__file__).with_name("suppressions")
 REPORT = re.compile(r"^==\d+==ERROR: |^WARNING: ThreadSanitizer: |: runtime error: ", re.MULTILINE)
-EVENTS, TICKS = 8, 2000
+FRAME = ROOT / "data" / "tracks10-adc.tar.bz2"
+SHORT = Input(8, 400)  # events whose nodes take turns on several threads
 
 
 @dataclass
@@ -101,33 +99,15 @@ def environment(values: dict[str, str]) -> Iterator[None]:
                 os.environ[name] = value
 
 
-def write_events(path: Path) -> None:
-    """Write frames of noise with pulses for the small detector."""
-    random = np.random.default_rng(18)
-    channels = np.concatenate(channels_of_planes()).astype(np.int32)
-    arrays: dict[str, np.ndarray] = {}
-    for ident in range(EVENTS):
-        adc = random.normal(2000, 6, (len(channels), TICKS))
-        adc[::7, 500:520] += 300
-        arrays |= {
-            f"frame_*_{ident}": adc.astype(np.int16),
-            f"channels_*_{ident}": channels,
-            f"tickinfo_*_{ident}": np.array([0.0, 500.0, 0.0]),
-        }
-    write_arrays(path, arrays)
-
-
 def jobs(folder: Path) -> dict[str, list[str]]:
     """Return the arguments of the jobs by name."""
-    detector = write_description(folder)
-    write_events(folder / "events.npz")
-    small = [*detector, "-A", f"input={folder}/events.npz", "-A", "model=dnnroi.ts"]
+    small = ["-A", f"input={make_input(FRAME, SHORT, folder)}"]
     flow = ["-A", "engine=TbbFlow", "-A", "events_in_flight=4", "-t", "4"]
-    main = ["-A", f"input={ROOT}/data/tracks10-adc.tar.bz2"]
+    main = ["-A", f"input={FRAME}"]
     named = {
         "main job": main,
-        "small events in turn": small,
-        "four small events in flight": [*small, *flow],
+        "short events in turn": small,
+        "four short events in flight": [*small, *flow],
     }
     return {
         name: ["-c", "cfg/pipeline.jsonnet", *arguments, "-A", f"output={folder}/out-{index}.npz"]

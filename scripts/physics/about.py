@@ -7,7 +7,7 @@ import shlex
 import sys
 from typing import Any
 
-from scripts.bench import machine_load
+from bench import machine_load
 
 
 def about_run(timing: dict[str, Any], cores: int, start: machine_load.Moment) -> dict[str, Any]:

@@ -9,12 +9,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from wirecell_profile.output import json_text
-
-from scripts.bench import machine_load
-from scripts.bench.frames import copies_of_frame
-from scripts.bench.programs import ready_build, use_cores
-from scripts.output import write
+from bench import machine_load
+from bench.frames import copies_of_frame
+from bench.programs import ready_build, use_cores
 from scripts.wcb.checkout import ROOT, fail, say
 
 from . import bars, compare, page, settings, study, summary, tables
@@ -150,9 +147,5 @@ def main(options: argparse.Namespace) -> int:
     say(
         f"\n{len(result['bars']) - len(missed)} of {len(result['bars'])} bars are met; {result['wall_seconds']:.0f} s"
     )
-    write(options.json or options.output / "physics.json", json_text(result))
-    write(options.output / "physics.html", page.to_html(result, sections))
-    if options.page is not None:
-        target = options.page if options.page.is_absolute() else ROOT / options.page
-        write(target, page.to_markdown(result, sections, target))
+    page.publish(options, result, sections)
     return 0

@@ -20,6 +20,7 @@ import sys
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -65,10 +66,10 @@ def planes_of(group: str, views: int) -> list[str]:
     return ["U", "V"] if group == "induction" else ["W"] * views
 
 
-def measure(program: Program, folder: Path, count: int, **simulated: object) -> Power:
+def measure(program: Program, folder: Path, count: int, **simulated: Any) -> Power:
     """Deconvolve `count` simulated events and sum their power."""
     adc, truth = folder / "adc.tar", folder / "truth.tar"
-    program.simulate(output=adc, truth=truth, nevents=count, detname=simulated.pop("detname"), **simulated)
+    program.simulate(folder, output=adc, truth=truth, nevents=count, **simulated)
     program.process(folder, Variant("power", "", {"dump": "decon"}), adc)
     total: dict[str, np.ndarray] = {}
     ticks: dict[str, float] = {}

@@ -57,7 +57,7 @@ def simulate(
     depositions = None
     if sample.kind == "lines":
         depositions = arguments["write_depos"] = folder / "depos.npz"
-    seconds = program.simulate(**arguments)
+    seconds = program.simulate(folder, **arguments)
     dead = None
     if with_dead:
         dead = folder / "adc-dead.tar"

@@ -3,11 +3,15 @@
 
 from __future__ import annotations
 
+import argparse
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from wirecell_profile.html.render import render
+from wirecell_profile.output import json_text
+
+from scripts.output import hand_written, page_path, write
 
 from .sections import Section
 from .tables import MET, SHORT
@@ -77,9 +81,6 @@ def to_html(result: dict[str, Any], sections: list[Section], wording: Wording = 
     )
 
 
-MARKER = "\n---\n"
-
-
 def to_markdown(
     result: dict[str, Any], sections: list[Section], path: Path, wording: Wording = PHYSICS
 ) -> str:
@@ -98,6 +99,16 @@ def to_markdown(
                 (f"### {table.title}\n\n" if len(section.tables) > 1 else "") + table.markdown() + "\n"
             )
     parts.append(f"## Definitions\n\n{wording.definitions}\n")
-    old = path.read_text(encoding="utf-8") if path.exists() else ""
-    below = MARKER + old.split(MARKER, 1)[1] if MARKER in old else ""
-    return "\n".join(parts) + below
+    return "\n".join(parts) + hand_written(path)
+
+
+def publish(
+    options: argparse.Namespace, result: dict[str, Any], sections: list[Section], wording: Wording = PHYSICS
+) -> None:
+    """Write the JSON file, the page in HTML, and that in Markdown if an option asks for it."""
+    html = options.output / wording.file
+    write(options.json or html.with_suffix(".json"), json_text(result))
+    write(html, to_html(result, sections, wording))
+    if options.page is not None:
+        target = page_path(options.page)
+        write(target, to_markdown(result, sections, target, wording))

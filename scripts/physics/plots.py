@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import matplotlib
@@ -62,9 +63,8 @@ NOTE: dict[str, Any] = {"textcoords": "offset points", "fontsize": 7}
 PERCENT = 100.0
 FALLBACK = "#555555"
 NOISE_FLOOR = 1e-6
+BAR: dict[str, Any] = {"color": "#16a34a", "alpha": 0.08}  # what is within a bar
 ENLARGED_BIAS, RESOLUTION = (-16, 16), (0, 60)  # [%]
-
-Value = Callable[[float], float]
 
 
 def to_svg(figure: Figure) -> str:
@@ -75,39 +75,26 @@ def to_svg(figure: Figure) -> str:
     return text[text.index("<svg") :]
 
 
-def draw_curve(
-    axes: Axes,
-    name: str,
-    label: str,
-    positions: list[float],
-    cells: list[dict[str, Any]],
-    value: Value,
-    scale: float,
-) -> None:
+def draw_curve(axes: Axes, curve: Curve, row: Row) -> None:
     """Draw one curve with error bars, without points that have no value."""
     points = [
-        (position, scale * value(cell["value"]), scale * (cell["error"] or 0.0))
-        for position, cell in zip(positions, cells)
+        (position, row.scale * (cell["value"] - row.offset), row.scale * (cell["error"] or 0.0))
+        for position, cell in zip(curve.positions, curve.cells)
         if cell and cell["value"] is not None
     ]
     if points:
         across, up, error = zip(*points)
-        dashed = name in ("osp", "ideal")
         axes.errorbar(
             across,
             up,
             yerr=error,
-            label=label,
-            color=COLOURS.get(name, FALLBACK),
-            marker=MARKERS.get(name, "o"),
+            label=curve.label,
+            color=COLOURS.get(curve.name, FALLBACK),
+            marker=MARKERS.get(curve.name, "o"),
             capsize=2,
-            linestyle="--" if dashed else "-",
+            linestyle="--" if curve.name in ("osp", "ideal") else "-",
             **CURVE,
         )
-
-
-def _bar_band(axes: Axes, low: float, high: float) -> None:
-    axes.axhspan(low, high, color="#16a34a", alpha=0.08, linewidth=0)
 
 
 def draw_legend(figure: Figure, axes: Any) -> None:
@@ -118,106 +105,125 @@ def draw_legend(figure: Figure, axes: Any) -> None:
     figure.legend(found.values(), found.keys(), loc="outside upper center", ncols=min(len(found), 4))
 
 
-def _minus_one(value: float) -> float:
-    return value - 1.0
+@dataclass(frozen=True)
+class Curve:
+    """Cells with value and error at positions. name: of a variant, which has a colour."""
+
+    name: str
+    label: str
+    positions: Sequence[float]
+    cells: Sequence[dict[str, Any]]
 
 
-def _same(value: float) -> float:
-    return value
+@dataclass(frozen=True)
+class Row:
+    """A row of panels. offset and scale: what is drawn is (value - offset) * scale; limits: of the axis."""
+
+    quantity: str
+    title: str
+    scale: float = PERCENT
+    offset: float = 0.0
+    limits: tuple[float, float] | None = None
 
 
-def make_grid(titles: list[str], height: float) -> tuple[Figure, Any]:
-    """Return panels (row, view): a row for each title, a column for each view."""
-    figure, axes = plt.subplots(
-        len(titles), len(VIEWS), figsize=(10.5, height), sharex=True, sharey="row", squeeze=False
-    )
-    for line, title in enumerate(titles):
-        axes[line, 0].set_ylabel(title)
-    for column, view in enumerate(VIEWS):
-        axes[0, column].set_title(f"view {view}")
-    return figure, axes
+def grid(
+    rows: Sequence[Row],
+    height: float,
+    curves: Callable[[Row, str], Iterable[Curve]],
+    finish: Callable[[Axes, Row, str], None],
+) -> str:
+    """Draw a panel for each row and view; return the picture as SVG.
+
+    curves, finish  give the curves of a panel, and draw what it has besides
+    """
+    with plt.rc_context(STYLE):
+        figure, axes = plt.subplots(
+            len(rows), len(VIEWS), figsize=(10.5, height), sharex=True, sharey="row", squeeze=False
+        )
+        for line, row in enumerate(rows):
+            axes[line, 0].set_ylabel(row.title)
+            for column, view in enumerate(VIEWS):
+                for curve in curves(row, view):
+                    draw_curve(axes[line, column], curve, row)
+                if row.limits is not None:
+                    axes[line, column].set_ylim(*row.limits)
+                finish(axes[line, column], row, view)
+        for column, view in enumerate(VIEWS):
+            axes[0, column].set_title(f"view {view}")
+        draw_legend(figure, axes)
+        return to_svg(figure)
+
+
+def label_positions(
+    axes: Axes, positions: Sequence[float], labels: Sequence[str], title: str, **font: Any
+) -> None:
+    """Label the common axis of a column, below its last panel."""
+    if axes.get_subplotspec().is_last_row():
+        axes.set_xticks(positions, labels, **font)
+        axes.set_xlabel(title)
 
 
 def activity(result: dict[str, Any], names: list[str]) -> str:
     """Draw charge bias, resolution, efficiency and purity of each view over the number of muons."""
     samples = [sample for sample in result["samples"] if sample["name"].startswith("muons-")]
-    rows: list[tuple[str, str, Value]] = [
-        ("charge", "charge bias [%]", _minus_one),
-        ("resolution", "resolution [%]", _same),
-        ("efficiency", "efficiency [%]", _same),
-        ("purity", "purity [%]", _same),
-    ]
-    with plt.rc_context(STYLE):
-        figure, axes = make_grid([title for _, title, _ in rows], 10)
-        positions = list(range(len(samples)))
-        for line, (quantity, _, value) in enumerate(rows):
-            for column, view in enumerate(VIEWS):
-                each = axes[line, column]
-                for name in names:
-                    cells = [result["figures"][sample["name"]][name][view][quantity] for sample in samples]
-                    shift = 0.06 * (names.index(name) - (len(names) - 1) / 2)
-                    draw_curve(
-                        each,
-                        name,
-                        result["variants"][name],
-                        [position + shift for position in positions],
-                        cells,
-                        value,
-                        PERCENT,
-                    )
-                if quantity == "charge":
-                    each.axhline(0, color=INK, linewidth=0.8)
-                    _bar_band(each, -PERCENT * bars.CHARGE, PERCENT * bars.CHARGE)
-                if view != "W" and quantity in ("efficiency", "purity"):
-                    _bar_band(
-                        each,
-                        PERCENT * (bars.EFFICIENCY if quantity == "efficiency" else bars.PURITY),
-                        PERCENT,
-                    )
-                if line == len(rows) - 1:
-                    each.set_xticks(positions, [str(sample["simulation"]["tracks"]) for sample in samples])
-                    each.set_xlabel("muons in the event")
-        draw_legend(figure, axes)
-        return to_svg(figure)
+    rows = [Row("charge", "charge bias [%]", offset=1.0)]
+    rows += [Row(quantity, f"{quantity} [%]") for quantity in ("resolution", "efficiency", "purity")]
+    positions = range(len(samples))
+    bands = {
+        "charge": (-bars.CHARGE, bars.CHARGE),
+        "efficiency": (bars.EFFICIENCY, 1.0),
+        "purity": (bars.PURITY, 1.0),
+    }
+
+    def curves(row: Row, view: str) -> Iterator[Curve]:
+        for index, name in enumerate(names):
+            cells = [result["figures"][sample["name"]][name][view][row.quantity] for sample in samples]
+            shift = 0.06 * (index - (len(names) - 1) / 2)
+            yield Curve(name, result["variants"][name], [position + shift for position in positions], cells)
+
+    def finish(axes: Axes, row: Row, view: str) -> None:
+        if row.quantity == "charge":
+            axes.axhline(0, color=INK, linewidth=0.8)
+        if row.quantity in bands and (view != "W" or row.quantity == "charge"):
+            low, high = bands[row.quantity]
+            axes.axhspan(PERCENT * low, PERCENT * high, linewidth=0, **BAR)
+        tracks = [str(sample["simulation"]["tracks"]) for sample in samples]
+        label_positions(axes, positions, tracks, "muons in the event")
+
+    return grid(rows, 10, curves, finish)
 
 
 def lines(result: dict[str, Any], osp: dict[str, Any]) -> str:
     """Bias, resolution, efficiency, purity of each view over the angle, OmnibusSigProc (OSP) beside ours."""
-    curves = {
+    shown = {
         **{name: (result["variants"][name], result["lines"][name]) for name in result["lines"]},
         "osp": ("OSP (one line each)", osp["lines"]),
         "ideal": ("perfect ROIs, WCT's events (one line each)", osp["ideal"]),
     }
     rows = [
-        ("bias", "charge bias [%]", None),
-        ("bias", "charge bias, enlarged [%]", ENLARGED_BIAS),
-        ("resolution", "resolution [%]", RESOLUTION),
-        ("efficiency", "efficiency [%]", None),
-        ("purity", "purity [%]", None),
+        Row("bias", "charge bias [%]"),
+        Row("bias", "charge bias, enlarged [%]", limits=ENLARGED_BIAS),
+        Row("resolution", "resolution [%]", limits=RESOLUTION),
+        Row("efficiency", "efficiency [%]"),
+        Row("purity", "purity [%]"),
     ]
-    with plt.rc_context(STYLE):
-        figure, axes = make_grid([title for _, title, _ in rows], 13)
-        for line, (quantity, _, limits) in enumerate(rows):
-            for column, view in enumerate(VIEWS):
-                each = axes[line, column]
-                for name, (label, views) in curves.items():
-                    cells = [row.get(quantity) for row in views.get(view, [])]
-                    draw_curve(each, name, label, list(range(len(cells))), cells, _same, PERCENT)
-                angles = [row["theta_xz_deg"] for row in osp["lines"][view]]
-                if limits is not None:
-                    each.set_ylim(*limits)
-                if quantity == "bias":
-                    each.axhline(0, color=INK, linewidth=0.8)
-                    band = PERCENT * bars.LINE_BIAS[view]
-                    flat = [position for position, angle in enumerate(angles) if angle <= bars.LINE_ANGLES[1]]
-                    each.fill_between(
-                        [flat[0] - 0.3, flat[-1] + 0.3], -band, band, color="#16a34a", alpha=0.08, linewidth=0
-                    )
-                if line == len(rows) - 1:
-                    each.set_xticks(range(len(angles)), [str(angle) for angle in angles], fontsize=7)
-                    each.set_xlabel("angle to the pitch direction [degrees]")
-        draw_legend(figure, axes)
-        return to_svg(figure)
+
+    def curves(row: Row, view: str) -> Iterator[Curve]:
+        for name, (label, views) in shown.items():
+            cells = [figures.get(row.quantity) for figures in views.get(view, [])]
+            yield Curve(name, label, range(len(cells)), cells)
+
+    def finish(axes: Axes, row: Row, view: str) -> None:
+        angles = [figures["theta_xz_deg"] for figures in osp["lines"][view]]
+        if row.quantity == "bias":
+            axes.axhline(0, color=INK, linewidth=0.8)
+            band = PERCENT * bars.LINE_BIAS[view]
+            flat = [position for position, angle in enumerate(angles) if angle <= bars.LINE_ANGLES[1]]
+            axes.fill_between([flat[0] - 0.3, flat[-1] + 0.3], -band, band, linewidth=0, **BAR)
+        title = "angle to the pitch direction [degrees]"
+        label_positions(axes, range(len(angles)), list(map(str, angles)), title, fontsize=7)
+
+    return grid(rows, 13, curves, finish)
 
 
 def roc(result: dict[str, Any], seed_variants: list[str]) -> str:
@@ -227,7 +233,7 @@ def roc(result: dict[str, Any], seed_variants: list[str]) -> str:
         figure, axes = plt.subplots(1, 2, figsize=(10.5, 4.6), sharey=True, squeeze=False)
         for column, view in enumerate(VIEWS[:2]):
             each = axes[0, column]
-            _bar_corner(each)
+            each.fill_between([bars.PURITY, 1.0], bars.EFFICIENCY, 1.01, linewidth=0, **BAR)
             labels = {sample["name"]: sample["label"] for sample in result["samples"]}
             shown = [
                 (sample, found)
@@ -268,10 +274,6 @@ def roc(result: dict[str, Any], seed_variants: list[str]) -> str:
         axes[0, 0].set_ylabel("efficiency")
         draw_legend(figure, axes)
         return to_svg(figure)
-
-
-def _bar_corner(axes: Axes) -> None:
-    axes.fill_between([bars.PURITY, 1.0], bars.EFFICIENCY, 1.01, color="#16a34a", alpha=0.08, linewidth=0)
 
 
 def noise(result: dict[str, Any]) -> str:

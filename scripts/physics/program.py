@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from scripts.bench.programs import job_arguments, run_quietly
-from scripts.bench.statistics_of_calls import chain_figures
+from bench.programs import run_quietly
+from bench.statistics_of_calls import chain_figures
 from scripts.wcb.checkout import ROOT
 
 PIPELINE = ROOT / "cfg" / "pipeline.jsonnet"
@@ -87,24 +87,22 @@ class Program:
             raise JobFailed(f"wire-cell {' '.join(arguments)}\nended with status {status}:\n{errors}")
         return Finished(time.monotonic() - start, errors)
 
-    def simulate(self, **arguments: Any) -> float:
-        """Run cfg/simulate.jsonnet with these arguments; return the wall time [s]."""
-        return self.run(
-            ["-c", str(SIMULATION), *job_arguments({"device": "cpu", "threads": self.threads, **arguments})]
-        ).seconds
-
-    def simulate_changed(
-        self, folder: Path, code: dict[str, str], changes: dict[str, str], **arguments: Any
+    def simulate(
+        self,
+        folder: Path,
+        code: dict[str, str] | None = None,
+        changes: dict[str, str] | None = None,
+        **arguments: Any,
     ) -> float:
-        """Run cfg/simulate.jsonnet with changed components; return the wall time [s].
+        """Run cfg/simulate.jsonnet in a folder; return the wall time [s].
 
         code     arguments as Jsonnet expressions
-        changes  as in Variant
+        changes  of components, as in Variant
         """
         values = {"device": "cpu", "threads": self.threads, **arguments}
         given = {name: json.dumps(value, default=str) for name, value in values.items()}
         job = folder / "simulate.jsonnet"
-        job.write_text(job_with(SIMULATION, {**given, **code}, changes), encoding="utf-8")
+        job.write_text(job_with(SIMULATION, given | (code or {}), changes or {}), encoding="utf-8")
         return self.run(["-c", str(job)]).seconds
 
     def process(self, folder: Path, variant: Variant, adc: Path) -> Processed:

@@ -9,9 +9,7 @@ from __future__ import annotations
 
 import shutil
 import threading
-import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
@@ -27,6 +25,7 @@ from .events import Events
 from .program import Processed, Program
 from .settings import PERFECT, Plan, Sample, Variant
 from .wires import COLLECTION, VIEWS, Anode
+from .workers import Progress, workers
 
 
 @dataclass(frozen=True)
@@ -285,35 +284,30 @@ def run_group(
 
 
 def run(
-    program: Program, anode: Anode, plan: Plan, workers: int, folder: Path, say: Callable[[str], None]
+    program: Program, anode: Anode, plan: Plan, count: int, folder: Path, say: Callable[[str], None]
 ) -> Results:
-    """Run all batches. After a failure start no further job and raise its program.JobFailed."""
-    results, todo = Results(), batches(plan)
-    total, work = sum(batch.count for batch in todo), sum(batch.work() for batch in todo)
+    """Run all batches in `count` threads. Raise program.JobFailed if a job fails."""
+    results, todo, lock = Results(), batches(plan), threading.Lock()
+    events = sum(batch.count for batch in todo)
+    progress = Progress(f"{events} events", sum(batch.work() for batch in todo), say)
     groups = [todo] if plan.is_brief else [[batch] for batch in todo]
-    start, lock, finished, worked = time.monotonic(), threading.Lock(), 0, 0
 
     def run_one(index: int) -> None:
-        nonlocal finished, worked
         group = groups[index]
         found, seconds = run_group(program, anode, group, folder / f"group-{index}", inside)
         with lock:
             results.measured += found
             for job, spent in seconds.items():
                 results.seconds[job] = results.seconds.get(job, 0.0) + spent
-            finished += sum(batch.count for batch in group)
-            worked += sum(batch.work() for batch in group)
-            elapsed = time.monotonic() - start
-            say(
-                f"  {finished:3d} of {total} events, {elapsed:4.0f} s, about {elapsed * (work / worked - 1):4.0f} s left: "
-                f"{'; '.join(batch.name() for batch in group)} (simulation {seconds['simulation']:.1f} s, chain "
-                f"{sum(seconds.values()) - seconds['simulation']:.1f} s)"
-            )
+        simulation = seconds["simulation"]
+        progress.add(
+            sum(batch.count for batch in group),
+            sum(batch.work() for batch in group),
+            f"{'; '.join(batch.name() for batch in group)} (simulation {simulation:.1f} s, chain "
+            f"{sum(seconds.values()) - simulation:.1f} s)",
+        )
 
-    pool = ThreadPoolExecutor(workers)
-    inside, across = (pool.map, map) if plan.is_brief else (map, pool.map)
-    try:
+    with workers(count) as pool:
+        inside, across = (pool.map, map) if plan.is_brief else (map, pool.map)
         list(across(run_one, range(len(groups))))
-    finally:
-        pool.shutdown(cancel_futures=True)
     return results

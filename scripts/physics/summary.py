@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -104,7 +105,7 @@ def curves(plan: Plan, results: Results) -> dict[str, Any]:
     return found
 
 
-def samples_json(plan: Plan) -> list[dict[str, Any]]:
+def samples_json(samples: Iterable[Sample]) -> list[dict[str, Any]]:
     """Return the description of the samples."""
     return [
         {
@@ -114,7 +115,7 @@ def samples_json(plan: Plan) -> list[dict[str, Any]]:
             "seeds": [sample.seed, sample.seed + sample.events - 1],
             "simulation": sample.arguments,
         }
-        for sample in plan.samples
+        for sample in samples
     ]
 
 
@@ -126,7 +127,7 @@ def result_of(plan: Plan, results: Results, about: dict[str, Any]) -> dict[str, 
         "model": plan.model,
         "main_variant": plan.main,
         "variants": {name: variant.label for name, variant in plan.variants.items()},
-        "samples": samples_json(plan),
+        "samples": samples_json(plan.samples),
         "figures": {
             sample.name: sample_figures(sample, results) for sample in plan.samples if sample.kind != "lines"
         },

@@ -17,10 +17,10 @@ from .help_text import help_text
 MODULES = {
     "demo": "scripts.wcb.demo",
     "test": "scripts.wcb.run_tests",
-    "bench": "scripts.bench",
+    "bench": "bench",
     "harden": "scripts.harden",
     "physics": "scripts.physics",
-    "reliability": "scripts.reliability",
+    "reliability": "bench.reliability",
 }
 OWN = ("setup", "env", "shell", "bundle", "wheel", "lint", *MODULES)
 

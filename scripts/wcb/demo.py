@@ -43,7 +43,7 @@ def main() -> int:
     say("\n3/5 Run")
     FOLDER.mkdir(parents=True, exist_ok=True)
     python = str(VENV / "bin" / "python")
-    status = run([python, "-m", "scripts.bench.frames", str(ADC), str(EVENTS), str(FOLDER)])
+    status = run([python, "-m", "bench.frames", str(ADC), str(EVENTS), str(FOLDER)])
     if status:
         return status
     command = [str(built / "bin" / "wire-cell"), "-c", "cfg/pipeline.jsonnet", "-A", f"input={INPUT}"]

@@ -22,6 +22,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.support import figures
 from tests.support.wire_cell import default_signals, read_arrays
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -558,5 +559,6 @@ class TestSignals:
         began = time.monotonic()
         stuck.send_signal(second)
         assert stuck.wait(timeout=20) == 128 + second
+        figures.note("time to the end after the second signal [s]", time.monotonic() - began)
         assert time.monotonic() - began < 1.5
         assert not leftovers(tmp_path)

@@ -11,11 +11,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from scripts.bench import all_pages, frame_files, frames, line_fit, points, roofline, sweeps
-from scripts.bench.frames import Input
-from scripts.bench.result import type_rows
-from scripts.bench.statistics_of_calls import chain_figures, node_figures
-from scripts.bench.tables import type_table
+from bench import all_pages, frame_files, frames, line_fit, points, roofline, sweeps
+from bench.frames import Input
+from bench.result import type_rows
+from bench.statistics_of_calls import chain_figures, node_figures
+from bench.tables import type_table
 from tests.support.wire_cell import ADC, ROOT, default_adc, read_arrays
 
 NODES = {

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from scripts.bench import regression
+from bench import regression
 
 EVENTS, RUNS = 5, 8
 NODES = {"SPNGDecon:u": 100.0, "SPNGApplyROI:u": 20.0}  # ms

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from scripts.bench import cold
+from bench import cold
 
 CALLS = ("SPNGDecon:u", (900.0, 100.0, 102.0)), ("SPNGROI", (60.0, 50.0, 50.0))  # ms
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from scripts.bench import recording
+from bench import recording
 
 # Writes Google Benchmark's report: to a file if asked, else once without a tool and once with the recorder.
 PROGRAM = """#!{python}

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from scripts.bench.frames import Input
+from bench.frames import Input
 from scripts.wcb import demo
 
 
@@ -36,7 +36,7 @@ def test_it_ends_with_the_report_of_its_own_run(
         ("wirecell-frame", "plot", name) for name in demo.PICTURES
     ]
     assert page[1] == "show" and page[-2:] == ["-o", str(demo.PAGE)]
-    assert events[1:] == ["-m", "scripts.bench.frames", str(demo.ADC), "5", str(demo.FOLDER)]
+    assert events[1:] == ["-m", "bench.frames", str(demo.ADC), "5", str(demo.FOLDER)]
     assert f"input={demo.INPUT}" in job and demo.INPUT.name == Input(demo.EVENTS).name
     assert job[-2:] == ["--record", str(demo.PROFILE)]
     assert report[0].endswith("wirecell-profile") and report[1:] == [

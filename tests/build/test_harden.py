@@ -7,12 +7,10 @@ import argparse
 import json
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from scripts.harden import command, fuzzing, sanitizers
 from scripts.harden.sanitizers import SanitizerResult
-from tests.support.small_detector import channels_of_planes
 
 FUZZED = fuzzing.TargetReport("npy", 100, 2.0, 3, 5, 1000, ())
 FAILURE = fuzzing.Failure("crash", Path("input"), 1, "spng_fuzz npy --replay input")
@@ -97,13 +95,3 @@ def test_reports_are_counted(tmp_path: Path) -> None:
     )
     (tmp_path / "main job.log").write_bytes(b"\xff\nspng/a.cxx:3:2: runtime error: signed integer overflow\n")
     assert sanitizers.count_reports(tmp_path) == 3
-
-
-def test_events_have_all_channels(tmp_path: Path) -> None:
-    sanitizers.write_events(tmp_path / "events.npz")
-    arrays = np.load(tmp_path / "events.npz")
-    frames = [name for name in arrays if name.startswith("frame")]
-    assert len(frames) == sanitizers.EVENTS
-    assert all(
-        arrays[name].shape == (sum(map(len, channels_of_planes())), sanitizers.TICKS) for name in frames
-    )

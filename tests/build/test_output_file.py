@@ -11,8 +11,8 @@ from types import SimpleNamespace
 import pytest
 from wirecell_profile.output_file import output_file
 
+from bench import regression
 from scripts import output
-from scripts.bench import regression
 from tests.support.special_files import make_null_device
 from tests.support.wire_cell import ROOT
 

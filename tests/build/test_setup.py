@@ -41,7 +41,7 @@ def test_help_needs_no_virtual_environment(tmp_path):
 @pytest.mark.parametrize("command", ["bench", "physics"])
 def test_options_are_read_before_there_is_numpy(command, tmp_path):
     """Help and usage errors on a fresh clone, with a NumPy that cannot be imported, without any set-up."""
-    for name in ("wcb", "scripts", "waf"):
+    for name in ("wcb", "bench", "scripts", "waf"):
         source = ROOT / name
         (shutil.copytree if source.is_dir() else shutil.copy)(source, tmp_path / name)
     (tmp_path / "none").mkdir()
@@ -73,11 +73,11 @@ def test_a_script_goes_on_in_the_environment(folder, was_ready, is_replaced, mon
     monkeypatch.setattr(virtual_environment, "is_ready", lambda *_: ready[0])
     monkeypatch.setattr(virtual_environment, "ensure", lambda *_: ready.__setitem__(0, True))
     monkeypatch.setattr(sys, "executable", str(tmp_path / folder / "python3"))
-    monkeypatch.setattr(sys, "orig_argv", ["python3", "-m", "scripts.bench", "--cores", "1"])
+    monkeypatch.setattr(sys, "orig_argv", ["python3", "-m", "bench", "--cores", "1"])
     monkeypatch.setenv("PYTHONHOME", "/elsewhere")  # it changes sys.prefix
     monkeypatch.setattr(os, "execv", lambda *words: calls.append(words))
     setup.enter(None, no_system=True)
-    assert calls == [(python, [python, "-m", "scripts.bench", "--cores", "1"])] * is_replaced
+    assert calls == [(python, [python, "-m", "bench", "--cores", "1"])] * is_replaced
     monkeypatch.setattr(sys, "executable", python)
     setup.enter(None, no_system=True)
     assert len(calls) == is_replaced

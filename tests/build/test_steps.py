@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 
 import spng
-from scripts.bench import programs
+from bench import programs
 from scripts.physics import options
 from scripts.wcb import checkout, setup, virtual_environment
 

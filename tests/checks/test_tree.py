@@ -158,6 +158,18 @@ def test_dependencies_point_one_way() -> None:
     assert not wrong, "\n".join(wrong)
 
 
+def test_tools_need_no_tests() -> None:
+    """Tests import scripts and benchmarks, not the other way round."""
+    wrong = [
+        f"{name(path)}: {line}"
+        for path in files("bench", "scripts", endings=(".py",))
+        for line in re.findall(
+            r"^ *(?:from|import) tests\b.*", path.read_text(encoding="utf-8"), re.MULTILINE
+        )
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
 def test_no_folder_is_crowded() -> None:
     counts = Counter(path.parent for path in sources())
     crowded = {name(folder): count for folder, count in counts.items() if count > MAX_SOURCES}
@@ -185,6 +197,7 @@ def test_taboos(taboo: str, allowed: dict[str, str]) -> None:
     if taboo in TABOOS_EVERYWHERE:
         searched += files(
             "cfg",
+            "bench",
             "scripts",
             "waf",
             "profiling",
@@ -209,7 +222,7 @@ def test_headers_have_a_guard() -> None:
 
 
 def test_files_are_short() -> None:
-    searched = [*sources(), *files("scripts", "cfg", "campaign", endings=(".py", ".jsonnet"))]
+    searched = [*sources(), *files("bench", "scripts", "cfg", "campaign", endings=(".py", ".jsonnet"))]
     long = {
         name(path): lines
         for path in searched

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from scripts.bench.frames import copies_of_frame
+from bench.frames import copies_of_frame
 from tests.cuda_simulator.simulator_log import Record, SimulatorLog
 from tests.support import cuda_simulator, wire_cell
 

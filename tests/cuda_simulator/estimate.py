@@ -14,10 +14,10 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from scripts.bench import frame_files
-from scripts.bench.frames import copies_of_frame
-from scripts.gpu.machine import processor, program_facts
-from scripts.gpu.timing_figures import times_by_event
+from bench import frame_files
+from bench.frames import copies_of_frame
+from bench.gpu.machine import processor, program_facts
+from bench.gpu.timing_figures import times_by_event
 from scripts.output import Table, write
 from tests.cuda_simulator import default_event
 from tests.cuda_simulator.default_event import Cost, EventCost

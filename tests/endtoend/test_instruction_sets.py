@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Own kernels exist in versions for plain x86-64, AVX2 and AVX-512, and all give the same result: masks alike, charge within rounding.
 
-The loader's choice is overruled by profiling/bench/force_clones.c, that of LibTorch and MKL by their environment variables.
+The loader's choice is overruled by bench/cpp/force_clones.c, that of LibTorch and MKL by their environment variables.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from tests.support.wire_cell import (
     write_arrays,
 )
 
-SOURCE = ROOT / "profiling" / "bench" / "force_clones.c"
+SOURCE = ROOT / "bench" / "cpp" / "force_clones.c"
 LIBRARY = PROGRAM.parents[1] / "lib" / "libWireCellSpng.so"
 VERSIONS = {
     "default": "sse",

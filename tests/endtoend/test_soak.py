@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""scripts.soak on short readouts that come through a pipe: memory does not depend on the length, charge comes back."""
+"""Short readouts that come through a pipe: memory does not depend on the length, charge comes back."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from scripts.soak import check, run
-from scripts.soak.readout import Readout, simulated
 from tests.support import wire_cell
 from tests.support.small_detector import small_detector, write_description
+from tests.support.soak import check, run
+from tests.support.soak.readout import Readout, simulated
 
 pytestmark = wire_cell.needs_program
 

@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.support import wire_cell
+from tests.support import figures, wire_cell
 from tests.support.paced_input import PacedInput
 from tests.support.small_site import Site
 
@@ -165,6 +165,7 @@ class TestSignals:
         finally:
             process.kill()
         assert process.returncode == status, errors
+        figures.note("time to the end [s]", time.monotonic() - began)
         assert time.monotonic() - began < SECONDS_TO_STOP
         completed = int(re.search(rf"stopped by {sent.name} after (\d+) completed events", errors)[1])
         assert 0 < completed < count

@@ -1,11 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compare the chain on a CUDA device with the CPU; skipped without a device. Behaviour without a device is
-also tested.
-"""
+"""Compare the chain on a CUDA device with the CPU; behaviour without a device is also tested."""
 
 from __future__ import annotations
 
-import ctypes
 import os
 from pathlib import Path
 
@@ -13,24 +10,12 @@ import numpy as np
 import pytest
 
 from tests.support import wire_cell
+from tests.support.cuda_devices import device_count
 
 ROOT = Path(__file__).resolve().parents[2]
 ADC = ROOT / "data" / "tracks10-adc.tar.bz2"
 
 
-def device_count() -> int:
-    """Return the number of CUDA devices from the driver, as the program does."""
-    try:
-        driver = ctypes.CDLL("libcuda.so.1")
-    except OSError:
-        return 0
-    count = ctypes.c_int(0)
-    if driver.cuInit(0) != 0 or driver.cuDeviceGetCount(ctypes.byref(count)) != 0:
-        return 0
-    return count.value
-
-
-needs_device = pytest.mark.skipif(device_count() == 0, reason="no CUDA device on this machine")
 needs_none = pytest.mark.skipif(device_count() > 0, reason="there is a CUDA device on this machine")
 
 
@@ -41,7 +26,7 @@ def signal(output: Path, *arguments: str) -> np.ndarray:
         return arrays["frame_signal_0"].astype(np.float64)
 
 
-@needs_device
+@pytest.mark.gpu
 def test_cuda_equals_cpu(tmp_path: Path) -> None:
     """ROIs agree on 99.9 % of their samples, and values within 1e-4 of the RMS if both have an ROI."""
     cpu = signal(tmp_path / "cpu.npz", "-A", "device=cpu")
@@ -52,7 +37,7 @@ def test_cuda_equals_cpu(tmp_path: Path) -> None:
     assert np.abs(cpu - cuda)[both].max() <= 1e-4 * cpu[both].std()
 
 
-@needs_device
+@pytest.mark.gpu
 def test_cuda_repeats_to_the_byte(tmp_path: Path) -> None:
     first = signal(tmp_path / "first.npz", "-A", "device=cuda", "-A", "precision=exact")
     again = signal(tmp_path / "again.npz", "-A", "device=cuda", "-A", "precision=exact")

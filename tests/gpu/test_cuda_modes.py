@@ -11,10 +11,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.gpu.test_cuda import needs_device
 from tests.support import wire_cell
 
-pytestmark = [needs_device, wire_cell.needs_program]
+pytestmark = [pytest.mark.gpu, wire_cell.needs_program]
 
 EVENTS = 6
 ENGINES = ("Pgrapher", "TbbFlow")

@@ -12,7 +12,6 @@ import sys
 
 import pytest
 
-from tests.gpu.test_cuda import needs_device
 from tests.support import wire_cell
 
 LIBRARIES = [
@@ -106,7 +105,7 @@ for name in {OPERATORS}:
 
 
 def test_the_program_for_compute_sanitizer_calls_every_operator() -> None:
-    words = [sys.executable, "-m", "scripts.gpu.probe_operators", "--device", "cpu", *map(str, LIBRARIES)]
+    words = [sys.executable, "-m", "bench.gpu.probe_operators", "--device", "cpu", *map(str, LIBRARIES)]
     done = subprocess.run(words, cwd=wire_cell.ROOT, capture_output=True, text=True, check=False)
     if "No module named 'torch'" in done.stderr:
         pytest.skip("no torch in Python")
@@ -114,7 +113,7 @@ def test_the_program_for_compute_sanitizer_calls_every_operator() -> None:
     assert done.stdout.split(": ")[1].split() == sorted(OPERATORS)
 
 
-@needs_device
+@pytest.mark.gpu
 def test_transforms() -> None:
     """Of rows in shared memory, up to 30000 ticks, and of ATen beyond; 22 = 2 x 11 channels."""
     run("""
@@ -142,7 +141,7 @@ for ticks, padded in ((1, 1), (33, 35), (64, 64), (700, 1050), (6000, 6300), (30
 """)
 
 
-@needs_device
+@pytest.mark.gpu
 def test_noise() -> None:
     run("""
 for ticks in (1, 31, 33, 64, 1025, 6000, 30000):
@@ -158,7 +157,7 @@ for ticks in (1, 31, 33, 64, 1025, 6000, 30000):
 """)
 
 
-@needs_device
+@pytest.mark.gpu
 def test_packed_ticks() -> None:
     run("""
 for ticks in (1, 63, 64, 65, 1500, 2049, 6001):
@@ -183,7 +182,7 @@ for ticks in (1, 63, 64, 65, 1500, 2049, 6001):
 """)
 
 
-@needs_device
+@pytest.mark.gpu
 def test_waveforms_in_regions() -> None:
     run("""
 for ticks in (1, 64, 1025, 6000, 6001):
@@ -218,7 +217,7 @@ for ticks in (1, 64, 1025, 6000, 6001):
 """)
 
 
-@needs_device
+@pytest.mark.gpu
 def test_rows_of_more_than_two_to_the_31_samples_in_all() -> None:
     run("""
 if torch.cuda.mem_get_info()[0] < 24e9:

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import pytest
 
-from tests.gpu.test_cuda import ADC, needs_device
+from tests.gpu.test_cuda import ADC
 from tests.recorder import recorded
 from tests.recorder.recorded import Recorded
 from tests.support import wire_cell
 
-pytestmark = [needs_device, recorded.needs_recorder]
+pytestmark = [pytest.mark.gpu, recorded.needs_recorder]
 
 
 @pytest.fixture(scope="module")

@@ -11,11 +11,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.gpu.test_cuda import needs_device
 from tests.serve import protocol, serving
 from tests.support import wire_cell
 
-pytestmark = [needs_device, wire_cell.needs_program]
+pytestmark = [pytest.mark.gpu, wire_cell.needs_program]
 
 EVENTS = 4
 JOB = ("-c", wire_cell.PIPELINE, "-A", "device=cuda")

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from scripts.gpu.agreement import DOUBLE, EXACT, FAST, SAME_BYTES, Agreement, compare
-from scripts.gpu.frame_files import Frame, write_frames
+from bench.gpu.agreement import DOUBLE, EXACT, FAST, SAME_BYTES, Agreement, compare
+from tests.support import wire_cell
 
 CHANNELS, TICKS = 40, 800
 
@@ -24,7 +24,7 @@ def signal() -> np.ndarray:
 def agreement(folder: Path, seen: np.ndarray, expected: np.ndarray | None = None) -> Agreement:
     """Return the agreement of an event with the reference."""
     for name, samples in (("one.tar", signal() if expected is None else expected), ("two.tar", seen)):
-        write_frames(folder / name, {3: Frame(samples, np.arange(CHANNELS), 0.0, 500.0)})
+        wire_cell.write_arrays(folder / name, wire_cell.event(samples, np.arange(CHANNELS), 3))
     (found,) = compare(folder / "one.tar", folder / "two.tar")
     return found
 
@@ -83,12 +83,12 @@ def test_nan_and_empty_outputs_fail(tmp_path: Path, criterion: object) -> None:
 
 def test_a_missing_event_and_another_shape_are_errors(tmp_path: Path) -> None:
     channels = np.arange(CHANNELS)
-    frame = Frame(signal(), channels, 0.0, 500.0)
-    write_frames(tmp_path / "two-events.tar", {0: frame, 1: frame})
-    write_frames(tmp_path / "one-event.tar", {0: frame})
+    one = wire_cell.event(signal(), channels)
+    wire_cell.write_arrays(tmp_path / "two-events.tar", one | wire_cell.event(signal(), channels, 1))
+    wire_cell.write_arrays(tmp_path / "one-event.tar", one)
     with pytest.raises(ValueError, match="frame_.*_1 is missing"):
         compare(tmp_path / "two-events.tar", tmp_path / "one-event.tar")
-    write_frames(tmp_path / "short.tar", {0: Frame(signal()[:, :400], channels, 0.0, 500.0)})
+    wire_cell.write_arrays(tmp_path / "short.tar", wire_cell.event(signal()[:, :400], channels))
     with pytest.raises(ValueError, match=r"\(40, 400\)"):
         compare(tmp_path / "one-event.tar", tmp_path / "short.tar")
 

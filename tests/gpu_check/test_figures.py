@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from scripts.gpu.timing_figures import figures_of
+from bench.gpu.timing_figures import figures_of
 
 MS = 1_000_000
 

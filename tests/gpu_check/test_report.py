@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from scripts.gpu import result_file
-from scripts.gpu.page import page
+from bench.gpu import result_file
+from bench.gpu.page import page
 from tests.support.wire_cell import ROOT
 
 COMMAND = [sys.executable, str(ROOT / "scripts" / "gpu_check")]

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from scripts.gpu import sanitize, speed
-from scripts.gpu.outcome import FAILED, OK, SKIPPED, Failed, Skipped, exit_status
-from scripts.gpu.setting import Setting, find_program
-from scripts.gpu.stage import Stage
+from bench.gpu import sanitize, speed
+from bench.gpu.outcome import FAILED, OK, SKIPPED, Failed, Skipped, exit_status
+from bench.gpu.setting import Setting, find_program
+from bench.gpu.stage import Stage
 
 
 def make_stage(folder: Path, seconds: float = 100.0, is_simulated: bool = False) -> Stage:

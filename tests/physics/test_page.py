@@ -14,7 +14,7 @@ import pytest
 
 from profiling.tests.chromium import dump, needs_chromium, screenshot
 from profiling.tests.page_policy import assert_policy
-from scripts.output import Table
+from scripts.output import HAND_WRITTEN, Table
 from scripts.physics import (
     bars,
     compare,
@@ -193,9 +193,9 @@ def test_markdown_keeps_what_people_wrote(
     with_model: dict[str, Any], sections: list[Section], tmp_path
 ) -> None:
     path = tmp_path / "physics.md"
-    path.write_text("# Old\n\nold tables\n" + page.MARKER + "\n## Why\n\nBecause.\n", encoding="utf-8")
+    path.write_text("# Old\n\nold tables\n" + HAND_WRITTEN + "\n## Why\n\nBecause.\n", encoding="utf-8")
     text = page.to_markdown(with_model, sections, path)
-    assert text.endswith(page.MARKER + "\n## Why\n\nBecause.\n") and "old tables" not in text
+    assert text.endswith(HAND_WRITTEN + "\n## Why\n\nBecause.\n") and "old tables" not in text
     assert "## Line scan" in text
     rows = [line for line in text.splitlines() if line.startswith("| charge |")]
     assert rows and {line.count("|") for line in rows} == {7}, "a word with a bar breaks the table"

@@ -242,8 +242,8 @@ def test_detector_files_and_page_by_default(tmp_path: Path) -> None:
     assert command.detector_files(tmp_path / "real", None) == tmp_path / "detector"
     assert command.detector_files(tmp_path / "real", tmp_path) == tmp_path
     whole = Namespace(page=None, only="", output=tmp_path)
-    assert command.page_path(whole) == command.PAGE
-    assert command.page_path(Namespace(page=None, only="rcrc", output=tmp_path)) == tmp_path / "real-data.md"
+    assert command.target_of(whole) == command.PAGE
+    assert command.target_of(Namespace(page=None, only="rcrc", output=tmp_path)) == tmp_path / "real-data.md"
 
 
 @pytest.fixture

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from scripts.output import HAND_WRITTEN
 from scripts.physics import page, sizes
 from scripts.physics.program import JobFailed
 from scripts.physics.robustness import (
@@ -263,10 +264,10 @@ def test_page_of_a_small_result(result: dict[str, Any], tmp_path: Path) -> None:
     sections = pages.sections_of(result)
     assert [section.anchor for section in sections] == ["bars", "noise", "lines", "others", "warnings"]
     path = tmp_path / "robustness.md"
-    path.write_text("# Old\n" + page.MARKER + "\n## Why\n", encoding="utf-8")
+    path.write_text("# Old\n" + HAND_WRITTEN + "\n## Why\n", encoding="utf-8")
     text = page.to_markdown(result, sections, path, pages.WORDING)
     assert text.startswith("# Robustness: figures outside of nominal conditions\n")
-    assert text.endswith(page.MARKER + "\n## Why\n") and "# Old" not in text
+    assert text.endswith(HAND_WRITTEN + "\n## Why\n") and "# Old" not in text
     assert "Written by `./wcb physics --robustness`" in text and "False share: " in text
     assert "| noise x1.5 | charge bias [%] | -3.0 ± 1.0 | -3.0 ± 1.0 |  | within 4.0 % | met |  |" in text
     assert "seen 2.4 us, expected 2.2 us" in text

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from spng.formats import members
 from spng.formats.input import readable_input
+from spng.native import core
 
 import spng
 from spng import Error
@@ -26,7 +27,7 @@ FLIPS = 40
 
 
 @pytest.mark.parametrize(("changes", "what", "seen"), FAULTS)
-@pytest.mark.parametrize("ending", [".npz", ".h5", ".zarr"])
+@pytest.mark.parametrize("ending", [".npz", ".tar", ".tar.gz", ".h5", ".zarr"])
 def test_every_door_has_the_checks_of_npz(
     tmp_path: Path, ending: str, changes: dict[str, Any], what: str, seen: str
 ) -> None:
@@ -35,6 +36,18 @@ def test_every_door_has_the_checks_of_npz(
         list(spng.read_frames(path))
     assert caught.value.kind == "Input" and what in caught.value.what and seen in caught.value.seen
     assert str(path) in caught.value.where
+
+
+@pytest.mark.parametrize(("changes", "what", "seen"), FAULTS)
+def test_every_door_has_the_checks_of_npz_in_memory(changes: dict[str, Any], what: str, seen: str) -> None:
+    members = raw_event(**changes)
+    masks = {name.removeprefix("chanmask_"): rows for name, rows in members.items() if "mask" in name}
+    times = dict(zip(("start_ns", "tick_ns", "first_tick"), members["tickinfo_a"]))
+    with pytest.raises(Error) as caught:
+        arrays = (members["frame_a"], members["channels_a"])
+        traces = spng.Traces("a", *arrays, summary=members.get("summary_a"), **times)
+        core.checked(spng.Frame({"a": traces}, masks=masks), "the event")
+    assert caught.value.kind == "Input"
 
 
 @pytest.mark.parametrize("ending", [".npz", ".h5", ".zarr"])

@@ -99,7 +99,7 @@ class TestWithoutTheNativeModule:
 
     def test_samples_are_compared(self, tmp_path: Path) -> None:
         """scripts/gpu_check needs this on machines without a build."""
-        code = "import numpy, scripts.gpu.agreement as a; g = a.Agreement('x'); n = numpy.eye(3); a.add_frame(g, 0, n, n); print(g.both)"
+        code = "import numpy, bench.gpu.agreement as a; g = a.Agreement('x'); n = numpy.eye(3); a.add_frame(g, 0, n, n); print(g.both)"
         done = self.python(tmp_path, "-c", code)
         assert (done.stdout, done.stderr) == ("3\n", "")
 

@@ -1,18 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Figures that tests measure on their way to an assertion, for the table of docs/reliability.md."""
+"""Figures that tests measure on their way to an assertion: properties in pytest's report, for docs/reliability.md."""
 
 from __future__ import annotations
 
-import json
-import os
-
-FILE = "SPNG_TEST_FIGURES"  # variable with the file that collects them
+running: list[tuple[str, object]] = []  # properties of the running test, which tests/conftest.py sets
 
 
-def note(name: str, value: float) -> None:
-    """Add a line to the file: the running test, the figure's name and its value. Do nothing without the variable."""
-    path = os.environ.get(FILE)
-    if path:
-        test = os.environ.get("PYTEST_CURRENT_TEST", "").removesuffix(" (call)")
-        with open(path, "a", encoding="utf-8") as file:
-            file.write(json.dumps({"test": test, "name": name, "value": float(value)}) + "\n")
+def note(name: str, value: float | str) -> None:
+    """Add a figure to the running test."""
+    running.append((name, value if isinstance(value, str) else float(value)))

@@ -5,7 +5,7 @@ make_cut.py cut EXPORT.sqlite NAME.sqlite [UNTIL]   write the tables that the re
     refer to and without events that start at UNTIL [ns] or later, to NAME.sqlite, and to data/NAME.sqlite.xz
 make_cut.py hash NAME.nsys.txt                      write the hashes of nsys's reports of it to data/NAME.sha256
 
-The text between the steps is that of profiling/bench/nsys_agreement.py --keep on NAME.sqlite.
+The text between the steps is that of bench/nsys_agreement.py --keep on NAME.sqlite.
 """
 
 from __future__ import annotations

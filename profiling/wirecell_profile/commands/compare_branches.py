@@ -221,7 +221,7 @@ def copied_events(repository: Path, frame: Path, events: int, folder: Path) -> s
             sys.executable,
             "-P",
             "-m",
-            "scripts.bench.frames",
+            "bench.frames",
             str(frame.resolve()),
             str(events),
             str(inputs),

@@ -46,7 +46,7 @@ class Detector:
 
     @property
     def changes(self) -> dict[str, str]:
-        """Return the changes of the simulation, as in Program.simulate_changed."""
+        """Return the changes of the simulation, as in Program.simulate."""
         return {"SPNGTrackDepos": "{ muon: { directions: 'isotropic' } }"} if self.is_isotropic else {}
 
     def load(self, folders: list[Path]) -> Anode:

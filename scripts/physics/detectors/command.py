@@ -9,12 +9,10 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from wirecell_profile.output import json_text
-
-from scripts.bench import machine_load
-from scripts.bench.programs import ready_build, use_cores
-from scripts.output import Table, write
-from scripts.wcb.checkout import ROOT, fail, say
+from bench import machine_load
+from bench.programs import ready_build, use_cores
+from scripts.output import Table
+from scripts.wcb.checkout import fail, say
 
 from .. import page, summary
 from ..about import about_run
@@ -60,16 +58,7 @@ def result_of(study: Study, results: Results, about: dict[str, Any]) -> Result:
         **about,
         "model": "data/dnnroi.ts for DNNROI",
         "variants": labels,
-        "samples": [
-            {
-                "name": sample.name,
-                "label": sample.label,
-                "events": sample.events,
-                "seeds": [sample.seed, sample.seed + sample.events - 1],
-                "simulation": sample.arguments,
-            }
-            for _, sample in study.samples
-        ],
+        "samples": summary.samples_json(sample for _, sample in study.samples),
         "frames": [given.label for given in study.frames],
         "figures": {
             name: sample_figures(results, name)
@@ -143,9 +132,5 @@ def main(options: argparse.Namespace) -> int:
     sections = sections_of(result)
     for section in sections:
         say("\n" + section.tables[0].text())
-    write(options.json or options.output / "detectors.json", json_text(result))
-    write(options.output / WORDING.file, page.to_html(result, sections, WORDING))
-    if options.page is not None:
-        target = options.page if options.page.is_absolute() else ROOT / options.page
-        write(target, page.to_markdown(result, sections, target, WORDING))
+    page.publish(options, result, sections, WORDING)
     return 0

@@ -6,7 +6,6 @@ from __future__ import annotations
 import shutil
 import threading
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -20,6 +19,7 @@ from ..program import Processed, Program
 from ..settings import Sample, Variant
 from ..study import Measured
 from ..wires import VIEWS, Anode
+from ..workers import workers
 from .cases import Detector, Frames, variants_of
 
 OUTPUT_TAG = "signal"
@@ -66,74 +66,64 @@ class Study:
     frames: list[Frames]
     anodes: dict[str, Anode]
 
-    def run(self, program: Program, workers: int, folder: Path, say: Callable[[str], None]) -> Results:
-        """Run all jobs. After a failure start no further one and raise its program.JobFailed."""
-        results = Results()
-        work = [partial(self._process_frames, program, given, folder, results, say) for given in self.frames]
+    def run(self, program: Program, count: int, folder: Path, say: Callable[[str], None]) -> Results:
+        """Run all jobs in `count` threads. Raise program.JobFailed if one fails."""
+        jobs = _Jobs(self, program, folder, say)
+        work = [partial(jobs.process_frames, given) for given in self.frames]
         work += [
-            partial(self._simulate, program, detector, sample, first, folder, results, say)
+            partial(jobs.simulate, detector, sample, first)
             for detector, sample in self.samples
             for first in range(0, sample.events, sample.batch)
         ]
-        pool = ThreadPoolExecutor(workers)
-        try:
+        with workers(count) as pool:
             list(pool.map(lambda task: task(), work))
-        finally:
-            pool.shutdown(cancel_futures=True)
-        return results
+        return jobs.results
 
-    def _simulate(
-        self,
-        program: Program,
-        detector: Detector,
-        sample: Sample,
-        first: int,
-        folder: Path,
-        results: Results,
-        say: Callable[[str], None],
-    ) -> None:
+
+@dataclass(frozen=True)
+class _Jobs:
+    """The jobs of a study."""
+
+    study: Study
+    program: Program
+    folder: Path
+    say: Callable[[str], None]
+    results: Results = field(default_factory=Results)
+
+    def simulate(self, detector: Detector, sample: Sample, first: int) -> None:
         """Simulate and measure the events from index `first` of a sample that one job makes."""
         seed = sample.seed + first
-        own = folder / str(seed)
+        own = self.folder / str(seed)
         own.mkdir()
         count = min(sample.batch, sample.events - first)
         adc, truth = own / "adc.tar", own / "truth.tar"
         arguments = {"output": adc, "truth": truth, "frames": "sparse", "seed": seed, "nevents": count}
-        program.simulate_changed(own, {}, detector.changes, **sample.arguments, **arguments)
-        self._process(program, detector, sample, own, adc, truth, seed, results)
-        say(f"  {detector.label}, {count} events with seed {seed}")
+        self.program.simulate(own, {}, detector.changes, **sample.arguments, **arguments)
+        self.process(detector, sample, own, adc, truth, seed)
+        self.say(f"  {detector.label}, {count} events with seed {seed}")
 
-    def _process_frames(
-        self, program: Program, given: Frames, folder: Path, results: Results, say: Callable[[str], None]
-    ) -> None:
-        own = folder / given.adc.stem
+    def process_frames(self, given: Frames) -> None:
+        """Process and measure frames of another simulation."""
+        own = self.folder / given.adc.stem
         own.mkdir()
         variants = [
             replace(each, arguments=each.arguments | {"check_input": "true"})
             for each in variants_of(given.detector)
         ]
         sample = Sample(given.label, given.label, "muons", {}, 1, 0, 1, tuple(variants))
-        warnings = self._process(program, given.detector, sample, own, given.adc, given.truth, 0, results)
-        say("\n".join([f"  {given.label}", *(f"  warning: {text}" for text in warnings)]))
+        warnings = self.process(given.detector, sample, own, given.adc, given.truth, 0)
+        self.say("\n".join([f"  {given.label}", *(f"  warning: {text}" for text in warnings)]))
 
-    def _process(
-        self,
-        program: Program,
-        detector: Detector,
-        sample: Sample,
-        own: Path,
-        adc: Path,
-        truth: Path,
-        seed: int,
-        results: Results,
+    def process(
+        self, detector: Detector, sample: Sample, own: Path, adc: Path, truth: Path, seed: int
     ) -> list[str]:
         """Process and measure a file by all variants; delete the folder. Return the warnings about the file."""
         warnings: list[str] = []
+        anode = self.study.anodes[detector.label]
         try:
             for variant in sample.variants:
-                done = program.process(own, variant, adc)
-                measured = measure(sample, variant, done.output, truth, self.anodes[detector.label], seed)
-                results.add(sample.name, measured, done)
+                done = self.program.process(own, variant, adc)
+                self.results.add(sample.name, measure(sample, variant, done.output, truth, anode, seed), done)
                 warnings += done.timing.get("input", {}).get("warnings", [])
         finally:
             shutil.rmtree(own, ignore_errors=True)

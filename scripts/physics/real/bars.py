@@ -48,6 +48,16 @@ class Limit:
         return EXCEPTED if self.exception and value <= self.worst else MISSED
 
 
+def at_least(key: str, what: str, low: float, unit: str = "", digits: int = 3) -> Limit:
+    """Return a limit from below."""
+    return Limit(key, what, low, None, unit, digits)
+
+
+def at_most(key: str, what: str, high: float, unit: str = "", digits: int = 3, **more: Any) -> Limit:
+    """Return a limit from above."""
+    return Limit(key, what, None, high, unit, digits, **more)
+
+
 def bar(study: str, limit: Limit, value: float | None, problem: str) -> dict[str, Any]:
     """Return the content of the JSON file. problem: why there is no value."""
     verdict = limit.verdict(value)

@@ -10,9 +10,9 @@ from typing import Any
 
 from wirecell_profile.output import json_text
 
-from scripts.bench import machine_load
-from scripts.bench.programs import ready_build, use_cores
-from scripts.output import write
+from bench import machine_load
+from bench.programs import ready_build, use_cores
+from scripts.output import page_path, write
 from scripts.wcb.checkout import ROOT, fail, say
 
 from ..about import about_run
@@ -35,10 +35,10 @@ def detector_files(folder: Path, given: Path | None) -> Path | None:
     return given or (beside if beside.is_dir() else None)
 
 
-def page_path(options: argparse.Namespace) -> Path:
+def target_of(options: argparse.Namespace) -> Path:
     """Return the page to write: without --page that of the documents, or with --only one in the output folder."""
     if options.page is not None:
-        return options.page if options.page.is_absolute() else ROOT / options.page
+        return page_path(options.page)
     return options.output / PAGE.name if options.only else PAGE
 
 
@@ -67,7 +67,7 @@ def main(options: argparse.Namespace) -> int:
     path = ready_build(options.build) / "bin" / "wire-cell"
     cores = use_cores(options.cores)
     data_folders(detector_files(folder.path, options.data))
-    start, target = machine_load.now(), page_path(options)
+    start, target = machine_load.now(), target_of(options)
     with tempfile.TemporaryDirectory(prefix="wcb-real-") as name:
         jobs = Jobs(Program(path, cores), Path(name), say)
         context = Context(folder, jobs, Gallery(target.parent / page.IMAGES))

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from scripts.bench.programs import job_arguments
+from bench.programs import job_arguments
 from spng import Frame, read_frames, write_frames
 
 from ..program import PIPELINE, JobFailed, Program

@@ -6,9 +6,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from scripts.output import Table
+from scripts.output import Table, hand_written
 
-from ..page import MARKER
 from .bars import EXCEPTED, MET, NOT_RUN
 from .datasets import FILES, TERMS, TOOLKIT
 
@@ -114,6 +113,4 @@ def to_markdown(result: Result, path: Path) -> str:
         "They are not in this repository; the pictures above were made from them.\n",
         files_table(result).markdown() + "\n",
     ]
-    old = path.read_text(encoding="utf-8") if path.exists() else ""
-    below = MARKER + old.split(MARKER, 1)[1] if MARKER in old else ""
-    return "\n".join(parts) + below
+    return "\n".join(parts) + hand_written(path)

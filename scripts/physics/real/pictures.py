@@ -16,8 +16,10 @@ from PIL import Image
 from wirecell_profile.output_file import output_file
 
 from ..plots import STYLE, plt
+from .jobs import Output
 
 COLOURS = 256  # of a picture
+TICK_US = 0.5
 WIDTH, DPI = 9.0, 80  # inches, dots per inch
 CHARGE_RANGE = (20.0, 5000.0)  # electrons per tick, of the colour scale
 
@@ -30,16 +32,26 @@ class Panel:
     samples: np.ndarray
     first: int
     limit: float | None = None
-    tick_us: float = 0.5
+    tick_us: float = TICK_US
 
 
 @dataclass(frozen=True)
-class Curve:
-    """A waveform (tick,) with its label."""
+class Curves:
+    """Waveforms (tick,) by their labels, of ticks of 0.5 us. reach: of the axis in `unit`."""
 
-    label: str
-    samples: np.ndarray
-    tick_us: float = 0.5
+    title: str
+    samples: dict[str, np.ndarray]
+    unit: str
+    reach: tuple[float, float]
+
+    def draw(self, axes: Axes) -> None:
+        """Draw them over time."""
+        for label, samples in self.samples.items():
+            axes.plot(np.arange(len(samples)) * TICK_US / 1e3, samples, linewidth=0.8, label=label)
+        axes.set_ylim(*self.reach)
+        axes.set_title(self.title, fontsize=9, loc="left")
+        axes.set_ylabel(self.unit)
+        axes.legend(loc="upper left", fontsize=8)
 
 
 @dataclass
@@ -60,48 +72,44 @@ class Gallery:
             few.save(partial, format="png", optimize=True)
         return file
 
-    def images(self, name: str, panels: Sequence[Panel], columns: int = 1, height: float = 1.8) -> str:
-        """Draw images in columns with one time axis; return the name of the file."""
+    def images(
+        self, name: str, panels: Sequence[Panel], columns: int = 1, curves: Curves | None = None
+    ) -> str:
+        """Draw images in columns with one time axis, and curves in a row of their own; return the name of the file."""
         with plt.rc_context(STYLE):
-            rows = -(-len(panels) // columns)
+            rows, extra = -(-len(panels) // columns), curves is not None
+            height = 1.8 * rows + (2.4 if extra else 0.4)
             figure, axes = plt.subplots(
-                rows, columns, figsize=(WIDTH, height * rows + 0.4), sharex=True, squeeze=False
+                rows + extra, columns, figsize=(WIDTH, height), sharex=True, squeeze=False
             )
             for index, each in enumerate(axes.flat):
-                each.set_visible(index < len(panels))
+                each.set_visible(extra or index < len(panels))
             for panel, each in zip(panels, axes.flat):
                 draw_image(each, panel)
             for each in axes[:, 0]:
                 each.set_ylabel("channel")
+            if curves is not None:
+                curves.draw(axes[-1, 0])
             for each in axes[-1]:
                 each.set_xlabel("time [ms]")
             return self.save(name, figure)
 
-    def images_and_curves(
+    def before_and_after(
         self,
         name: str,
-        panels: Sequence[Panel],
-        title: str,
-        curves: Sequence[Curve],
-        unit: str,
-        reach: tuple[float, float],
+        first: Panel,
+        channels: np.ndarray,
+        without: Output,
+        best: Output,
+        curves: Curves | None = None,
     ) -> str:
-        """Draw images, and below them waveforms over the same time; return the name of the file. reach: of the axis in `unit`."""
-        with plt.rc_context(STYLE):
-            count = len(panels)
-            figure, axes = plt.subplots(count + 1, 1, figsize=(WIDTH, 1.8 * count + 2.4), sharex=True)
-            for panel, each in zip(panels, axes):
-                draw_image(each, panel)
-                each.set_ylabel("channel")
-            for curve in curves:
-                ticks = np.arange(len(curve.samples))
-                axes[-1].plot(ticks * curve.tick_us / 1e3, curve.samples, linewidth=0.8, label=curve.label)
-            axes[-1].set_ylim(*reach)
-            axes[-1].set_title(title, fontsize=9, loc="left")
-            axes[-1].set_ylabel(unit)
-            axes[-1].set_xlabel("time [ms]")
-            axes[-1].legend(loc="upper left", fontsize=8)
-            return self.save(name, figure)
+        """Draw waveforms, and the charge without steps and with all; return the name of the file."""
+        panels = [
+            first,
+            Panel("charge, noise_filter=none", without.rows(channels), first.first),
+            Panel("charge, all steps of the detector", best.rows(channels), first.first),
+        ]
+        return self.images(name, panels, curves=curves)
 
 
 def draw_image(axes: Axes, panel: Panel) -> None:

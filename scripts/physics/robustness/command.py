@@ -8,11 +8,8 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from wirecell_profile.output import json_text
-
-from scripts.bench import machine_load
-from scripts.bench.programs import ready_build, use_cores
-from scripts.output import write
+from bench import machine_load
+from bench.programs import ready_build, use_cores
 from scripts.wcb.checkout import ROOT, fail, say
 
 from .. import page
@@ -91,9 +88,5 @@ def main(options: argparse.Namespace, model: str | None, wires: Path) -> int:
     say("\n" + tables.bars_table(result).text())
     met = sum(bar["met"] for bar in result["bars"])
     say(f"\n{met} of {len(result['bars'])} bars are met; {result['wall_seconds']:.0f} s")
-    write(options.json or options.output / "robustness.json", json_text(result))
-    write(options.output / pages.WORDING.file, page.to_html(result, sections, pages.WORDING))
-    if options.page is not None:
-        target = options.page if options.page.is_absolute() else ROOT / options.page
-        write(target, page.to_markdown(result, sections, target, pages.WORDING))
+    page.publish(options, result, sections, pages.WORDING)
     return 0

@@ -48,7 +48,7 @@ class Batch:
 class Sample:
     """Simulated events.
 
-    code, changes  of the simulation, as in Program.simulate_changed
+    code, changes  of the simulation, as in Program.simulate
     tracks         depositions to simulate; None: the simulation generates them
     view           index of the view of lines, or -1
     """

@@ -9,11 +9,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from spng.metrics import Counts, Figure
+from spng.metrics import Counts
 
 from spng import metrics
 
 from .. import linescan
+from ..summary import figure
 from ..wires import VIEWS
 
 END_TICKS = 40
@@ -70,14 +71,6 @@ def measure_lines(
         {name: metrics.count(signal[own], truth[own]) for name, own in zip(names, rows, strict=True)},
         {name: linescan.measure(signal[own], truth[own]).bias for name, own in zip(names, rows, strict=True)},
     )
-
-
-def figure(found: Figure) -> dict[str, float | None]:
-    """Return value and error as JSON, None for nan."""
-    return {
-        name: None if np.isnan(value) else float(value)
-        for name, value in (("value", found.value), ("error", found.error))
-    }
 
 
 def _part(events: list[Measured], name: str) -> dict[str, Any]:

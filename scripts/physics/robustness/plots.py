@@ -3,47 +3,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
-from ..plots import PERCENT, STYLE, draw_curve, draw_legend, make_grid, plt, to_svg
-from ..wires import VIEWS
+from matplotlib.axes import Axes
+
+from ..plots import Curve, Row, grid
 from .measurement import ALL
 
-ROWS = (
-    ("charge", "charge [%]", PERCENT),
-    ("efficiency", "efficiency [%]", PERCENT),
-    ("purity", "purity [%]", PERCENT),
-    ("false", "false share [1e-4]", 1e4),
-)
+ROWS = [Row(quantity, f"{quantity} [%]") for quantity in ("charge", "efficiency", "purity")]
+ROWS += [Row("false", "false share [1e-4]", 1e4)]
 
 
 def against(result: dict[str, Any], points: dict[str, float], label: str, has_log_axis: bool) -> str:
     """Draw the figures of conditions against a value; points: condition -> value, in increasing order."""
     shown = {name: value for name, value in points.items() if name in result["conditions"]}
-    with plt.rc_context(STYLE):
-        figure, axes = make_grid([title for _, title, _ in ROWS], 10)
-        for row, (quantity, _, scale) in enumerate(ROWS):
-            for column, view in enumerate(VIEWS):
-                each = axes[row, column]
-                for variant, words in result["variants"].items():
-                    cells = [
-                        result["conditions"][name]["figures"].get(variant, {}).get(view, {}).get(ALL, {})
-                        for name in shown
-                    ]
-                    draw_curve(
-                        each,
-                        variant,
-                        words,
-                        list(shown.values()),
-                        [cell.get(quantity, {"value": None}) for cell in cells],
-                        float,
-                        scale,
-                    )
-                if has_log_axis:
-                    each.set_xscale("log")
-                    each.set_xticks(list(shown.values()), [f"{value:g}" for value in shown.values()])
-                    each.minorticks_off()
-                if row == len(ROWS) - 1:
-                    each.set_xlabel(label)
-        draw_legend(figure, axes)
-        return to_svg(figure)
+
+    def curves(row: Row, view: str) -> Iterator[Curve]:
+        for variant, words in result["variants"].items():
+            figures = [result["conditions"][name]["figures"].get(variant, {}).get(view, {}) for name in shown]
+            cells = [figure.get(ALL, {}).get(row.quantity, {"value": None}) for figure in figures]
+            yield Curve(variant, words, list(shown.values()), cells)
+
+    def finish(axes: Axes, _row: Row, _view: str) -> None:
+        if has_log_axis:
+            axes.set_xscale("log")
+            axes.set_xticks(list(shown.values()), [f"{value:g}" for value in shown.values()])
+            axes.minorticks_off()
+        if axes.get_subplotspec().is_last_row():
+            axes.set_xlabel(label)
+
+    return grid(ROWS, 10, curves, finish)

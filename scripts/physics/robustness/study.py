@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import shutil
 import threading
-import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -23,6 +21,7 @@ from spng import Frame, Traces, metrics, read_frames, write_frames
 from .. import events as events_module
 from ..program import JobFailed, Processed, Program
 from ..wires import VIEWS, Anode
+from ..workers import Progress, workers
 from . import depositions, measurement
 from .conditions import ANGLES, MAX_EVENTS_OF_JOB, Batch, Condition, Plan, Sample
 from .measurement import Measured
@@ -129,10 +128,7 @@ def simulate(program: Program, sample: Sample, batch: Batch, folder: Path, with_
         write_depositions(
             arguments["depos"], [depositions.depositions(sample.tracks, seed) for seed in seeds]
         )
-    if sample.code or sample.changes:
-        program.simulate_changed(folder, sample.code, sample.changes, **arguments)
-    else:
-        program.simulate(**arguments)
+    program.simulate(folder, sample.code, sample.changes, **arguments)
     return done
 
 
@@ -215,12 +211,11 @@ def tasks_of(plan: Plan) -> list[Task]:
 
 
 def run(
-    program: Program, anode: Anode, plan: Plan, workers: int, folder: Path, say: Callable[[str], None]
+    program: Program, anode: Anode, plan: Plan, count: int, folder: Path, say: Callable[[str], None]
 ) -> Results:
-    """Run the study. After a failure start no further job and raise its program.JobFailed."""
-    results, tasks, finished, worked = Results(), tasks_of(plan), 0, 0
-    work = sum(task.work for task in tasks)
-    start, lock = time.monotonic(), threading.Lock()
+    """Run the study in `count` threads. Raise program.JobFailed if a job fails."""
+    results, tasks = Results(), tasks_of(plan)
+    progress = Progress(str(len(tasks)), sum(task.work for task in tasks), say)
     changed = [
         (condition.sample, index)
         for condition in plan.conditions
@@ -234,10 +229,9 @@ def run(
     def simulate_shared(key: tuple[str, int]) -> None:
         sample, batch = shared[key], shared[key].batches[key[1]]
         kept[key] = simulate(program, sample, batch, folder / f"{key[0]}-{key[1]}", True)
-        say(f"  simulated {batch.count} events of {sample.label}, {time.monotonic() - start:.0f} s")
+        say(f"  simulated {batch.count} events of {sample.label}, {progress.elapsed:.0f} s")
 
     def run_task(index: int) -> None:
-        nonlocal finished, worked
         task, own = tasks[index], folder / f"task-{index}"
         condition, sample = task.condition, task.condition.sample
         own.mkdir()
@@ -259,19 +253,9 @@ def run(
             results.timing = next((each.timing for each in done.values()), results.timing)
         finally:
             shutil.rmtree(own, ignore_errors=True)
-        with lock:
-            finished += 1
-            worked += task.work
-            elapsed = time.monotonic() - start
-            say(
-                f"  {finished:3d} of {len(tasks)}, {elapsed:4.0f} s, about {elapsed * (work / worked - 1):4.0f} s left: "
-                f"{condition.label} ({task.events} events)"
-            )
+        progress.add(1, task.work, f"{condition.label} ({task.events} events)")
 
-    pool = ThreadPoolExecutor(workers)
-    try:
+    with workers(count) as pool:
         list(pool.map(simulate_shared, shared))
         list(pool.map(run_task, range(len(tasks))))
-    finally:
-        pool.shutdown(cancel_futures=True)
     return results

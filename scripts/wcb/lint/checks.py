@@ -21,6 +21,7 @@ TYPED = (
     "profiling/wirecell_profile",
     "campaign/wirecell_campaign",
     "scripts",
+    "bench",
 )
 # Sources that include a framework, which this machine need not have.
 OF_FRAMEWORKS = ("adapters/", "tests/adapters/art/", "tests/adapters/phlex/")

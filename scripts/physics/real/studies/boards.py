@@ -12,7 +12,7 @@ from scripts.wcb.checkout import ROOT
 from spng import Frame, planes, read_frames
 
 from .. import measures
-from ..bars import Limit
+from ..bars import Limit, at_least, at_most
 from ..microboone import NO_STEP
 from ..study import Context, Findings, Study
 
@@ -73,16 +73,10 @@ def run(context: Context, found: Findings) -> None:
         "charge": measures.ratio(charges[SHARED, "channels,coherent"], clean_charge),
         "masked": float(max(losses)),
     }
-    heads = [
-        "event",
-        "noise_filter",
-        "U [10^6 e]",
-        "V [10^6 e]",
-        "W [10^6 e]",
-        "board [10^6 e]",
-        "board in ROIs [%]",
-        "masked channels",
-    ]
+    heads = (
+        "event, noise_filter, U [10^6 e], V [10^6 e], W [10^6 e], board [10^6 e], "
+        "board in ROIs [%], masked channels"
+    ).split(", ")
     found.tables.append(Table("Shared noise of a board", heads, rows, 2))
 
 
@@ -95,11 +89,11 @@ STUDY = Study(
         "The wave must harm: the first bar shows that without steps it changes the charge of the board.",
     ),
     (
-        Limit("harm", "change of the board's charge by the wave, without steps", 0.03, None),
+        at_least("harm", "change of the board's charge by the wave, without steps", 0.03),
         Limit(
             "charge", "charge of the board with `channels,coherent` / charge without shared noise", 0.99, 1.01
         ),
-        Limit("masked", "most masked channels", None, 0, "", 0),
+        at_most("masked", "most masked channels", 0, digits=0),
     ),
     run,
 )

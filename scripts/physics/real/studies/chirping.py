@@ -8,7 +8,7 @@ import numpy as np
 from scripts.output import Table
 
 from .. import measures
-from ..bars import Limit
+from ..bars import at_least, at_most
 from ..datasets import CHIRPING
 from ..jobs import WAVEFORM_TAG, Output
 from ..microboone import EVERY_STEP, NO_STEP, run_groups
@@ -73,14 +73,8 @@ def run(context: Context, found: Findings) -> None:
         "quiet noise [e/tick]",
     ]
     found.tables.append(Table("Chirping group", heads, rows))
-    name = context.gallery.images(
-        "real-chirping",
-        [
-            Panel("raw waveforms", context.folder.microboone(CHIRPING), CHIRPING.first, 40),
-            Panel("charge, noise_filter=none", outputs[NO_STEP].rows(CHIRPING.channels), CHIRPING.first),
-            Panel("charge, all steps of the detector", best.rows(CHIRPING.channels), CHIRPING.first),
-        ],
-    )
+    raw = Panel("raw waveforms", context.folder.microboone(CHIRPING), CHIRPING.first, 40)
+    name = context.gallery.before_and_after("real-chirping", raw, CHIRPING.channels, outputs[NO_STEP], best)
     found.pictures.append((name, "Chirping group: raw, before and after."))
 
 
@@ -96,26 +90,20 @@ STUDY = Study(
         f"A track is found in a channel if it has more than {FOUND_ELECTRONS:g} electrons in the ticks of the track.",
     ),
     (
-        Limit(
+        at_least(
             "channels",
             f"channels, of the {GOOD_CHANNELS} others, in which both crossing tracks are found",
             GOOD_CHANNELS,
-            None,
-            "",
-            0,
+            digits=0,
         ),
-        Limit("noise", "quiet noise with steps / without", None, 0.5),
-        Limit(
+        at_most("noise", "quiet noise with steps / without", 0.5),
+        at_most(
             "chirping noise",
             "quiet noise of the chirping channel in its good time / median of its neighbours",
-            None,
             1.5,
         ),
-        Limit(
-            "chirping charge",
-            "charge of the chirping channel in its good time / mean of its neighbours",
-            0.5,
-            None,
+        at_least(
+            "chirping charge", "charge of the chirping channel in its good time / mean of its neighbours", 0.5
         ),
     ),
     run,

@@ -9,7 +9,7 @@ from scripts.output import Table
 from spng import Frame, planes
 
 from .. import measures
-from ..bars import Limit
+from ..bars import at_most
 from ..few_channels import EDGE, SCATTERED, STRIPE, Case, cases, edge_distances, striped, with_few
 from ..jobs import Output
 from ..microboone import NO_STEP
@@ -88,10 +88,9 @@ STUDY = Study(
     ),
     (
         *(
-            Limit(
+            at_most(
                 f"{group}{key}",
                 f"largest difference of the {figure}, {which}",
-                None,
                 0.02,
                 exception="" if group == LONG else ABSENT,
                 worst=worst,

@@ -8,7 +8,7 @@ from __future__ import annotations
 from scripts.output import Table
 
 from .. import measures
-from ..bars import Limit
+from ..bars import Limit, at_least, at_most
 from ..datasets import CHIRPING, MISCONFIGURED, DataMissing
 from ..jobs import WAVEFORM_TAG
 from ..microboone import EVERY_STEP, NO_STEP, TWIN, run_misconfigured, run_twin, twin_frame
@@ -73,16 +73,9 @@ def run(context: Context, found: Findings) -> None:
         "masked",
     ]
     found.tables.append(Table("Misconfigured twin", heads, rows, 2))
-    name = context.gallery.images(
-        "real-misconfigured",
-        [
-            Panel(
-                "waveforms of the twin", twin_frame(context.folder).only().rows(TWIN.channels), TWIN.first, 40
-            ),
-            Panel("charge, noise_filter=none", outputs[NO_STEP].rows(TWIN.channels), TWIN.first),
-            Panel("charge, all steps of the detector", best.rows(TWIN.channels), TWIN.first),
-        ],
-    )
+    waveforms = twin_frame(context.folder).only().rows(TWIN.channels)
+    raw = Panel("waveforms of the twin", waveforms, TWIN.first, 40)
+    name = context.gallery.before_and_after("real-misconfigured", raw, TWIN.channels, outputs[NO_STEP], best)
     found.pictures.append((name, "Misconfigured twin: waveforms, before and after."))
     run_real(context, found)
 
@@ -99,24 +92,17 @@ STUDY = Study(
     ),
     (
         Limit("charge", "charge of the twin / charge of the chirping group", 0.95, 1.05),
-        Limit(
-            "source",
-            f"good channels, of {GOOD_CHANNELS}, of the chirping group in which both crossing tracks are found",
-            GOOD_CHANNELS,
-            None,
-            "",
-            0,
+        *(
+            at_least(
+                key,
+                f"good channels, of {GOOD_CHANNELS}, of the {name} in which both crossing tracks are found",
+                low,
+                digits=0,
+            )
+            for key, name, low in (("source", "chirping group", GOOD_CHANNELS), ("twin", "twin", 44))
         ),
-        Limit(
-            "twin",
-            f"good channels, of {GOOD_CHANNELS}, of the twin in which both crossing tracks are found",
-            44,
-            None,
-            "",
-            0,
-        ),
-        Limit("masked", "masked channels of the misconfigured group", None, 0, "", 0, is_optional=True),
-        Limit("share", "samples of the misconfigured group in ROIs", None, 1.0, "%", 2, is_optional=True),
+        at_most("masked", "masked channels of the misconfigured group", 0, digits=0, is_optional=True),
+        at_most("share", "samples of the misconfigured group in ROIs", 1.0, "%", 2, is_optional=True),
     ),
     run,
 )

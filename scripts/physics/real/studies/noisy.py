@@ -8,7 +8,7 @@ import numpy as np
 from scripts.output import Table
 
 from .. import measures
-from ..bars import Limit
+from ..bars import at_least, at_most
 from ..datasets import NOISY, TICKS
 from ..jobs import Output
 from ..microboone import EVERY_STEP, NO_STEP, run_groups
@@ -56,13 +56,9 @@ def run(context: Context, found: Findings) -> None:
     }
     heads = ["noise_filter", "RMS of the raw samples", "channels", "masked", "in ROIs [%]", "charge [10^6 e]"]
     found.tables.append(Table("Noisy group", heads, rows, 2))
-    name = context.gallery.images(
-        "real-noisy",
-        [
-            Panel("raw waveforms", raw, NOISY.first, 40),
-            Panel("charge, noise_filter=none", outputs[NO_STEP].rows(NOISY.channels), NOISY.first),
-            Panel("charge, all steps of the detector", outputs[EVERY_STEP].rows(NOISY.channels), NOISY.first),
-        ],
+    panel = Panel("raw waveforms", raw, NOISY.first, 40)
+    name = context.gallery.before_and_after(
+        "real-noisy", panel, NOISY.channels, outputs[NO_STEP], outputs[EVERY_STEP]
     )
     found.pictures.append((name, "Noisy group: raw, before and after."))
 
@@ -76,15 +72,13 @@ STUDY = Study(
         "No track is seen in the quiet ones.",
     ),
     (
-        Limit(
+        at_least(
             "noisy",
             f"channels above {NOISY_ADC:g} ADC, of {NOISY_CHANNELS}, that are masked",
             NOISY_CHANNELS,
-            None,
-            "",
-            0,
+            digits=0,
         ),
-        Limit("quiet", f"channels below {NOISY_ADC:g} ADC, of 28, that are masked", None, 0, "", 0),
+        at_most("quiet", f"channels below {NOISY_ADC:g} ADC, of 28, that are masked", 0, digits=0),
     ),
     run,
 )

@@ -11,7 +11,7 @@ from scripts.wcb.checkout import ROOT
 from spng import planes, read_frames
 
 from .. import measures
-from ..bars import Limit
+from ..bars import Limit, at_most
 from ..jobs import WAVEFORM_TAG
 from ..study import Context, Findings, Study
 from .boards import default_event
@@ -50,13 +50,8 @@ STUDY = Study(
     (
         *(Limit(view, f"charge in ROIs / truth on {view}", 0.95, 1.05) for view in VIEWS),
         *(
-            Limit(
-                f"baseline {view}",
-                f"largest baseline before ROIs on {view}",
-                None,
-                LARGEST_BASELINE,
-                "e/tick",
-                1,
+            at_most(
+                f"baseline {view}", f"largest baseline before ROIs on {view}", LARGEST_BASELINE, "e/tick", 1
             )
             for view in VIEWS
         ),

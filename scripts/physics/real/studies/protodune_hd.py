@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from ..bars import Limit
+from ..bars import Limit, at_least
 from ..datasets import PDHD
 from ..study import Context, Findings, Study
 from . import protodune
@@ -37,8 +37,8 @@ STUDY = Study(
             for view, low in CHARGE.items()
         ),
         *(
-            Limit(
-                f"efficiency {view}", f"closure, efficiency of {view} above 1500 electrons", low, None, "", 4
+            at_least(
+                f"efficiency {view}", f"closure, efficiency of {view} above 1500 electrons", low, digits=4
             )
             for view, low in EFFICIENCY.items()
         ),

@@ -13,7 +13,7 @@ from scripts.output import Table
 from spng import Frame, Traces, read_frames
 
 from ...program import JobFailed
-from ..bars import Limit
+from ..bars import Limit, at_least
 from ..datasets import PDVD, VD_FRAMES, DataMissing
 from ..study import Context, Findings, Study, first_lines
 from . import protodune
@@ -74,19 +74,17 @@ STUDY = Study(
         "Most of the missing charge of U and V is on the few channels with pulses above 50 us: tracks that go along the drift.",
     ),
     (
-        Limit("accepted", "share of the published frames whose channels are accepted", 1.0, None),
+        at_least("accepted", "share of the published frames whose channels are accepted", 1.0),
         *(
             Limit(f"charge {view}", f"closure, charge of {view} / published", LOWEST, HIGHEST)
             for view in protodune.VIEWS
         ),
         *(
-            Limit(
+            at_least(
                 f"efficiency {view}",
                 f"closure, efficiency of {view} above 1500 electrons",
                 EFFICIENCY,
-                None,
-                "",
-                4,
+                digits=4,
             )
             for view in protodune.VIEWS
         ),

@@ -6,11 +6,11 @@ from __future__ import annotations
 from scripts.output import Table
 
 from .. import measures
-from ..bars import Limit
+from ..bars import Limit, at_most
 from ..datasets import RCRC
 from ..jobs import WAVEFORM_TAG, Output
 from ..microboone import EVERY_STEP, NO_STEP, run_groups
-from ..pictures import Curve, Panel
+from ..pictures import Curves, Panel
 from ..study import Context, Findings, Study
 
 TRACK_ELECTRONS = 100_000.0  # of a channel of the track
@@ -43,31 +43,22 @@ def run(context: Context, found: Findings) -> None:
         rows.append([steps, f"{charge:.2f}", f"{100 * share:.2f}", f"{after:+.1f}", f"{noise:.0f}"])
         if steps == EVERY_STEP:
             found.values |= {"charge": charge, "share": 100 * share, "after": abs(after)}
-    heads = [
-        "noise_filter",
-        "charge [10^6 e]",
-        "in ROIs [%]",
-        "after the track [e/tick]",
-        "quiet noise [e/tick]",
-    ]
+    heads = (
+        "noise_filter, charge [10^6 e], in ROIs [%], after the track [e/tick], quiet noise [e/tick]".split(
+            ", "
+        )
+    )
     found.tables.append(Table("RC-RC group", heads, rows))
-    raw = context.folder.microboone(RCRC)
+    raw = Panel("raw waveforms", context.folder.microboone(RCRC), RCRC.first, 40)
     shown = RCRC.channels.tolist().index(SHOWN_CHANNEL)
-    name = context.gallery.images_and_curves(
-        "real-rcrc",
-        [
-            Panel("raw waveforms", raw, RCRC.first, 40),
-            Panel("charge, noise_filter=none", outputs[NO_STEP].rows(RCRC.channels), RCRC.first),
-            Panel("charge, all steps of the detector", best.rows(RCRC.channels), RCRC.first),
-        ],
+    labels = {"noise_filter=none": outputs[NO_STEP], "all steps of the detector": best}
+    curves = Curves(
         f"deconvolved waveform of channel {SHOWN_CHANNEL}",
-        [
-            Curve("noise_filter=none", outputs[NO_STEP].rows(RCRC.channels, WAVEFORM_TAG)[shown]),
-            Curve("all steps of the detector", best.rows(RCRC.channels, WAVEFORM_TAG)[shown]),
-        ],
+        {label: output.rows(RCRC.channels, WAVEFORM_TAG)[shown] for label, output in labels.items()},
         "electrons / tick",
         (-1500, 1500),
     )
+    name = context.gallery.before_and_after("real-rcrc", raw, RCRC.channels, outputs[NO_STEP], best, curves)
     found.pictures.append((name, "RC-RC group: raw, before and after."))
 
 
@@ -81,8 +72,8 @@ STUDY = Study(
     ),
     (
         Limit("charge", "charge of the RC-RC group", 9.5, 10.5, "10^6 e", 2),
-        Limit("share", "samples of the RC-RC group in ROIs", None, 1.5, "%", 2),
-        Limit("after", "mean after the track, either sign", None, 15.0, "e/tick", 1),
+        at_most("share", "samples of the RC-RC group in ROIs", 1.5, "%", 2),
+        at_most("after", "mean after the track, either sign", 15.0, "e/tick", 1),
     ),
     run,
 )

@@ -8,7 +8,7 @@ from itertools import combinations
 from scripts.output import Table
 
 from .. import measures
-from ..bars import Limit
+from ..bars import at_least, at_most
 from ..datasets import CHIRPING, NOISY, RCRC, Group
 from ..jobs import WAVEFORM_TAG, Output
 from ..microboone import EVERY_STEP, NO_STEP, TWIN, TWIN_AREA, run_twin
@@ -104,18 +104,16 @@ STUDY = Study(
     ),
     (
         *(
-            Limit(
+            at_most(
                 group.name,
                 f"most good channels, of {GOOD_CHANNELS}, whose tracks one more step loses, {group.name} group",
-                None,
                 0,
-                "",
-                0,
+                digits=0,
             )
             for group in TRACKS
         ),
-        Limit("rcrc", "smallest charge of the RC-RC group / charge without steps", 0.99, None),
-        Limit("masked", "most masked good channels of these groups", None, 0, "", 0),
+        at_least("rcrc", "smallest charge of the RC-RC group / charge without steps", 0.99),
+        at_most("masked", "most masked good channels of these groups", 0, digits=0),
     ),
     run,
 )
