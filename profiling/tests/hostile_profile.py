@@ -29,7 +29,6 @@ COMMANDS = [
     "export {f} --raw -o {o}/tables",
     "export {f} --raw -f json -t nvtx_sum -o {o}/json",
     "compare {f} {f} --html {o}/compare.html",
-    "history {o}/history --add {f} --html {o}/history.html",
     "merge {f} {h} -o {o}/merged.sqlite",
 ]
 EVERY_NAME = [
