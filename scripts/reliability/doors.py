@@ -33,7 +33,6 @@ OUTPUTS = {  # by the option that names it
     "--timing": "out.json",
     "--record": "out.sqlite",
     "-l": "out.log",
-    "--trace-states": "out.json",
 }
 FOREIGN = {"a text": b"my notes\n", "a picture": b"\x89PNG\r\n\x1a\n", "an archive": archive("thesis.tex")}
 FILES = (".npz", ".tar", ".tar.gz", ".h5", ".zarr")
