@@ -24,7 +24,6 @@ COMMANDS = [
     "html {f} -o {o}/page.html",
     "trace {f} -o {o}/trace.json",
     "memory {f} -t peaks,leaks,nodes,timeline",
-    "memory {f} -f svg -o {o}/memory.svg",
     "ncu {f}",
     "export {f} --raw -o {o}/tables",
     "export {f} --raw -f json -t nvtx_sum -o {o}/json",

@@ -22,7 +22,6 @@ COMMANDS = {
     "html": "html {f} -o",
     "trace": "trace {f} -o",
     "memory": "memory {f} -o",
-    "memory svg": "memory {f} -f svg -o",
     "ncu": "ncu {f} -o",
     "hdf5": "export {f} -t nvtx_sum -f hdf5 -o",
     "compare": "compare {f} {g} -o",

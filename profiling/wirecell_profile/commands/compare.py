@@ -44,7 +44,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "several runs: a file, a folder, or a pattern in quotes",
     )
     parser.add_argument(
-        "--save-runs", type=Path, metavar="FILE", help="write the runs of the first side as one file, a later SIDE"
+        "--save-runs",
+        type=Path,
+        metavar="FILE",
+        help="write the runs of the first side as one file, a later SIDE",
     )
     add_criteria(parser)
     add_outputs(parser)
