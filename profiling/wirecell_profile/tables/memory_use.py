@@ -9,6 +9,7 @@ import numpy as np
 
 from ..errors import MissingData
 from ..model.identity import process_of
+from ..model.samples import recorder_samples
 from ..model.selection import Scope
 from ..model.table import NULL
 from ..output import Result, columns
@@ -115,17 +116,12 @@ def sampled(scope: Scope) -> list[Series]:
     """
     profile = scope.profile
     profile.require("SPNG_SAMPLE")
-    table = profile.table("SPNG_SAMPLE")
-    sources, metrics = table.text_column("source").to_list(), table.text_column("metric").to_list()
-    names = np.array([f"{source} {metric}" for source, metric in zip(sources, metrics)])
-    time, value = table.integers("t"), table.reals("value")
-    inside = scope.selection.covers(time) & ~np.isnan(value)
     series = []
-    for name in dict.fromkeys(names.tolist()):
-        rows = np.flatnonzero((names == name) & inside)
-        if "bytes" in name and len(rows):
-            rows = rows[np.argsort(time[rows], kind="stable")]
-            series.append(Series(name, time[rows], value[rows].astype(np.int64)))
+    for one in recorder_samples(profile):
+        inside = scope.selection.covers(one.time)
+        if "bytes" in one.metric and inside.any():
+            name = f"{one.source} {one.metric}"
+            series.append(Series(name, one.time[inside], one.value[inside].astype(np.int64)))
     if not series:
         raise profile.missing("SPNG_SAMPLE")
     return series
