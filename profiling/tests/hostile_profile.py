@@ -23,7 +23,6 @@ COMMANDS = [
     "rules {f}",
     "html {f} -o {o}/page.html",
     "trace {f} -o {o}/trace.json",
-    "memory {f} -t peaks,leaks,nodes,timeline",
     "ncu {f}",
     "export {f} --raw -o {o}/tables",
     "export {f} --raw -f json -t nvtx_sum -o {o}/json",

@@ -21,7 +21,6 @@ COMMANDS = {
     "rules junit": "rules {f} -f junit -o",
     "html": "html {f} -o",
     "trace": "trace {f} -o",
-    "memory": "memory {f} -o",
     "ncu": "ncu {f} -o",
     "hdf5": "export {f} -t nvtx_sum -f hdf5 -o",
     "compare": "compare {f} {g} -o",
