@@ -24,7 +24,7 @@ FROM_NVIDIA = "comes with the CUDA toolkit or its own installer from NVIDIA"
 IDLE_LOAD = 0.25  # load per core above which other programs disturb timings
 
 
-# What to do about a state of a check.
+# Hints by check and state.
 HINTS = {
     ("NVIDIA driver", DOUBTFUL): "load the module: modprobe nvidia",
     (
@@ -81,7 +81,7 @@ class Finding:
 
     @property
     def hint(self) -> str:
-        """What to do about it; empty if it works."""
+        """Hint to correct it; empty if it works."""
         return "" if self.state == WORKS else HINTS[self.name, self.state]
 
 

@@ -136,11 +136,11 @@ def _as_lines(advice_of_kernels: Result) -> str:
 def _of_csv(path: Path) -> dict[str, Result]:
     launches = read_ncu(path)
     found = kernels(launches)
-    advices = [(kernel.name, line) for kernel in found for line in advice(kernel)]
+    advice_lines = [(kernel.name, line) for kernel in found for line in advice(kernel)]
     tables = {
         "kernels": table_of(found, VERDICTS),
         "resources": table_of(found, RESOURCES),
-        ADVICE: Result(columns("Kernel, Advice"), advices),
+        ADVICE: Result(columns("Kernel, Advice"), advice_lines),
     }
     if points := [(kernel, point) for kernel in found if (point := measured(kernel)) is not None]:
         tables["roofline"] = table_of(points, ROOFLINE)
