@@ -23,13 +23,10 @@ COMMANDS = [
     "rules {f}",
     "html {f} -o {o}/page.html",
     "trace {f} -o {o}/trace.json",
-    "memory {f} -t peaks,leaks,nodes,timeline",
-    "memory {f} -f svg -o {o}/memory.svg",
     "ncu {f}",
     "export {f} --raw -o {o}/tables",
     "export {f} --raw -f json -t nvtx_sum -o {o}/json",
     "compare {f} {f} --html {o}/compare.html",
-    "history {o}/history --add {f} --html {o}/history.html",
     "merge {f} {h} -o {o}/merged.sqlite",
 ]
 EVERY_NAME = [

@@ -20,7 +20,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 from wirecell_profile import cli
-from wirecell_profile.compare import baselines, equal_code, statistics, time_rows
+from wirecell_profile.compare import equal_code, statistics, time_rows
 from wirecell_profile.compare.comparison import compare
 from wirecell_profile.compare.comparison_text import conclusion
 from wirecell_profile.compare.measurements import WHOLE_EVENT, Run, write_measurements
@@ -342,18 +342,19 @@ def test_formats_for_continuous_integration(
     assert len(columns) > 15 and set(columns) == {11}
 
 
-def test_baselines(
-    sides: tuple[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
+def test_runs_are_saved_as_a_side(
+    sides: tuple[str, str], tmp_path: Path, capsys: pytest.CaptureFixture
 ) -> None:
-    monkeypatch.setenv("WIRECELL_PROFILE_BASELINES", str(tmp_path / "kept"))
-    assert cli.main(["compare", sides[0], "--save-baseline", "v1"]) == 0
-    assert len(baselines.load("v1")) == 15
-    assert cli.main(["compare", sides[1], "--baseline", "v1"]) == 1
-    assert "A = baseline v1" in capsys.readouterr().out
-    assert (
-        cli.main(["compare", sides[1], "--baseline", "v2"]) == 2 and "baselines v1" in capsys.readouterr().err
-    )
-    assert cli.main(["compare", sides[0], "--save-baseline", "../v1"]) == 2
+    """One file of all runs of a side; only a file of this kind is replaced."""
+    saved = tmp_path / "kept.json"
+    for _ in range(2):
+        assert cli.main(["compare", sides[0], "--save-runs", str(saved)]) == 0
+    assert len(read_runs(saved)) == 15
+    assert cli.main(["compare", str(saved), sides[1]]) == 1
+    assert f"A = {saved}" in capsys.readouterr().out
+    saved.write_text("my notes")
+    assert cli.main(["compare", sides[0], "--save-runs", str(saved)]) == 2
+    assert saved.read_text() == "my notes"
 
 
 @pytest.mark.parametrize(

@@ -98,7 +98,7 @@ def test_a_gpu_machine(tmp_path: Path) -> None:
         "nsys",
     ):
         assert seen[name] == WORKS, name
-    assert machine_checks.check_tool(ready, "nsys", "").seen == "NVIDIA Nsight Systems version 2023.4"
+    assert machine_checks.check_tool(ready, "nsys").seen == "NVIDIA Nsight Systems version 2023.4"
 
 
 @pytest.mark.parametrize(

@@ -35,7 +35,7 @@ def test_every_report_and_section_is_a_table() -> None:
     tables = all_tables()
     assert set(all_reports()) <= set(tables)
     assert {f"summary_{name.replace('-', '_')}" for name in SECTIONS} <= set(tables)
-    assert {"memory_peaks", "memory_leaks", "memory_timeline", "timeline", "rules"} <= set(tables)
+    assert {"summary_memory", "summary_leaks", "memory_timeline", "timeline", "rules"} <= set(tables)
 
 
 def test_csv_and_json(recorded: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -109,7 +109,6 @@ def test_names_of_files_fake_no_lines(
         "trace {f}",
         "export {f} -t nvtx_sum",
         "html {o}/absent",
-        "history {o}/absent",
         "compare {o}",
     )
     for line in (*COMMANDS, *more):
@@ -150,7 +149,7 @@ def test_pages_of_the_documents_have_a_policy() -> None:
         assert_policy(path.read_text(encoding="utf-8"))
 
 
-@pytest.mark.parametrize("name", ["page", "compare", "history"])
+@pytest.mark.parametrize("name", ["page", "compare"])
 @needs_chromium
 def test_names_in_pages_do_not_run(name: str, pages: Path, tmp_path: Path) -> None:
     """The page shows the names; the browser blocks code even in a page that does not escape them."""

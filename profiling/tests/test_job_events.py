@@ -16,7 +16,7 @@ from wirecell_profile.compare.comparison import check_events
 from wirecell_profile.compare.readers import read_runs
 from wirecell_profile.compare.time_rows import steady
 from wirecell_profile.errors import MissingData, UsageError
-from wirecell_profile.export.chrome_trace import trace_pid
+from wirecell_profile.export.chrome_trace import track_of
 from wirecell_profile.html.counters import make_counters
 from wirecell_profile.html.overview import charts, tiles
 from wirecell_profile.model.profile import Profile
@@ -139,11 +139,11 @@ def test_processes_with_one_pid(tmp_path: Path) -> None:
     with Profile.open(tmp_path / "all.sqlite") as profile:
         assert [row[1] for row in latencies(profile)] == ["100 of VM 1"] * 2 + ["100 of VM 2"] * 2 + [None]
         threads = [int(thread) for thread in np.unique(profile.node_calls.thread)]
-        assert [trace_pid(profile, thread) for thread in threads] == [(1 << 24) + 100, (2 << 24) + 100]
+        assert [track_of(profile, thread)[0] for thread in threads] == [(1 << 24) + 100, (2 << 24) + 100]
         with pytest.raises(UsageError, match="several processes.*\n.*\n.*in 100 of VM 1 and 100 of VM 2\n"):
             latencies(profile, events=(2, 2), process=100)
     with Profile.open(files[0]) as profile:
-        assert trace_pid(profile, int(profile.node_calls.thread[0])) == 100
+        assert track_of(profile, int(profile.node_calls.thread[0]))[0] == 100
 
 
 # ---- capture windows

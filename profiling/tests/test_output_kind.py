@@ -21,16 +21,13 @@ COMMANDS = {
     "rules junit": "rules {f} -f junit -o",
     "html": "html {f} -o",
     "trace": "trace {f} -o",
-    "memory": "memory {f} -o",
-    "memory svg": "memory {f} -f svg -o",
     "ncu": "ncu {f} -o",
     "hdf5": "export {f} -t nvtx_sum -f hdf5 -o",
     "compare": "compare {f} {g} -o",
     "compare markdown": "compare {f} {g} -f markdown -o",
     "compare json": "compare {f} {g} --json",
     "compare html": "compare {f} {g} --html",
-    "history json": "history {h} --json",
-    "history html": "history {h} --html",
+    "compare runs": "compare {f} --save-runs",
     "merge": "merge {f} {g} -o",
 }
 FOREIGN = {
@@ -44,22 +41,20 @@ FOREIGN = {
     "other XML": b"<?xml version='1.0'?><mine/>",
 }
 OWN_KIND = {
-    "page": ("html", "compare html", "history html"),
-    "JSON": ("summary json", "trace", "compare json", "history json"),
+    "page": ("html", "compare html"),
+    "JSON": ("summary json", "trace", "compare json", "compare runs"),
     "HDF5": ("hdf5",),
 }
 
 
 class Bench:
-    """Two profiles and a history."""
+    """Two profiles."""
 
     def __init__(self, folder: Path, honest: Path) -> None:
         self.folder = folder
         self.names = {letter: folder / f"{letter}.sqlite" for letter in "fg"}
         for path in self.names.values():
             shutil.copy(honest, path)
-        self.names["h"] = folder / "h.jsonl"
-        assert main(["history", str(self.names["h"]), "--add", str(self.names["f"])]) == 0
 
     def run(self, command: str, output: Path, *options: str) -> int:
         """Run a command of COMMANDS."""
@@ -80,7 +75,7 @@ def fixture_bench(tmp_path: Path, honest: Path) -> Bench:
 def test_inputs_are_never_replaced(command: str, bench: Bench, capsys: pytest.CaptureFixture[str]) -> None:
     """By the name of the input, a hard link or a symbolic link; also with --overwrite."""
     hard, soft = bench.folder / "hard", bench.folder / "soft"
-    first = bench.names["h" if command.startswith("history") else "f"]
+    first = bench.names["f"]
     hard.hardlink_to(first)
     soft.symlink_to(first.name)
     before = bench.contents()
@@ -156,13 +151,6 @@ def test_two_outputs_in_one_file(bench: Bench, capsys: pytest.CaptureFixture[str
     assert bench.run("compare html", path, "--json", str(path)) == 2
     assert "two outputs are one file" in capsys.readouterr().err
     assert not path.exists()
-
-
-def test_a_history_is_not_added_to_a_foreign_file(bench: Bench) -> None:
-    path = bench.folder / "notes.txt"
-    path.write_text("mine\n")
-    assert main(["history", str(path), "--add", str(bench.names["f"])]) == 1
-    assert path.read_text() == "mine\n"
 
 
 def test_a_default_name_that_is_the_input(bench: Bench) -> None:

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 from wirecell_profile.cli import load_commands, main
-from wirecell_profile.commands.memory import TABLES
 from wirecell_profile.rules import Limits, all_rules
 from wirecell_profile.tables.sections import SECTIONS
 
@@ -41,11 +40,11 @@ def test_examples(command: str, recorded: Path) -> None:
 
 
 def test_examples_were_found() -> None:
-    assert len(EXAMPLES) == 7
+    assert len(EXAMPLES) == 6
 
 
 def test_everything_is_named() -> None:
-    names = [module.NAME for module in load_commands()] + [*SECTIONS, *all_rules(), *TABLES]
+    names = [module.NAME for module in load_commands()] + [*SECTIONS, *all_rules()]
     assert [name for name in names if f"`{name}`" not in TEXT] == []
 
 

@@ -314,7 +314,6 @@ REASON = "no NVIDIA driver (libcuda.so.1 is not found)"
         ["export", "-t", "cuda_gpu_sum,cuda_gpu_trace,summary_bus"],
         ["stats"],
         ["summary"],
-        ["memory"],
     ],
     ids=" ".join,
 )

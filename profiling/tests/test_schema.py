@@ -27,7 +27,7 @@ USERS = {
     ),
     "CUDA_GPU_MEMORY_USAGE_EVENTS": [],
     "OSRT_API": ["stats osrt_sum"],
-    "SPNG_CALL": ["node-memory"],
+    "SPNG_CALL": [],
     **dict.fromkeys(
         "SPNG_NODE SPNG_EVENT SPNG_MSG SPNG_SAMPLE SPNG_CALL_CORRELATION GPU_METRICS".split(), []
     ),

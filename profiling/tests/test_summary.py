@@ -51,6 +51,9 @@ def recorded(profile_file):
         file.copy(240, 260, file.call("cudaMemcpyAsync", 210, 215), size=4000)
         file.copy(430, 470, file.call("cudaMemcpy_v3020", 410, 480), size=8000, kind=2, source=2, target=0)
         file.launch("k3", (505, 510), (700, 800), graphNodeId=5)
+        file.row(
+            "CUDA_GPU_MEMORY_USAGE_EVENTS", start=105, deviceId=0, memKind=2, virtualAddress=16, bytes=64
+        )
     return profile_file
 
 
@@ -217,16 +220,11 @@ def test_events(recorded) -> None:
 
 
 def test_memory_is_the_highest_of_the_calls(recorded) -> None:
-    rows = by(node_use.memory(recorded.scope()), "Node")
-    assert (
-        rows["A"]["Resident growth (B)"] == 100 and rows["B"]["Resident growth (B)"] == 0
-    )  # A ends 200 .. 500
-    assert rows["A"]["Device (B)"] == 90
-    assert (
-        rows["B"]["Device (B)"] == 80
-        and rows["B"]["Host tensors (B)"] is None
-        and rows["B"]["Largest in (B)"] is None
-    )
+    """Node A ends with 1000 and 1100 bytes, and B between them and after them."""
+    rows = by(node_use.times(recorded.scope()), "Node")
+    a, b = rows["A"], rows["B"]
+    assert (a["Resident growth (B)"], a["Memory (B)"], a["In (B)"]) == (100, 90, 5)
+    assert (b["Resident growth (B)"], b["Memory (B)"], b["In (B)"], b["Operations"]) == (0, 80, None, None)
 
 
 def test_ranges(recorded) -> None:
@@ -314,7 +312,8 @@ def test_without_a_gpu_nothing_is_zero(profile_file, capsys: pytest.CaptureFixtu
         "api",
         "streams",
         "bus",
-        "node-memory",
+        "memory",
+        "leaks",
         "start-up",
         "graph-nodes",
         "critical-path",

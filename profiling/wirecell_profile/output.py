@@ -14,15 +14,18 @@ import math
 import os
 import shutil
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 from .errors import system_error
 from .output_file import output_file
 from .terminal import visible
 from .units import SIZES, TIMES
+
+Item = TypeVar("Item")
 
 FORMATS = ("table", "csv", "json")
 MAX_WHOLE = 2000  # characters of a text that is not shortened because others look alike
@@ -80,6 +83,11 @@ def columns(*names: str) -> list[Column]:
     """Make columns from strings such as "Name, Time (ns), Share (%):3"; ':3' means three digits, the default is one."""
     parts = [name.partition(":") for text in names for name in text.split(", ")]
     return [Column(name, int(digits or 1)) for name, _, digits in parts]
+
+
+def table_of(items: Iterable[Item], cells: Mapping[str, Callable[[Item], object]]) -> Result:
+    """Return one row per item, with columns given by their heads (see columns) and their cells."""
+    return Result(columns(*cells), [tuple(cell(item) for cell in cells.values()) for item in items])
 
 
 def as_csv(result: Result) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from wirecell_profile.html.render import render
+from wirecell_profile.html.document import Block, Folded, Paragraph, Part, Picture, Table, document
 from wirecell_profile.output import json_text
 
 from scripts.output import hand_written, page_path, write
@@ -70,15 +70,22 @@ def about_lines(result: dict[str, Any]) -> list[str]:
 
 def to_html(result: dict[str, Any], sections: list[Section], wording: Wording = PHYSICS) -> str:
     """Return the page as one self-contained HTML file."""
-    return render(
-        "physics.html",
-        Path(__file__).parent / "templates",
-        title=wording.title,
-        about=about_lines(result),
-        sections=sections,
-        definitions=wording.definitions,
-        verdicts=(MET, SHORT),
-    )
+    parts = [Part(section.title, _blocks(section), section.anchor) for section in sections]
+    parts.append(Part("Definitions", [Paragraph(wording.definitions)], "definitions"))
+    top: list[Block] = [Paragraph(line, "about") for line in about_lines(result)]
+    return document(wording.title, wording.title, top, parts)
+
+
+def _blocks(section: Section) -> list[Block]:
+    blocks: list[Block] = [Paragraph(text) for text in section.text]
+    blocks += [Picture(title, svg) for title, svg in section.pictures]
+    is_titled = len(section.tables) > 1 and not section.folded
+    for table in section.tables:
+        # The verdict, if the table has one, is in the last column but one.
+        rows = [(row, row[-2] if len(row) > 1 and row[-2] in (MET, SHORT) else "") for row in table.rows]
+        block = Table(table.heads, rows, table.words, 2, table.title if is_titled else "")
+        blocks.append(Folded(table.title, [block]) if section.folded else block)
+    return blocks
 
 
 def to_markdown(

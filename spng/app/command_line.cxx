@@ -237,7 +237,6 @@ std::string file_list(const po::variables_map& values, Action action) {
 /// @throws Error(Usage) for a list of files with an option that is about a single run, or its variable
 void require_no_option_of_one_run(const CommandLine& line) {
     const std::pair<bool, const char*> options[] = {
-        {!line.states_file.empty(), "--trace-states (SPNG_TRACE_STATES)"},
         {!line.memory_snapshot_file.empty(), "--memory-snapshot (SPNG_MEMORY_SNAPSHOT)"},
         {!line.torch_profiler.empty(), "--torch-profiler (SPNG_TORCH_PROFILER)"},
         {line.control.has_value(), "--profile-control (SPNG_PROFILE_CONTROL)"}};
@@ -256,8 +255,8 @@ std::optional<ServeRequest> served(const po::variables_map& values) {
         return std::nullopt;
     }
     // A server has no last event, and its counts are those of /metrics.
-    for (const char* const option : {"record", "profile-control", "torch-profiler", "trace-states",
-                                     "memory-snapshot", "on-error", "progress", "sync-timing"}) {
+    for (const char* const option : {"record", "profile-control", "torch-profiler", "memory-snapshot",
+                                     "on-error", "progress", "sync-timing"}) {
         if (values.count(option) > 0) {
             usage_error("an option has no meaning for a server", "--" + std::string(option),
                         "none of it beside --serve", "a server has GET /metrics and --timing");
@@ -311,7 +310,6 @@ CommandLine parse_command_line(int argc, const char* const* argv) {
     line.timing_file = text(values, "timing");
     line.part_file = text(values, "recover-record");
     line.reservation_folder = text(values, "reservations");
-    line.states_file = states_file(values);
     line.memory_snapshot_file = memory_snapshot_file(values);
     line.nvtx_level = text(values, "nvtx-level");
     line.torch_profiler = torch_profiler_folder(values);

@@ -29,7 +29,6 @@ struct CommandLine {
     std::string app;                      ///< -a
     std::string dot_file;                 ///< --dot
     std::string type;                     ///< of --describe and --schema; may be "all"
-    std::string states_file;              ///< --trace-states
     std::string memory_snapshot_file;     ///< --memory-snapshot
     std::string nvtx_level;               ///< --nvtx-level
     std::string timing_file;              ///< --timing

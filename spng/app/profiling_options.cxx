@@ -117,20 +117,13 @@ po::options_description profiling_options() {
         ("profile-control", text("WHERE"),
          "start without recording and listen at unix:PATH or, with SPNG_PROFILE_TOKEN, tcp:PORT of this "
          "machine: POST /start_profile, /stop_profile, GET /timings (Prometheus), /health") //
-        ("trace-states", text("FILE"),
-         "write time, memory and shapes of every node call as JSON") //
         ("memory-snapshot", text("FILE"),
-         "write blocks and history of LibTorch's allocator on CUDA devices, for pytorch.org/memory_viz and "
-         "wirecell-profile memory --snapshot") //
+         "write blocks and history of LibTorch's allocator on CUDA devices, for pytorch.org/memory_viz") //
         ("torch-profiler", text("FOLDER"),
          "write traces of LibTorch's profiler into this folder; not together with CUDA in --record") //
         ("nvtx-level", text("N"),
          "level of the ranges: 0 none, 1 nodes, 2 also steps (default), 3 also scheduling, 4 also operators");
     return options;
-}
-
-std::string states_file(const po::variables_map& values) {
-    return given(values, "trace-states", "SPNG_TRACE_STATES").text;
 }
 
 std::string memory_snapshot_file(const po::variables_map& values) {

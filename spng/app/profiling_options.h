@@ -13,11 +13,8 @@
 
 namespace spng::app {
 
-/// Options: --record and related ones, --trace-states, --memory-snapshot, --torch-profiler, --nvtx-level.
+/// Options: --record and related ones, --memory-snapshot, --torch-profiler, --nvtx-level.
 boost::program_options::options_description profiling_options();
-
-/// Return the file of --trace-states; "" without it.
-std::string states_file(const boost::program_options::variables_map& values);
 
 /// Return the file of --memory-snapshot; "" without it.
 std::string memory_snapshot_file(const boost::program_options::variables_map& values);

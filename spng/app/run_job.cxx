@@ -18,7 +18,6 @@
 #include "spng/instrument/control/time_limit.h"
 #include "spng/instrument/recording.h"
 #include "spng/instrument/report/memory_snapshot.h"
-#include "spng/instrument/report/state_trace.h"
 #include "spng/instrument/start_up.h"
 #include "spng/job/job_session.h"
 
@@ -65,10 +64,6 @@ std::size_t report_columns(const CommandLine& line) {
 
 int run(const CommandLine& line, JobSession& session, instrument::Recording& recording, Progress& progress) {
     install_signal_handlers();
-    std::optional<instrument::StateTrace> trace;
-    if (!line.states_file.empty()) {
-        trace.emplace();
-    }
     RunOptions given = run_options(line);
     given.counts = &progress.counts();
     if (!session.reserve(std::move(given))) {
@@ -102,9 +97,6 @@ int run(const CommandLine& line, JobSession& session, instrument::Recording& rec
     }
     if (!line.timing_file.empty()) {
         measured.write_json(line.timing_file);
-    }
-    if (trace) {
-        trace->write(line.states_file, job.meters());
     }
     if (const std::string file = snapshot.write(); !file.empty()) {
         print_message("snapshot of the device memory in " + file + "\n");

@@ -50,7 +50,6 @@ void require_separate_files(const CommandLine& line, const std::filesystem::path
         add_report("--timing", line.timing_file, OutputKind::json);
     }
     if (runs) {
-        add_report("--trace-states", line.states_file, OutputKind::json);
         add_report("--memory-snapshot", line.memory_snapshot_file, OutputKind::pickle);
         const auto* const recorder = instrument::recording::recorder();
         add_output("--record", recorder != nullptr ? recorder->final_file() : "", OutputKind::recording);

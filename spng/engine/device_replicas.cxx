@@ -4,7 +4,6 @@
 #include "spng/core/log/log.h"
 #include "spng/device/device_graph.h"
 #include "spng/engine/warm_up.h"
-#include "spng/instrument/report/state_trace.h"
 
 #include <c10/util/Exception.h>
 
@@ -23,10 +22,7 @@ std::string rejection_of(c10::Device device, const DeviceReplicaOptions& options
     if (options.max_graphs == 0) {
         return "the memory budget has no room for a graph besides one event";
     }
-    if (options.mode.synchronise) {
-        return "--sync-timing waits around each node";
-    }
-    return instrument::tracing_states() ? "--trace-states reads the outputs of each node" : "";
+    return options.mode.synchronise ? "--sync-timing waits around each node" : "";
 }
 
 } // namespace

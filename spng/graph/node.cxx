@@ -4,7 +4,6 @@
 #include "spng/device/context.h"
 #include "spng/device/memory/out_of_memory.h"
 #include "spng/graph/no_gradients.h"
-#include "spng/instrument/report/state_trace.h"
 
 namespace spng {
 namespace {
@@ -101,9 +100,6 @@ Ports Node::call(std::uint64_t event, const Ports& inputs, instrument::MeterMode
             metered.count_bytes_out(set ? set->bytes() : 0);
         }
         untouched.check();
-        if (instrument::tracing_states()) {
-            instrument::trace_state(m_meter->identity(), event, m_context->device(), inputs, outputs);
-        }
         return outputs;
     });
 }

@@ -301,7 +301,10 @@ class TestFailures:
             (["--files", "in/list.txt", "--serve", "unix:s"], "--files needs a list"),
             (["--files", "in/list.txt", "--dot", "-"], "--files needs a list"),
             (["--files", ""], "--files needs a list"),
-            (["--files", "in/list.txt", "--trace-states", "s.json"], "an option about one run beside a list"),
+            (
+                ["--files", "in/list.txt", "--memory-snapshot", "s.pickle"],
+                "an option about one run beside a list",
+            ),
         ],
     )
     def test_usage_errors(self, listed: Path, tmp_path: Path, words: list[str], said: str) -> None:

@@ -56,7 +56,6 @@ KINDS = ("text", "foreign archive", "foreign tar", "database", "bytes")
 OPTIONS = {
     "output": ("-A", "output={}"),
     "timing": ("--timing", "{}"),
-    "states": ("--trace-states", "{}"),
     "log": ("-l", "{}"),
     "recording": ("--record", "{}"),
 }

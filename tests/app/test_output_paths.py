@@ -71,7 +71,6 @@ OPTIONS = [
         job=("depos.jsonnet", "-A", "input=depos.npz"),
     ),
     Option("--timing", ".json", lambda path: ["--timing", path], is_json),
-    Option("--trace-states", ".json", lambda path: ["--trace-states", path], is_json),
     Option("--dot", ".dot", lambda path: ["--dot", path], lambda content: content.startswith(b"digraph")),
     Option(
         "--record",
@@ -277,7 +276,7 @@ class TestFilesOfTheJob:
     written. One function compares every output with every file (spng/io/file_user.h).
     """
 
-    FLAGS = ("-l", "--timing", "--trace-states", "--record", "--dot")
+    FLAGS = ("-l", "--timing", "--record", "--dot")
 
     @staticmethod
     def words(flag: str, path: str) -> list[str]:

@@ -11,7 +11,6 @@ from contextlib import closing, redirect_stdout
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from statistics import mean, median, stdev
 from typing import Any
 
 from wirecell_profile.cli import main
@@ -118,16 +117,3 @@ class RecordedJob:
         """The span around another one that begins last. The spans are in the order of their starts."""
         last = bisect_right(spans, of.start, key=lambda span: span.start)
         return next((span for span in reversed(spans[:last]) if span.covers(of)), None)
-
-
-def summary(values: list[int]) -> dict[str, float]:
-    """The columns that all reports with sums share, without their units."""
-    return {
-        "Total": sum(values),
-        "Count": len(values),
-        "Avg": mean(values),
-        "Med": median(values),
-        "Min": min(values),
-        "Max": max(values),
-        "StdDev": stdev(values) if len(values) > 1 else 0.0,
-    }

@@ -1,16 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Snapshots of LibTorch's allocator (wire-cell --memory-snapshot), over the simulated CUDA runtime, as
-`wirecell-profile memory --snapshot` reads them.
-"""
+"""Snapshots of LibTorch's allocator (wire-cell --memory-snapshot), over the simulated CUDA runtime."""
 
 from __future__ import annotations
 
-import json
+import pickle
 from pathlib import Path
 from typing import Any
 
 import pytest
-from wirecell_profile.cli import main
 
 from tests.support import cuda_simulator, wire_cell
 from tests.support.small_site import Site
@@ -26,35 +23,38 @@ def fixture_job(site: Site) -> Site:
     return site
 
 
-def tables(file: Path, capsys: pytest.CaptureFixture[str]) -> Any:
-    assert main(["memory", "--snapshot", str(file), "-f", "json"]) == 0
-    return json.loads(capsys.readouterr().out)["tables"]
+def snapshot(file: Path) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Return the segments, and the allocations of the only device that has any."""
+    found = pickle.loads(file.read_bytes())
+    (trace,) = filter(None, found["device_traces"])
+    return found["segments"], trace
 
 
-def test_a_run(job: Site, capsys: pytest.CaptureFixture[str]) -> None:
-    """Reserved memory is that of the simulator's allocations, and the peak belongs to the nodes."""
+def test_a_run(job: Site) -> None:
+    """Reserved memory is that of the simulator's allocations, and the blocks in use belong to the nodes."""
     file = job.folder / "memory.pickle"
     run = cuda_simulator.job(job.folder, job.flags, {}, "--memory-snapshot", file, emulate=0)
     assert run.done.returncode == 0, run.done.stderr
     assert f"snapshot of the device memory in {file}\n" in run.done.stderr
-    found = tables(file, capsys)
-    (device,) = found["devices"]
-    assert device["Segments"] == run.report.calls("cudaMalloc") - run.report.calls("cudaFree")
-    assert device["Peak reserved (B)"] >= device["Reserved (B)"] > device["Active (B)"] > 0
-    assert device["Peak requested (B)"] == sum(row["Size (B)"] for row in found["at-peak"])
-    assert device["Out of memory"] == 0
-    for table in ("at-peak", "blocks"):
-        assert found[table][0]["Allocated by"].startswith("spng::")
+    segments, trace = snapshot(file)
+    assert len(segments) == run.report.calls("cudaMalloc") - run.report.calls("cudaFree")
+    blocks = [block for segment in segments for block in segment["blocks"]]
+    active = [block for block in blocks if block["state"].startswith("active")]
+    assert sum(segment["total_size"] for segment in segments) == sum(block["size"] for block in blocks)
+    assert all(any(frame["name"].startswith("spng::") for frame in block["frames"]) for block in active)
+    actions = {entry["action"] for entry in trace}
+    assert active and actions >= {"alloc", "segment_alloc", "free_completed"} and "oom" not in actions
 
 
-def test_a_job_out_of_memory(job: Site, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_job_out_of_memory(job: Site) -> None:
     file = job.folder / "full.pickle"
     run = cuda_simulator.job(
         job.folder, job.flags, {"memory_budget": "1GB"}, "--memory-snapshot", file, memory_mb=25, emulate=0
     )
     assert run.done.returncode == 1 and "error: out of device memory" in run.done.stderr
-    (device,) = tables(file, capsys)["devices"]
-    assert device["Out of memory"] >= 1 and 0 < device["Peak reserved (B)"] <= 25e6
+    segments, trace = snapshot(file)
+    assert any(entry["action"] == "oom" for entry in trace)
+    assert 0 < sum(segment["total_size"] for segment in segments) <= 25e6
 
 
 def test_jobs_that_cannot_have_one(job: Site, monkeypatch: pytest.MonkeyPatch) -> None:

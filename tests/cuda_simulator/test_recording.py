@@ -5,22 +5,16 @@
 
 from __future__ import annotations
 
-import base64
-import json
-import re
-import struct
-import zlib
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from statistics import median
 from typing import Any
 
 import pytest
-from wirecell_profile.cli import main
 
-from tests.cuda_simulator.recorded_job import RecordedJob, Rows, Span, summary
-from tests.cuda_simulator.simulator_log import COPIES, KERNELS, Record, duration, name_of, union
+from tests.cuda_simulator.recorded_job import RecordedJob, Span
+from tests.cuda_simulator.simulator_log import KERNELS, Record, duration, name_of, union
 from tests.recorder import recorded
 from tests.support import cuda_simulator as simulator
 from tests.support import wire_cell
@@ -75,36 +69,6 @@ def grouped(records: Iterable[Record], key: Callable[[Record], Any]) -> dict[Any
     for each in records:
         groups[key(each)].append(each)
     return groups
-
-
-def without_units(row: dict[str, Any]) -> dict[str, Any]:
-    """Statistics of a report's row: "Total Time (ns)" -> "Total"; calls and instances are counts."""
-    short = {"Total Time": "Total", "Num Calls": "Count", "Instances": "Count", "Kern Inst": "Count"}
-    return {short.get(key.split(" (")[0], key.split(" (")[0]): value for key, value in row.items()}
-
-
-def assert_sums(
-    rows: Rows, groups: dict[Any, list[int]], name: Callable[[dict[str, Any]], Any] = lambda row: row["Name"]
-) -> None:
-    """A report has a row per group, with the statistics of its values, the largest total first."""
-    found = {name(row): without_units(row) for row in rows}
-    assert len(found) == len(rows) and found.keys() == groups.keys()
-    total = sum(sum(values) for values in groups.values())
-    for key, values in groups.items():
-        expected = summary(values)
-        assert {column: found[key][column] for column in expected} == pytest.approx(expected), key
-        if "Time" in found[key]:
-            assert found[key]["Time"] == pytest.approx(100 * sum(values) / total)
-    totals = [without_units(row)["Total"] for row in rows]
-    assert totals == sorted(totals, reverse=True)
-
-
-def durations(groups: dict[Any, list[Record]]) -> dict[Any, list[int]]:
-    return {key: [duration(each) for each in group] for key, group in groups.items()}
-
-
-def dims(size: Iterable[int]) -> str:
-    return " ".join(f"{each:>4}" for each in size)
 
 
 class TestRows:
@@ -312,165 +276,30 @@ class TestGraphs:
         assert kernels == [(sum(not each["graph"] for each in job.log.kernels),)]
 
 
-class TestStats:
-    """Reports of nsys. Kernels by their mangled names, as the program registers them."""
+def owned(job: RecordedJob) -> dict[str, list[Record]]:
+    """Operations of each node, by the innermost call around their launch."""
+    groups: dict[str, list[Record]] = defaultdict(list)
+    for each in job.log.operations:
+        call = job.innermost(job.node_calls, job.launches[each["correlation"]])
+        if call is not None:
+            groups[call.name].append(each)
+    return groups
+
+
+class TestReports:
+    """Reports on a recording. All of them are compared with hand-computed answers and with nsys in profiling/tests."""
 
     def test_kernels(self, job: RecordedJob) -> None:
-        assert_sums(job.stats("cuda_gpu_kern_sum:mangled"), durations(grouped(job.log.kernels, name_of)))
-
-    def test_kernels_by_size(self, job: RecordedJob) -> None:
-        groups = grouped(
-            job.log.kernels, lambda each: (name_of(each), dims(each["grid"]), dims(each["block"]))
-        )
-        rows = job.stats("cuda_gpu_kern_gb_sum:mangled")
-        assert_sums(rows, durations(groups), lambda row: (row["Name"], row["GridXYZ"], row["BlockXYZ"]))
-
-    def test_memory_operations(self, job: RecordedJob) -> None:
-        groups = grouped((each for each in job.log.operations if each["kind"] in BUS_AND_MEMORY), name_of)
-        assert_sums(job.stats("cuda_gpu_mem_time_sum"), durations(groups), lambda row: row["Operation"])
-        sizes = {name: [each["bytes"] for each in group] for name, group in groups.items()}
-        rows = job.stats("cuda_gpu_mem_size_sum")
-        in_bytes = [
-            {
-                key: value * 1e6 if key.endswith("(MB)") and value is not None else value
-                for key, value in row.items()
-            }
-            for row in rows
-        ]
-        assert_sums(in_bytes, sizes, lambda row: row["Operation"])
-
-    def test_api(self, job: RecordedJob) -> None:
-        """Calls of the runtime from the log, those of the driver from the recording."""
-        groups: dict[str, list[int]] = defaultdict(list)
-        for correlation, launch in job.launches.items():
-            call = job.log.calls.get(correlation)
-            name = name_of(call) if call else launch.name
-            groups[name].append(duration(call) if call else launch.end - launch.start)
-        rows = job.stats("cuda_api_sum")
-        assert_sums(rows, groups, lambda row: row["Name"].split("_v")[0])
-        trace = job.stats("cuda_api_trace")
-        assert Counter(row["Name"].split("_v")[0] for row in trace) == {
-            name: len(values) for name, values in groups.items()
+        groups = grouped(job.log.kernels, name_of)
+        found = {
+            row["Name"]: (row["Instances"], row["Total Time (ns)"], row["Med (ns)"])
+            for row in job.stats("cuda_gpu_kern_sum:mangled")
         }
-        gpu = durations(grouped(job.log.operations, name_of))
-        assert_sums(
-            job.stats("cuda_api_gpu_sum:mangled"),
-            {("CUDA_API", name): values for name, values in groups.items()}
-            | {
-                ("MEMORY_OPER" if name.startswith("[CUDA") else "CUDA_KERNEL", name): values
-                for name, values in gpu.items()
-            },
-            lambda row: (
-                row["Category"],
-                row["Operation"].split("_v")[0] if row["Category"] == "CUDA_API" else row["Operation"],
-            ),
-        )
-        assert_sums(job.stats("cuda_gpu_sum:mangled"), gpu, lambda row: row["Operation"])
+        times = {name: [*map(duration, group)] for name, group in groups.items()}
+        assert found == {name: (len(values), sum(values), median(values)) for name, values in times.items()}
 
-    def test_trace(self, job: RecordedJob) -> None:
-        found = [
-            (
-                row["Start (ns)"],
-                row["Duration (ns)"],
-                row["CorrId"],
-                row["Strm"],
-                row["Name"],
-                row["GrdX"],
-                None if row["Bytes (MB)"] is None else round(row["Bytes (MB)"] * 1e6),
-                row["Throughput (MB/s)"],
-            )
-            for row in job.stats("cuda_gpu_trace:mangled")
-        ]
-        expected = [
-            (
-                each["start"],
-                duration(each),
-                each["correlation"],
-                each["stream"],
-                name_of(each),
-                each["grid"][0] if each["kind"] in KERNELS else None,
-                each["bytes"] if each["kind"] not in KERNELS else None,
-                # nsys multiplies by the whole number of such operations per second.
-                each["bytes"] * (10**9 // duration(each)) / 1e6 if each["kind"] not in KERNELS else None,
-            )
-            for each in job.log.operations
-        ]
-        assert sorted(found, key=lambda row: row[:5]) == sorted(expected, key=lambda row: row[:5])
-        starts = [row[0] for row in found]
-        assert starts == sorted(starts)
-
-    def test_launch_wait_and_run(self, plain: RecordedJob) -> None:
-        """The wait of a kernel is the time from the end of the call to its start, if this is positive."""
-        found = [
-            tuple(
-                row[key]
-                for key in (
-                    "API Start (ns)",
-                    "API Dur (ns)",
-                    "Queue Dur (ns)",
-                    "Kernel Start (ns)",
-                    "Kernel Dur (ns)",
-                    "Total Dur (ns)",
-                    "Kernel Name",
-                )
-            )
-            for row in plain.stats("cuda_kern_exec_trace:mangled")
-        ]
-        expected = []
-        totals: dict[tuple[str, str], list[int]] = defaultdict(list)
-        for kernel in plain.log.kernels:
-            call = plain.launches[kernel["correlation"]]
-            queue = kernel["start"] - call.end
-            total = max(kernel["end"], call.end) - call.start
-            expected.append(
-                (
-                    call.start,
-                    call.end - call.start,
-                    queue if queue > 0 else None,
-                    kernel["start"],
-                    duration(kernel),
-                    total,
-                    name_of(kernel),
-                )
-            )
-            totals[call.name.split("_v")[0], name_of(kernel)].append(total)
-        assert sorted(found, key=lambda row: row[0]) == sorted(expected, key=lambda row: row[0])
-        sums = {
-            (row["API Name"].split("_v")[0], row["Kernel Name"]): (
-                row["Count"],
-                row["TAvg (ns)"],
-                row["TMax (ns)"],
-            )
-            for row in plain.stats("cuda_kern_exec_sum:mangled")
-        }
-        assert sums == {
-            key: (len(values), pytest.approx(sum(values) / len(values)), max(values))
-            for key, values in totals.items()
-        }
-
-
-class Projected:
-    """Operations of each push/pop range: those of the calls within it on its thread."""
-
-    def __init__(self, job: RecordedJob) -> None:
-        self.ranges = job.ranges
-        self.operations: dict[Span, list[Record]] = defaultdict(list)
-        by_correlation = grouped(job.log.operations, lambda each: each["correlation"])
-        for correlation, operations in by_correlation.items():
-            for span in self.ranges:
-                if span.covers(job.launches[correlation]):
-                    self.operations[span] += operations
-
-
-@pytest.fixture(scope="module")
-def projected(plain: RecordedJob) -> Projected:
-    return Projected(plain)
-
-
-class TestProjection:
-    """Ranges projected to the device, with containment worked out here."""
-
-    def test_trace(self, plain: RecordedJob, projected: Projected) -> None:
+    def test_projection(self, plain: RecordedJob) -> None:
+        """A range has the operations of the calls within it on its thread."""
         found = {
             (row["Name"], row["Orig Start (ns)"]): (
                 row["Projected Start (ns)"],
@@ -481,90 +310,17 @@ class TestProjection:
             for row in plain.stats("nvtx_gpu_proj_trace")
             if row["Style"] == "PushPop"
         }
+        within: dict[Span, list[Record]] = defaultdict(list)
+        for correlation, group in grouped(plain.log.operations, lambda each: each["correlation"]).items():
+            for span in plain.ranges:
+                if span.covers(plain.launches[correlation]):
+                    within[span] += group
         expected = {}
-        for span, operations in projected.operations.items():
+        for span, operations in within.items():
             start = min(each["start"] for each in operations)
             end = max(each["end"] for each in operations)
             expected[span.name, span.start] = (start, end - start, span.end - span.start, len(operations))
         assert len(found) > 50 and found == expected
-
-    def test_sum(self, plain: RecordedJob, projected: Projected) -> None:
-        spans: dict[str, list[int]] = defaultdict(list)
-        counts: Counter[str] = Counter()
-        for span, operations in projected.operations.items():
-            start, end = (
-                choose(each[key] for each in operations) for choose, key in ((min, "start"), (max, "end"))
-            )
-            spans[span.name].append(end - start)
-            counts[span.name] += len(operations)
-        found = {
-            row["Range"]: (
-                row["Total Proj Time (ns)"],
-                row["Range Instances"],
-                row["Proj Med (ns)"],
-                row["Total GPU Ops"],
-            )
-            for row in plain.stats("nvtx_gpu_proj_sum")
-            if row["Style"] == "PushPop"
-        }
-        assert found == {
-            name: (sum(values), len(values), median(values), counts[name]) for name, values in spans.items()
-        }
-
-    def test_kernels_by_range(self, plain: RecordedJob, projected: Projected) -> None:
-        """A kernel counts in every range of the stack."""
-        groups: dict[tuple[str, str], list[int]] = defaultdict(list)
-        for span, operations in projected.operations.items():
-            for each in operations:
-                if each["kind"] in KERNELS:
-                    groups[span.name, name_of(each)].append(duration(each))
-        rows = [row for row in plain.stats("nvtx_kern_sum:mangled") if row["Style"] == "PushPop"]
-        found = {
-            (row["NVTX Range"], row["Kernel Name"]): {
-                key: value for key, value in without_units(row).items() if key in summary([0])
-            }
-            for row in rows
-        }
-        assert found == {key: pytest.approx(summary(values)) for key, values in groups.items()}
-
-
-@pytest.fixture(scope="module")
-def tables(plain: RecordedJob) -> dict[str, Rows]:
-    found: dict[str, Rows] = plain.profile("summary")["tables"]
-    return found
-
-
-@pytest.fixture(scope="module")
-def window(plain: RecordedJob) -> Span:
-    (run,) = (span for span in plain.ranges if span.name == "spng:run")
-    return run
-
-
-class TestSummary:
-    """Tables of `summary`, for the time of the range `run`."""
-
-    def inside(self, job: RecordedJob, window: Span) -> list[Record]:
-        return [
-            each for each in job.log.operations if each["end"] > window.start and each["start"] < window.end
-        ]
-
-    def test_utilisation(self, plain: RecordedJob, tables: dict[str, Rows], window: Span) -> None:
-        inside = self.inside(plain, window)
-        kernels = [each for each in inside if each["kind"] in KERNELS]
-        others = [each for each in inside if each["kind"] not in KERNELS]
-        found = {row["Quantity"]: row["Time (ns)"] for row in tables["utilisation"]}
-        busy = union(inside, window.start, window.end)
-        assert found["window"] == window.end - window.start
-        assert found["gpu_busy"] == busy > 0
-        assert found["kernel_busy"] == union(kernels, window.start, window.end)
-        assert found["copy_busy"] == union(others, window.start, window.end)
-        idle = sum(value for name, value in found.items() if name.startswith("idle"))
-        assert busy + idle == found["window"]
-        ratios = {row["Quantity"]: row["Ratio"] for row in tables["utilisation"] if row["Ratio"] is not None}
-        work, moved = sum(map(duration, kernels)), sum(map(duration, others))
-        assert ratios["concurrency"] == pytest.approx((work + moved) / busy)
-        assert ratios["field: work fraction"] == pytest.approx(work / (work + moved))
-        assert ratios["field: utilisation 3"] == pytest.approx((work + moved) / found["window"])
 
     def test_nodes(self, job: RecordedJob) -> None:
         """Operations of each node's own calls, the bytes that cross the bus among them."""
@@ -583,67 +339,11 @@ class TestSummary:
                     assert row[column] == sum(each["bytes"] for each in operations if each["kind"] == kind)
         assert not groups
 
-    def test_streams_and_bus(self, plain: RecordedJob, tables: dict[str, Rows], window: Span) -> None:
-        inside = self.inside(plain, window)
-        streams = grouped(inside, lambda each: each["stream"])
-        assert {row["Stream"]: (row["Operations"], row["Kernels"]) for row in tables["streams"]} == {
-            stream: (len(group), sum(each["kind"] in KERNELS for each in group))
-            for stream, group in streams.items()
-        }
-        copies = grouped(
-            (each for each in inside if each["kind"] in COPIES),
-            lambda each: (name_of(each)[len("[CUDA memcpy ") : -1], each["pageable"]),
-        )
-        found = {
-            (row["Direction"], "Pageable" in (row["From"], row["To"])): (row["Copies"], row["Size (B)"])
-            for row in tables["bus"]
-        }
-        assert found == {
-            key: (len(group), sum(each["bytes"] for each in group)) for key, group in copies.items()
-        }
-
-    def test_events(self, plain: RecordedJob, tables: dict[str, Rows]) -> None:
+    def test_events(self, plain: RecordedJob) -> None:
         """All operations of node calls belong to an event."""
-        found = sum(row["GPU ops"] for row in tables["events"] if row["Event"].isdigit())
+        tables = plain.profile("summary")["tables"]["events"]
+        found = sum(row["GPU ops"] for row in tables if row["Event"].isdigit())
         assert found == sum(map(len, owned(plain).values()))
-
-
-def owned(job: RecordedJob) -> dict[str, list[Record]]:
-    """Operations of each node, by the innermost call around their launch."""
-    groups: dict[str, list[Record]] = defaultdict(list)
-    for each in job.log.operations:
-        call = job.innermost(job.node_calls, job.launches[each["correlation"]])
-        if call is not None:
-            groups[call.name].append(each)
-    return groups
-
-
-class TestOtherReports:
-    def test_rules(self, plain: RecordedJob) -> None:
-        found = {each["rule"]: each for each in plain.profile("rules")["findings"]}
-        pageable = [
-            each
-            for each in plain.log.copies
-            if each["pageable"] and name_of(plain.log.calls[each["correlation"]]).endswith("Async")
-        ]
-        assert found["cuda_memcpy_async"]["places"] == len(pageable) > 0
-        assert found["cuda_memcpy_async"]["time_ns"] == sum(map(duration, pageable))
-        waits = [
-            call
-            for correlation, call in plain.log.calls.items()
-            if name_of(call).endswith("Synchronize") and correlation in plain.launches
-        ]
-        assert found["cuda_api_sync"]["places"] == len(waits) > 0
-        assert found["cuda_api_sync"]["time_ns"] == sum(map(duration, waits))
-        # Start/end ranges do not own operations on the device.
-        orphans = [
-            each
-            for each in plain.log.operations
-            if plain.innermost(plain.ranges, plain.launches[each["correlation"]]) is None
-        ]
-        assert found.get("orphan_operations", {"places": 0})["places"] == len(orphans)
-        files = {part["file"] for each in found.values() for part in each["ranges"]}
-        assert not any(file.startswith(("scripts", "profiling")) for file in files), files
 
     def test_memory(self, plain: RecordedJob) -> None:
         held: dict[str, int] = {"Device": 0, "Pinned": 0}
@@ -658,8 +358,8 @@ class TestOtherReports:
                 left.pop(each["address"], None)
             else:
                 left[each["address"]] = each["bytes"]
-        tables = plain.profile("memory")["tables"]
-        found = {row["What"]: (row["Peak (B)"], row["Last (B)"]) for row in tables["peaks"]}
+        tables = plain.profile("summary", "-s", "memory,leaks")["tables"]
+        found = {row["What"]: (row["Peak (B)"], row["Last (B)"]) for row in tables["memory"]}
         for kind, peak in peaks.items():
             assert found[f"device 0 {kind}"] == (peak, held[kind])
         assert {int(row["Address"], 16): row["Size (B)"] for row in tables["leaks"]} == left
@@ -681,63 +381,6 @@ class TestOtherReports:
                 assert row["Of peak (%)"] == pytest.approx(100 * bandwidth * 1e9 / PEAK_BANDWIDTH)
                 checked += 1
         assert checked == len(groups)
-
-    def test_chrome_trace(self, plain: RecordedJob, tmp_path: Path) -> None:
-        target = tmp_path / "trace.json"
-        assert main(["trace", str(plain.file), "-o", str(target)]) == 0
-        events = json.loads(target.read_text(encoding="utf-8"))["traceEvents"]
-        found = [
-            (round(each["ts"] * 1000), round(each["dur"] * 1000), each["tid"], each["args"]["correlation"])
-            for each in events
-            if each["ph"] == "X" and each.get("cat") == "device"
-        ]
-        assert sorted(found) == sorted(
-            (each["start"], duration(each), each["stream"], each["correlation"])
-            for each in plain.log.operations
-        )
-        arrows = [each for each in events if each.get("cat") == "launch" and each["ph"] == "s"]
-        assert len(arrows) == len(plain.log.operations)
-
-    def test_page(self, plain: RecordedJob, tmp_path: Path) -> None:
-        """The page has each operation on the row of its stream."""
-        target = tmp_path / "page.html"
-        assert main(["html", str(plain.file), "-o", str(target)]) == 0
-        text = target.read_text(encoding="utf-8")
-        assert "Simulated GPU" in text
-        about = json.loads(page_header(text))
-        rows = {
-            row["title"]: sum(count for _, count in row["tracks"])
-            for row in about["rows"]
-            if "GPU" in row["group"]
-        }
-        assert sum(rows.values()) == len(plain.log.operations), rows
-
-    def test_comparison(self, plain: RecordedJob, capsys: pytest.CaptureFixture[str]) -> None:
-        """The device time of a node per event, after the first one: the median of the sums of its operations."""
-        assert main(["compare", str(plain.file), str(plain.file), "--json", "-", "--warm-up", "1"]) == 0
-        found = {
-            row["node"]: (row["first_a"], row["a"])
-            for row in json.loads(capsys.readouterr().out)["times"]
-            if row["metric"] == "device"
-        }
-        times: dict[str, dict[int, int]] = defaultdict(lambda: dict.fromkeys(range(EVENTS), 0))
-        events = dict(plain.sql("SELECT id, event FROM SPNG_CALL"))
-        for each in plain.log.operations:
-            call = plain.innermost(plain.node_calls, plain.launches[each["correlation"]])
-            if call is not None:
-                times[call.name][events[call.id]] += duration(each)
-        assert times
-        for node, of_event in times.items():
-            first, *later = of_event.values()
-            assert found[node] == (first, pytest.approx(median(later))), node
-
-
-def page_header(text: str) -> str:
-    """The JSON at the start of a page's packed timeline."""
-    (packed,) = re.findall(r'<script type="text/plain" id="timeline-data">([^<]*)</script>', text)
-    data = zlib.decompress(base64.b64decode(packed))
-    (length,) = struct.unpack_from("<I", data)
-    return data[4 : 4 + length].decode()
 
 
 class TestNvml:

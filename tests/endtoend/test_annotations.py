@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Check the calls that a job reports to NVTX tools and --trace-states: each call once, in its domain, with its event."""
+"""Check the calls that a job reports to NVTX tools: each call once, in its domain, with its event."""
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from collections import Counter
 from pathlib import Path
@@ -16,7 +15,7 @@ from tests.support.wire_cell import ROOT, job, needs_program, rejected, run, wri
 pytestmark = needs_program
 
 EVENTS = 2
-TICKS, FREQUENCIES = 6000, 3151
+TICKS = 6000
 PUSH_POP, START_END = 59, 60
 
 
@@ -152,36 +151,8 @@ def test_a_level_that_is_none_is_rejected(tmp_path: Path) -> None:
     assert "--nvtx-level" in text and "'5'" not in text.splitlines()[0]
 
 
-def test_states_of_every_call(site: Site, tmp_path: Path) -> None:
-    small_job(site, tmp_path, "--trace-states", "states.json", "--timing", "timing.json")
-    states = json.loads((tmp_path / "states.json").read_text(encoding="utf-8"))
-    timing = json.loads((tmp_path / "timing.json").read_text(encoding="utf-8"))
-    assert states["schema"] == "spng-states-1"
-    calls = Counter((call["node"], call["event"]) for call in states["calls"])
-    assert calls == Counter(
-        (node["name"], call["event"]) for node in timing["nodes"] for call in node["per_call"]
-    )
-    decon = next(call for call in states["calls"] if call["node"] == "SPNGDecon:induction")
-    rows = len(site.anode.views[0].channels)
-    assert [(one["shape"], one["dtype"]) for one in decon["inputs"]] == [([2, rows, TICKS], "Short")]
-    spectra = [2, rows, FREQUENCIES]
-    assert [(one["shape"], one["dtype"]) for one in decon["outputs"]] == [(spectra, "ComplexFloat")]
-    walls = {
-        (node["name"], call["event"]): call["wall_ns"]
-        for node in timing["nodes"]
-        for call in node["per_call"]
-    }
-    for call in states["calls"]:
-        assert call["wall_ns"] == walls[call["node"], call["event"]]
-        memory = call["memory"]
-        assert 0 < memory["allocated_bytes"] < memory["reserved_bytes"] < 4e9
-        assert memory["call_peak_bytes"] <= memory["call_allocated_bytes"]
-    # The deconvolved spectra of both induction views are alive when the node ends.
-    assert decon["memory"]["allocated_bytes"] > 2 * rows * FREQUENCIES * 8
-
-
 def test_a_folder_that_is_not_there_is_named(site: Site, tmp_path: Path) -> None:
-    missing = tmp_path / "none" / "states.json"
+    missing = tmp_path / "none" / "timing.json"
     done = run(
         "-c",
         "cfg/pipeline.jsonnet",
@@ -192,8 +163,8 @@ def test_a_folder_that_is_not_there_is_named(site: Site, tmp_path: Path) -> None
         "output=x.npz",
         "-A",
         "nevents=1",
-        "--trace-states",
+        "--timing",
         missing,
         folder=tmp_path,
     )
-    assert done.returncode == 1 and "--trace-states" in done.stderr
+    assert done.returncode == 1 and "--timing" in done.stderr

@@ -20,7 +20,7 @@ from .python_target import ROOT, Target, change_bytes, main
 
 PROFILING = Path(os.environ.get("SPNG_PROFILING", ROOT / "profiling"))
 SEEDS = ("own-nsys.sqlite.xz",)
-COMMANDS = ("summary", "stats -r all", "memory", "trace", "html", "export", "rules")
+COMMANDS = ("summary", "stats -r all", "trace", "html", "export", "rules")
 
 VALUES = (
     None,

@@ -4,10 +4,10 @@
 from __future__ import annotations
 
 import base64
-import gzip
 import html
 import json
 import re
+import zlib
 from dataclasses import replace
 from pathlib import Path
 
@@ -67,7 +67,7 @@ def fixture_text() -> str:
 def unpack(text: str, block: str) -> bytes:
     """Return the content of a block."""
     (packed,) = re.findall(rf'<script type="text/plain" id="{block}">([^<]*)</script>', text)
-    return gzip.decompress(base64.b64decode(packed))
+    return zlib.decompress(base64.b64decode(packed))
 
 
 def description(text: str) -> dict:

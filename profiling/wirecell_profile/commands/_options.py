@@ -42,8 +42,8 @@ def add_overwrite(parser: argparse.ArgumentParser) -> None:
 def check_outputs(arguments: argparse.Namespace, *outputs: tuple[str, Path | None, Kind | None]) -> None:
     """Check outputs (option, file, kind) before anything is written, see output_kind. None as file: standard output."""
     given = vars(arguments)
-    inputs = [given.get(name) for name in ("file", "snapshot", "store", "input")]
-    inputs += [*given.get("files", ()), *files_of_sides([*given.get("sides", ()), *given.get("add", ())])]
+    inputs = [given.get(name) for name in ("file", "input")]
+    inputs += [*given.get("files", ()), *files_of_sides(given.get("sides", []))]
     output_kind.check_outputs(
         [(option, path, kind) for option, path, kind in outputs if path is not None],
         [path for path in inputs if path is not None],

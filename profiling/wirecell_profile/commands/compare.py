@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compare sides of runs of one job. The first side, or the baseline, is A; the others are judged against it.
+"""Compare sides of runs of one job. The first side is A; the others are judged against it.
 A node is slower or faster only if the 95 % interval of the ratio of medians (bootstrap over runs, then
 events) excludes 1, the ratio differs from 1 by at least the threshold and twice the noise between runs of
 equal code, and the adjusted p of Mann and Whitney's test on the runs is below 5 %. Counts are compared
@@ -16,18 +16,16 @@ import sys
 from pathlib import Path
 
 from ..ci_report import junit
-from ..compare import baselines
 from ..compare.comparison import Comparison, compare
 from ..compare.comparison_text import junit_suite, markdown_report, text_report
 from ..compare.equal_code import equal_code_trials, self_check
-from ..compare.measurements import Run
+from ..compare.measurements import Run, write_measurements
 from ..compare.readers import read_side
 from ..compare.time_rows import Criteria
 from ..errors import ProfileError, UsageError
 from ..html.comparison import html_page
 from ..output import json_text, write
 from ..output_kind import HTML, JSON, OF_FORMAT
-from ..terminal import visible
 from ._options import add_format, add_output, add_value, check_outputs
 
 NAME = "compare"
@@ -45,9 +43,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="timing files (wire-cell --timing), profiles or nsys exports of "
         "several runs: a file, a folder, or a pattern in quotes",
     )
-    parser.add_argument("--baseline", metavar="NAME", help="use a saved baseline as A")
     parser.add_argument(
-        "--save-baseline", metavar="NAME", help="save the runs of the first side under a name"
+        "--save-runs",
+        type=Path,
+        metavar="FILE",
+        help="write the runs of the first side as one file, a later SIDE",
     )
     add_criteria(parser)
     add_outputs(parser)
@@ -130,24 +130,18 @@ def run(arguments: argparse.Namespace) -> int:
 
 def compare_sides(arguments: argparse.Namespace) -> int:
     """Read the sides and compare each with the first."""
-    check_files(arguments, len(arguments.sides) + bool(arguments.baseline) - 1)
+    check_outputs(arguments, ("--save-runs", arguments.save_runs, JSON))
+    check_files(arguments, len(arguments.sides) - 1)
     sides: list[Named] = [(text, read_side(text)) for text in arguments.sides]
-    if arguments.save_baseline and sides:
-        print(
-            visible(
-                f"baseline {arguments.save_baseline}: {baselines.save(arguments.save_baseline, sides[0][1])}"
-            ),
-            file=sys.stderr,
-        )
-        if len(sides) == 1 and not arguments.baseline:
+    if arguments.save_runs and sides:
+        write_measurements(arguments.save_runs, sides[0][1])
+        if len(sides) == 1:
             return 0
-    if arguments.baseline:
-        sides.insert(0, (f"baseline {arguments.baseline}", baselines.load(arguments.baseline)))
     if len(sides) < 2:
         raise UsageError(
             "two sides are needed",
             seen=f"{len(sides)}",
-            hint="compare 'a/*.json' 'b/*.json', or compare b --baseline NAME",
+            hint="compare 'a/*.json' 'b/*.json'",
         )
     criteria = criteria_of(arguments)
     (name, first), *others = sides

@@ -53,7 +53,12 @@ def run(arguments: argparse.Namespace) -> int:
             seen=", ".join(sorted(unknown)),
             expected=", ".join(dict.fromkeys(finding.name for finding in findings)),
         )
-    print(json_text([asdict(finding) for finding in findings]) if arguments.json else text(findings), end="")
+    print(
+        json_text([asdict(finding) | {"hint": finding.hint} for finding in findings])
+        if arguments.json
+        else text(findings),
+        end="",
+    )
     return int(any(finding.state != WORKS for finding in findings if finding.name in arguments.require))
 
 
@@ -63,6 +68,6 @@ def text(findings: list[Finding]) -> str:
     lines = []
     for finding in findings:
         lines.append(f"{finding.state:<8}  {finding.name:<{width}}  {finding.seen}")
-        if finding.hint and finding.state != WORKS:
+        if finding.hint:
             lines.append(f"{'':8}  {'':{width}}  -> {finding.hint}")
     return "\n".join([*lines, "", "A profile is reliable if:", *(f"  - {item}" for item in CHECKLIST)]) + "\n"

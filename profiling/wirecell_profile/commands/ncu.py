@@ -13,18 +13,19 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 from ..errors import UsageError, system_error
 from ..model import selection
 from ..model.database import SQLITE_MAGIC, start_of
 from ..model.profile import Profile
-from ..output import Result, as_table, columns, json_text, write
+from ..output import Result, as_table, columns, json_text, table_of, write
 from ..output_kind import OF_FORMAT
 from ..tables import ncu_verdicts
 from ..tables.ncu_file import Launch, read_ncu
 from ..tables.ncu_verdicts import LEVELS, TENSOR_LEVELS, Kernel, advice, bound, kernels, level, reads
-from ..tables.roofline import METRICS, estimated, measured
+from ..tables.roofline import GIGA, METRICS, Point, estimated, measured, scaled
 from ..terminal import visible
 from ._options import add_format, add_output, check_outputs
 
@@ -35,6 +36,45 @@ SHOWN_NAMES = 6  # of metrics that are not read, in the note
 HELP = (
     "show verdicts and roofline from Nsight Compute's CSV, or an estimated roofline per node of a recording"
 )
+
+
+# Cells of kernels by the heads of their columns.
+VERDICTS: dict[str, Callable[[Kernel], object]] = {
+    "Kernel": lambda kernel: kernel.name,
+    "Launches": lambda kernel: len(kernel.launches),
+    "Time (ns)": lambda kernel: kernel.duration,
+    "SM (%)": lambda kernel: kernel.value(ncu_verdicts.SM),
+    "Tensor (%)": lambda kernel: kernel.value(ncu_verdicts.TENSOR),
+    "Memory (%)": lambda kernel: kernel.value(ncu_verdicts.MEMORY),
+    "DRAM (%)": lambda kernel: kernel.value(ncu_verdicts.DRAM),
+    "Occupancy (%)": lambda kernel: kernel.value(ncu_verdicts.OCCUPANCY),
+    "Theoretical (%)": lambda kernel: kernel.value(ncu_verdicts.THEORETICAL),
+    "Largest stall": lambda kernel: (kernel.stall() or (None,))[0],
+    "Verdict": bound,
+}
+RESOURCES: dict[str, Callable[[Kernel], object]] = {
+    "Kernel": lambda kernel: kernel.name,
+    "SM use": lambda kernel: level(kernel.value(ncu_verdicts.SM), LEVELS),
+    "DRAM use": lambda kernel: level(kernel.value(ncu_verdicts.DRAM), LEVELS),
+    "Tensor use": lambda kernel: level(kernel.value(ncu_verdicts.TENSOR), TENSOR_LEVELS),
+    "Registers per thread:0": lambda kernel: kernel.value(ncu_verdicts.REGISTERS),
+    "Shared memory per block (B):0": lambda kernel: kernel.total(ncu_verdicts.SHARED_MEMORY),
+    "Local memory accesses:0": lambda kernel: kernel.total(ncu_verdicts.LOCAL_ACCESSES),
+    "Bank conflicts:0": lambda kernel: kernel.total(ncu_verdicts.BANK_CONFLICTS),
+    "Of wavefronts (%)": Kernel.conflicts,
+    "Bytes per wavefront (B)": lambda kernel: kernel.value(ncu_verdicts.WAVEFRONT_BYTES),
+}
+ROOFLINE: dict[str, Callable[[tuple[Kernel, Point]], object]] = {
+    "Kernel": lambda pair: pair[0].name,
+    "Precision": lambda pair: pair[1].precision,
+    "GFLOP/s:2": lambda pair: pair[1].flops / GIGA,
+    "DRAM (GB/s):2": lambda pair: pair[1].traffic / GIGA,
+    "FLOP per byte:3": lambda pair: pair[1].intensity,
+    "Ridge (FLOP per byte):3": lambda pair: pair[1].ridge,
+    "Attainable GFLOP/s:2": lambda pair: scaled(pair[1].attainable, 1 / GIGA),
+    "Of attainable (%)": lambda pair: pair[1].share_of_attainable,
+    "Roof": lambda pair: pair[1].side,
+}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -96,30 +136,14 @@ def _as_lines(advice_of_kernels: Result) -> str:
 def _of_csv(path: Path) -> dict[str, Result]:
     launches = read_ncu(path)
     found = kernels(launches)
-    tables = {"kernels": _verdicts(found), "resources": _resources(found), ADVICE: _advice(found)}
-    points = [(kernel, point) for kernel in found if (point := measured(kernel)) is not None]
-    if points:
-        rows = [
-            (
-                kernel.name,
-                point.precision,
-                point.flops / 1e9,
-                point.traffic / 1e9,
-                point.intensity,
-                point.ridge,
-                None if point.attainable is None else point.attainable / 1e9,
-                100 * point.flops / point.attainable if point.attainable else None,
-                point.side,
-            )
-            for kernel, point in points
-        ]
-        tables["roofline"] = Result(
-            columns(
-                "Kernel, Precision, GFLOP/s:2, DRAM (GB/s):2, FLOP per byte:3, "
-                "Ridge (FLOP per byte):3, Attainable GFLOP/s:2, Of attainable (%), Roof"
-            ),
-            rows,
-        )
+    advice_lines = [(kernel.name, line) for kernel in found for line in advice(kernel)]
+    tables = {
+        "kernels": table_of(found, VERDICTS),
+        "resources": table_of(found, RESOURCES),
+        ADVICE: Result(columns("Kernel, Advice"), advice_lines),
+    }
+    if points := [(kernel, point) for kernel in found if (point := measured(kernel)) is not None]:
+        tables["roofline"] = table_of(points, ROOFLINE)
     unread = _unread(launches)
     if unread:
         tables[NOT_READ] = Result(columns("Metric"), [(name,) for name in unread])
@@ -142,68 +166,6 @@ def _unread(launches: list[Launch]) -> list[str]:
     ]
 
 
-def _resources(found: list[Kernel]) -> Result:
-    rows = [
-        (
-            kernel.name,
-            level(kernel.value(ncu_verdicts.SM), LEVELS),
-            level(kernel.value(ncu_verdicts.DRAM), LEVELS),
-            level(kernel.value(ncu_verdicts.TENSOR), TENSOR_LEVELS),
-            kernel.value(ncu_verdicts.REGISTERS),
-            kernel.total(ncu_verdicts.SHARED_MEMORY),
-            kernel.total(ncu_verdicts.LOCAL_ACCESSES),
-            kernel.total(ncu_verdicts.BANK_CONFLICTS),
-            kernel.conflicts(),
-            kernel.value(ncu_verdicts.WAVEFRONT_BYTES),
-        )
-        for kernel in found
-    ]
-    return Result(
-        columns(
-            "Kernel, SM use, DRAM use, Tensor use, Registers per thread:0, Shared memory per block (B):0, "
-            "Local memory accesses:0, Bank conflicts:0, Of wavefronts (%), Bytes per wavefront (B)"
-        ),
-        rows,
-    )
-
-
-def _verdicts(found: list[Kernel]) -> Result:
-    rows = []
-    for kernel in found:
-        stall = kernel.stall()
-        parts = (
-            ncu_verdicts.SM,
-            ncu_verdicts.TENSOR,
-            ncu_verdicts.MEMORY,
-            ncu_verdicts.DRAM,
-            ncu_verdicts.OCCUPANCY,
-            ncu_verdicts.THEORETICAL,
-        )
-        rows.append(
-            (
-                kernel.name,
-                len(kernel.launches),
-                kernel.duration,
-                *(kernel.value(part) for part in parts),
-                stall[0] if stall else None,
-                bound(kernel),
-            )
-        )
-    return Result(
-        columns(
-            "Kernel, Launches, Time (ns), SM (%), Tensor (%), Memory (%), DRAM (%), Occupancy (%), "
-            "Theoretical (%), Largest stall, Verdict"
-        ),
-        rows,
-    )
-
-
-def _advice(found: list[Kernel]) -> Result:
-    return Result(
-        columns("Kernel, Advice"), [(kernel.name, line) for kernel in found for line in advice(kernel)]
-    )
-
-
 def _of_recording(arguments: argparse.Namespace) -> dict[str, Result]:
     flops = {}
     for text in arguments.flops:
@@ -218,10 +180,6 @@ def _of_recording(arguments: argparse.Namespace) -> dict[str, Result]:
         scope = selection.Scope(profile, selection.from_arguments(arguments))
         return {
             "estimated roofline, bytes are a lower bound": estimated(
-                scope, _per_second(arguments.peak_flops), _per_second(arguments.peak_bandwidth), flops
+                scope, scaled(arguments.peak_flops, GIGA), scaled(arguments.peak_bandwidth, GIGA), flops
             )
         }
-
-
-def _per_second(giga: float | None) -> float | None:
-    return None if giga is None else giga * 1e9

@@ -39,6 +39,11 @@ def cells(row: TimeRow) -> tuple[str, ...]:
     )
 
 
+def first_cells(row: TimeRow) -> tuple[str, ...]:
+    """Return node, A, B and B/A of the first event."""
+    return row.node, short_time(row.first_a), short_time(row.first_b), f"{row.first_b / row.first_a:.3f}"
+
+
 def side_text(side: Side) -> str:
     """Return 'main, commit 51fb00a: 12 runs, 6 events each after the warm-up, 12:01 to 12:20'."""
     commit = f", commit {side.commit}" if side.commit else ""
@@ -73,11 +78,7 @@ def text_report(comparison: Comparison, every_row: bool = False) -> str:
                 f"too short to judge, under {100 * comparison.criteria.least_share:g} % of an event: "
                 f"{counted(len(rows) - len(shown), 'node')} (--all shows them)"
             )
-        first_events = [
-            (row.node, short_time(row.first_a), short_time(row.first_b), f"{row.first_b / row.first_a:.3f}")
-            for row in shown
-            if row.has_first
-        ]
+        first_events = [first_cells(row) for row in shown if row.has_first]
         if first_events:
             lines += [
                 "",

@@ -3,7 +3,7 @@
 
 They come from timing files of `wire-cell --timing` (schema spng-timing-1), from profiles
 (profile_measurements.py), and from files of measurements (schema spng-measurements-1), a compact form of many
-runs for baselines.
+runs (`compare --save-runs`).
 """
 
 from __future__ import annotations
@@ -57,11 +57,6 @@ class Run:
     )  # node -> ATen operator -> count of calls, whole run
     # Values of the job's arguments that were not given, named as in `conditions`; empty in older files.
     defaults: dict[str, str] = field(default_factory=dict)
-
-    @property
-    def changed_conditions(self) -> dict[str, str]:
-        """The conditions without arguments that have the value of their default."""
-        return {name: text for name, text in self.conditions.items() if self.defaults.get(name) != text}
 
     def is_steady(self, warm_up: int) -> np.ndarray:
         """Return the mask of the events after the first `warm_up` of the process."""

@@ -10,7 +10,7 @@ from functools import partial
 from ..errors import MissingData
 from ..model.profile import Profile
 from ..model.selection import Scope
-from ..output import Column, Result, columns
+from ..output import Column, Result, table_of
 from ..reports import all_reports
 from ..rules import Limits, all_rules, apply
 from ..tables import memory_use
@@ -22,13 +22,11 @@ FILE_NAME = re.compile(r"[\w.$ -]{1,100}")
 
 
 def all_tables() -> dict[str, Maker]:
-    """Return name -> maker of nsys's reports, the tables of `summary` and `memory`, the timeline, and hits of
-    the rules."""
+    """Return name -> maker of nsys's reports, the tables of `summary`, all points of memory, the timeline, and
+    hits of the rules."""
     tables: dict[str, Maker] = {name: partial(_report, report.run) for name, report in all_reports().items()}
     tables |= {f"summary_{name.replace('-', '_')}": section.run for name, section in SECTIONS.items()}
     tables |= {
-        "memory_peaks": memory_use.peaks,
-        "memory_leaks": memory_use.leaks,
         "memory_timeline": memory_use.timeline,
         "timeline": timeline,
         "rules": rule_hits,
@@ -44,21 +42,19 @@ def rule_hits(scope: Scope) -> Result:
     """Return all hits of all applicable rules. Raise MissingData if no rule applies."""
     ranges = scope.projection.ranges
     applied, _ = apply(scope, all_rules().values(), Limits())
-    rows = [
-        (
-            rule.name,
-            hit.start,
-            hit.duration,
-            hit.what,
-            ranges.name.text(hit.range_row) if hit.range_row >= 0 else None,
-            hit.note or None,
-        )
-        for rule, found in applied
-        for hit in found.hits
-    ]
     if not applied:
         raise scope.profile.missing("CUPTI_ACTIVITY_KIND_RUNTIME", "CUPTI_ACTIVITY_KIND_KERNEL")
-    return Result(columns("Rule, Start (ns), Duration (ns), What, Range, Notes"), rows)
+    return table_of(
+        [(rule, hit) for rule, found in applied for hit in found.hits],
+        {
+            "Rule": lambda pair: pair[0].name,
+            "Start (ns)": lambda pair: pair[1].start,
+            "Duration (ns)": lambda pair: pair[1].duration,
+            "What": lambda pair: pair[1].what,
+            "Range": lambda pair: ranges.name.text(pair[1].range_row) if pair[1].range_row >= 0 else None,
+            "Notes": lambda pair: pair[1].note or None,
+        },
+    )
 
 
 def raw_tables(profile: Profile) -> dict[str, Maker]:

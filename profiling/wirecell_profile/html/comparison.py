@@ -7,83 +7,82 @@ import math
 from collections.abc import Callable
 from xml.etree.ElementTree import Element
 
-from ..compare import comparison_text
 from ..compare.comparison import Comparison
-from ..compare.count_rows import SAME
+from ..compare.comparison_text import (
+    COLUMNS,
+    cells,
+    conclusion,
+    count_text,
+    first_cells,
+    only_lines,
+    side_text,
+    warnings_of,
+)
+from ..compare.count_rows import GREW, SAME
 from ..compare.measurements import WHOLE_EVENT
 from ..compare.time_rows import FASTER, SLOWER, TOO_FEW, TOO_SHORT, TimeRow
-from ..units import short_time, shortened
-from .render import render
+from ..units import counted, shortened
+from .document import Block, Paragraph, Part, Picture, Table, document
 from .svg import add, drawing, line, text
 
 COLOURS = {SLOWER: "#b3261e", FASTER: "#1b6e3c"}
 NEUTRAL = "#5f6b7a"
 WIDTH, LEFT, RIGHT, ROW, TOP = 1100, 330, 190, 22, 34
-TableRows = list[tuple[tuple[str, ...], str]]  # cells, and the class of the last one
+FIRST_HEADS = ("node", "A", "B", "B/A")
+COUNT_HEADS = ("node", "count", "A", "B", "operators", "verdict")
 
 
 def html_page(comparison: Comparison) -> str:
     """Return the page."""
     verdicts = {row.verdict for row in comparison.times}
-    is_faster, is_few = FASTER in verdicts, TOO_FEW in verdicts
-    metrics = []
-    for metric in dict.fromkeys(row.metric for row in comparison.times):
-        rows = [row for row in comparison.times if row.metric == metric]
-        metrics.append((metric, forest_plot(rows), _time_rows(rows), _first_events(rows)))
-    changed = [row for row in comparison.counts if row.verdict != SAME]
-    return render(
-        "comparison.html",
-        title=f"{comparison.b.name} against {comparison.a.name}",
-        comparison=comparison,
-        sides=[comparison_text.side_text(side) for side in (comparison.a, comparison.b)],
-        state="slower" if comparison.exit_status else "faster" if is_faster else "few" if is_few else "",
-        conclusion=comparison_text.conclusion(comparison),
-        columns=comparison_text.COLUMNS,
-        metrics=metrics,
-        changed=_count_rows(changed),
-        unchanged=len(comparison.counts) - len(changed),
-        only=[
-            (side, node, short_time(time))
-            for side, nodes in (("A", comparison.only_a), ("B", comparison.only_b))
-            for node, time in nodes.items()
-        ],
-    )
-
-
-def _time_rows(rows: list[TimeRow]) -> TableRows:
-    return [(comparison_text.cells(row), row.verdict if row.verdict in COLOURS else "") for row in rows]
-
-
-def _first_events(rows: list[TimeRow]) -> TableRows:
-    return [
-        (
-            (
-                row.node,
-                short_time(row.first_a),
-                short_time(row.first_b),
-                f"{row.first_b / row.first_a:.3f}",
-            ),
-            "",
-        )
-        for row in rows
-        if row.has_first
+    state = "faster" if FASTER in verdicts else "few" if TOO_FEW in verdicts else ""
+    state = "slower" if comparison.exit_status else state
+    sides = [f"{name} = {side_text(side)}" for name, side in (("A", comparison.a), ("B", comparison.b))]
+    top: list[Block] = [
+        Paragraph("\n".join(sides)),
+        Paragraph(conclusion(comparison), f"verdict {state}".strip()),
+        *(Paragraph(line.removeprefix("warning: "), "warning") for line in warnings_of(comparison)),
     ]
+    parts = []
+    for metric in dict.fromkeys(row.metric for row in comparison.times):
+        parts += _of_metric(metric, [row for row in comparison.times if row.metric == metric])
+    parts.append(Part("Counts" if comparison.counts else "", _counts(comparison)))
+    title = f"{comparison.b.name} against {comparison.a.name}"
+    heading = f"Is {comparison.b.name} slower than {comparison.a.name}?"
+    return document(title, heading, top, parts)
 
 
-def _count_rows(changed: list) -> TableRows:
-    return [
+def _of_metric(metric: str, rows: list[TimeRow]) -> list[Part]:
+    """Return the part of a metric, and that of its first events."""
+    plot = forest_plot(rows)
+    pictures: list[Block] = [] if plot is None else [Picture("", plot)]
+    judged = [(cells(row), row.verdict if row.verdict in COLOURS else "") for row in rows]
+    name = metric.capitalize()
+    found = [Part(f"{name} time per event, B / A", [*pictures, Table(COLUMNS, judged)])]
+    first = [(first_cells(row), "") for row in rows if row.has_first]
+    if first:
+        found.append(Part(f"First event, {metric} time (not judged)", [Table(FIRST_HEADS, first)]))
+    return found
+
+
+def _counts(comparison: Comparison) -> list[Block]:
+    changed = [row for row in comparison.counts if row.verdict != SAME]
+    rows = [
         (
-            (
-                row.node,
-                row.count,
-                comparison_text.count_text(row.a),
-                comparison_text.count_text(row.b),
-                row.detail,
-                row.verdict,
-            ),
-            SLOWER if row.verdict == "grew" else "",
+            (row.node, row.count, count_text(row.a), count_text(row.b), row.detail, row.verdict),
+            SLOWER if row.verdict == GREW else "",
         )
         for row in changed
+    ]
+    unchanged = len(comparison.counts) - len(changed)
+    return [
+        *([Table(COUNT_HEADS, rows)] if rows else []),
+        *(
+            [Paragraph(f"The same in every run and event: {counted(unchanged, 'count')}.")]
+            if unchanged
+            else []
+        ),
+        *(Paragraph(line.capitalize() + ".") for line in only_lines(comparison)),
     ]
 
 

@@ -15,6 +15,7 @@ import numpy as np
 from ..errors import MissingData
 from ..model.events import Operations
 from ..model.profile import Profile
+from ..model.samples import gpu_metrics, recorder_samples
 from ..model.selection import Scope, Selection
 from ..model.window import Window
 from ..tables.memory_use import device_memory
@@ -113,51 +114,26 @@ TITLES = {"resident_bytes": "resident memory"}
 
 
 def _samples(profile: Profile) -> list[Counter]:
-    """Return one counter per source and metric of SPNG_SAMPLE; processor time becomes cores in use."""
-    if not profile.has("SPNG_SAMPLE"):
-        return []
-    table = profile.table("SPNG_SAMPLE")
-    time, value = table.integers("t"), table.reals("value")
-    sources, metrics = table.text_column("source"), table.text_column("metric")
+    """Return one counter per source and metric of the recorder; processor time becomes cores in use."""
     found = []
-    for source, metric in sorted(set(zip(sources.to_list(), metrics.to_list()))):
-        mine = sources.matching(source.__eq__) & metrics.matching(metric.__eq__) & ~np.isnan(value)
-        order = np.argsort(time[mine], kind="stable")
-        at, what = time[mine][order], value[mine][order]
-        if metric == "cpu_ns":
-            later = np.diff(at) > 0
-            found.append(
-                Counter(
-                    "processor in use",
-                    source,
-                    CORES,
-                    at[:-1][later],
-                    np.diff(what)[later] / np.diff(at)[later],
-                )
-            )
+    for one in recorder_samples(profile):
+        if one.metric == "cpu_ns":
+            later = np.diff(one.time) > 0
+            cores = np.diff(one.value)[later] / np.diff(one.time)[later]
+            found.append(Counter("processor in use", one.source, CORES, one.time[:-1][later], cores))
             continue
-        unit = next((unit for ending, unit in UNITS.items() if metric.endswith(ending)), PLAIN)
-        title = TITLES.get(metric, metric.replace("_", " "))
-        device = re.fullmatch(r"gpu(\d+)", source)
-        found.append(Counter(title, f"GPU {device[1]} samples" if device else source, unit, at, what))
+        unit = next((unit for ending, unit in UNITS.items() if one.metric.endswith(ending)), PLAIN)
+        title = TITLES.get(one.metric, one.metric.replace("_", " "))
+        device = re.fullmatch(r"gpu(\d+)", one.source)
+        group = f"GPU {device[1]} samples" if device else one.source
+        found.append(Counter(title, group, unit, one.time, one.value))
     return found
 
 
 def _metrics(profile: Profile) -> list[Counter]:
-    """Return one counter per device and metric of GPU_METRICS (nsys exports)."""
-    if not profile.has("GPU_METRICS"):
-        return []
-    table = profile.table("GPU_METRICS")
-    names: dict[int, str] = {}
-    if profile.has("TARGET_INFO_GPU_METRICS"):
-        named = profile.table("TARGET_INFO_GPU_METRICS")
-        names = dict(zip(named.integers("metricId").tolist(), named.text_column("metricName").to_list()))
-    time, value = table.integers("timestamp"), table.reals("value")
-    device, metric = table.integers("typeId") & 0xFF, table.integers("metricId")
+    """Return one counter per device and metric of nsys exports."""
     found = []
-    for index, kind in sorted(set(zip(device.tolist(), metric.tolist()))):
-        mine = (device == index) & (metric == kind) & ~np.isnan(value)
-        title = names.get(kind, f"metric {kind}")
-        unit = SHARE if "%" in title else "Hz" if title.endswith("Frequency") else PLAIN
-        found.append(Counter(title, f"GPU {index} metrics", unit, time[mine], value[mine]))
+    for one in gpu_metrics(profile):
+        unit = SHARE if "%" in one.metric else "Hz" if one.metric.endswith("Frequency") else PLAIN
+        found.append(Counter(one.metric, one.source, unit, one.time, one.value))
     return found

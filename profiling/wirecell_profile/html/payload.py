@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Data of the timeline inside the page: binary columns, deflated, base64. templates/data.js reads them.
+"""Data of the timeline inside the page: binary columns. templates/data.js reads them.
 
     uint32 length of the JSON text | JSON text, padded with blanks to 8 bytes | columns one after the other
 
@@ -12,16 +12,15 @@ points. The origin (the earliest time shown) and the lengths are in the JSON.
 
 from __future__ import annotations
 
-import base64
 import json
 import struct
-import zlib
 
 import numpy as np
 
 from ..model.table import NULL
 from ..model.window import Window
 from .counters import Counter
+from .packing import packed
 from .timeline import Row, Timeline
 
 NO_EVENT = -(2**31)
@@ -63,7 +62,7 @@ def encode(timeline: Timeline, counters: list[Counter], window: Window) -> str:
     parts.append(b"\0" * (-sum(map(len, parts)) % 8))
     parts += _merged(rows)
     parts += [_points(counters, "time", origin), _points(counters, "value")]
-    return base64.b64encode(zlib.compress(b"".join(parts))).decode()
+    return packed(*parts)
 
 
 def _rows(rows: list[Row]) -> list[dict]:

@@ -10,6 +10,7 @@ from pathlib import Path
 from ..errors import ProfileError, pip_install
 from ..units import counted, time_text
 from . import svg
+from .packing import data_url
 
 TEMPLATES = Path(__file__).parent / "templates"
 
@@ -39,7 +40,7 @@ def render(template: str, folder: Path | None = None, **values: object) -> str:
     environment.globals["policy"] = _policy
     environment.filters |= {
         "svg": lambda drawing: Markup(svg.to_string(drawing)),
-        "base64": lambda text: base64.b64encode(text.encode()).decode(),
+        "data_url": lambda text, kind: data_url(kind, text.encode()),
         "time": time_text,
         "counted": counted,
         "capital": lambda text: text[:1].upper() + text[1:],

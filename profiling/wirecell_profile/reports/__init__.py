@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reports of `wirecell-profile stats`, with nsys's names and definitions, one family per module.
 
-Modules of this folder list their reports in REPORTS and are discovered automatically. A report raises
-MissingData if the file lacks its data; it never shows a zero instead. Definitions: docs/profiling-reports.md.
+Modules of this folder are discovered automatically. They register functions with @report, or variations of one
+function with add(). A report raises MissingData if the file lacks its data; it never shows a zero instead.
+Definitions: docs/profiling-reports.md.
 """
 
 from __future__ import annotations
@@ -17,11 +18,16 @@ import numpy as np
 
 from ..errors import UsageError
 from ..model.grouping import Groups, by_total, percent, summarise
+from ..model.identity import pid_of, tid_of
+from ..model.profile import Profile
 from ..model.selection import Scope
 from ..model.table import NULL, Labels
 from ..output import Result, columns
 
 TIMES = "Avg (ns), Med (ns), Min (ns), Max (ns), StdDev (ns)"
+
+Run = Callable[[Scope, frozenset[str]], Result]
+Cells = np.ndarray | Labels | list  # a column of a list of events
 
 
 @dataclass(frozen=True)
@@ -30,9 +36,27 @@ class Report:
 
     name: str
     about: str
-    run: Callable[[Scope, frozenset[str]], Result]
+    run: Run
     aliases: tuple[str, ...] = ()  # names in earlier versions of nsys
     options: tuple[str, ...] = ()  # "name=" for an option with an integer
+
+
+_registered: dict[str, Report] = {}
+
+
+def add(name: str, about: str, run: Run, aliases: str = "", options: tuple[str, ...] = ()) -> None:
+    """Register a report. `aliases`: its names in earlier versions of nsys, separated by blanks."""
+    _registered[name] = Report(name, about, run, tuple(aliases.split()), options)
+
+
+def report(about: str, aliases: str = "", options: tuple[str, ...] = ()) -> Callable[[Run], Run]:
+    """Register the decorated function as the report of its name."""
+
+    def decorate(run: Run) -> Run:
+        add(run.__name__, about, run, aliases, options)
+        return run
+
+    return decorate
 
 
 def sum_of_times(
@@ -57,8 +81,15 @@ def sum_of_times(
     return Result(columns("Time (%), Total Time (ns)", count, TIMES, *keys), rows)
 
 
-def listed(column: np.ndarray | Labels, rows: np.ndarray) -> list:
+def list_of(order: np.ndarray, cells: Mapping[str, Cells]) -> Result:
+    """Return one row per event, in an order of their indices, with columns given by their heads."""
+    return Result(columns(*cells), list(zip(*(listed(column, order) for column in cells.values()))))
+
+
+def listed(column: Cells, rows: np.ndarray) -> list:
     """Return some rows of a column as a list, None for NULL and for rows without text."""
+    if isinstance(column, list):
+        return [column[row] for row in rows.tolist()]
     chosen = column.take(rows) if isinstance(column, Labels) else column[rows]
     if isinstance(chosen, Labels):
         return [None if code < 0 else chosen.names[code] for code in chosen.codes.tolist()]
@@ -66,6 +97,16 @@ def listed(column: np.ndarray | Labels, rows: np.ndarray) -> list:
     if chosen.dtype == np.int64 and (chosen == NULL).any():
         return [None if value == NULL else value for value in values]
     return values
+
+
+def threads_of(profile: Profile, thread: np.ndarray) -> dict[str, Cells]:
+    """Return the columns of process, thread, and the thread's priority and name."""
+    return {
+        "Pid": pid_of(thread),
+        "Tid": tid_of(thread),
+        "T-Pri": [*map(profile.thread_priorities.get, thread.tolist())],
+        "Thread Name": [*map(profile.thread_names.get, thread.tolist())],
+    }
 
 
 def option_value(options: frozenset[str], name: str, default: int) -> int:
@@ -77,11 +118,9 @@ def option_value(options: frozenset[str], name: str, default: int) -> int:
 
 def all_reports() -> dict[str, Report]:
     """Return name -> report, in order of the names."""
-    modules = (
-        importlib.import_module(f"{__name__}.{module.name}") for module in pkgutil.iter_modules(__path__)
-    )
-    found = [report for module in modules for report in getattr(module, "REPORTS", ())]
-    return {report.name: report for report in sorted(found, key=lambda report: report.name)}
+    for module in pkgutil.iter_modules(__path__):
+        importlib.import_module(f"{__name__}.{module.name}")
+    return dict(sorted(_registered.items()))
 
 
 def find(text: str) -> tuple[Report, frozenset[str]]:

@@ -12,7 +12,7 @@ from ..model.grouping import by_total, group, summarise
 from ..model.selection import Scope
 from ..model.table import NULL, Labels, combine, label
 from ..output import Result, columns
-from . import Report, sum_of_times
+from . import report, sum_of_times
 
 KERNEL_OPTIONS = ("base", "mangled", "nvtx-name")
 BYTES_PER_MB = 1_000_000
@@ -69,6 +69,7 @@ def grid_labels(x: np.ndarray, y: np.ndarray, z: np.ndarray) -> Labels:
     return Labels(np.where(known, codes.reshape(-1), -1), names)
 
 
+@report("kernels by name", "gpukernsum", KERNEL_OPTIONS)
 def cuda_gpu_kern_sum(scope: Scope, options: frozenset[str]) -> Result:
     """Summarise kernels by name."""
     scope.profile.require("CUPTI_ACTIVITY_KIND_KERNEL")
@@ -77,6 +78,7 @@ def cuda_gpu_kern_sum(scope: Scope, options: frozenset[str]) -> Result:
     return _kernel_sum(kernels, names, {"Name": names.text})
 
 
+@report("kernels by name, grid and block", "gpukerngbsum", KERNEL_OPTIONS)
 def cuda_gpu_kern_gb_sum(scope: Scope, options: frozenset[str]) -> Result:
     """Summarise kernels by name, grid and block."""
     scope.profile.require("CUPTI_ACTIVITY_KIND_KERNEL")
@@ -112,6 +114,7 @@ def memory_operations(scope: Scope) -> Operations:
     return chosen(scope, MEMCPY, MEMSET)[0]
 
 
+@report("memory operations by time", "gpumemtimesum")
 def cuda_gpu_mem_time_sum(scope: Scope, _: frozenset[str]) -> Result:
     """Summarise the times of copies by direction, and of sets."""
     operations = memory_operations(scope)
@@ -121,6 +124,7 @@ def cuda_gpu_mem_time_sum(scope: Scope, _: frozenset[str]) -> Result:
     )
 
 
+@report("memory operations by size", "gpumemsizesum")
 def cuda_gpu_mem_size_sum(scope: Scope, _: frozenset[str]) -> Result:
     """Summarise the bytes of copies by direction, and of sets; 1 MB = 1e6 bytes. Unknown sizes are left out."""
     operations = memory_operations(scope)
@@ -163,11 +167,13 @@ def _device_parts(scope: Scope, options: frozenset[str]) -> list[tuple[str, np.n
     ]
 
 
+@report("kernels and memory operations by time", "gpusum", KERNEL_OPTIONS)
 def cuda_gpu_sum(scope: Scope, options: frozenset[str]) -> Result:
     """Summarise kernels and memory operations together."""
     return sum_of_categories(_device_parts(scope, options))
 
 
+@report("API calls, kernels and memory operations by time", "apigpusum", KERNEL_OPTIONS)
 def cuda_api_gpu_sum(scope: Scope, options: frozenset[str]) -> Result:
     """Summarise API calls, kernels and memory operations together.
 
@@ -178,27 +184,3 @@ def cuda_api_gpu_sum(scope: Scope, options: frozenset[str]) -> Result:
         calls = scope.profile.calls.take(scope.call_rows)
         parts.insert(0, ("CUDA_API", calls.duration, calls.name))
     return sum_of_categories(parts)
-
-
-REPORTS = [
-    Report("cuda_gpu_kern_sum", "kernels by name", cuda_gpu_kern_sum, ("gpukernsum",), KERNEL_OPTIONS),
-    Report(
-        "cuda_gpu_kern_gb_sum",
-        "kernels by name, grid and block",
-        cuda_gpu_kern_gb_sum,
-        ("gpukerngbsum",),
-        KERNEL_OPTIONS,
-    ),
-    Report("cuda_gpu_mem_time_sum", "memory operations by time", cuda_gpu_mem_time_sum, ("gpumemtimesum",)),
-    Report("cuda_gpu_mem_size_sum", "memory operations by size", cuda_gpu_mem_size_sum, ("gpumemsizesum",)),
-    Report(
-        "cuda_gpu_sum", "kernels and memory operations by time", cuda_gpu_sum, ("gpusum",), KERNEL_OPTIONS
-    ),
-    Report(
-        "cuda_api_gpu_sum",
-        "API calls, kernels and memory operations by time",
-        cuda_api_gpu_sum,
-        ("apigpusum",),
-        KERNEL_OPTIONS,
-    ),
-]

@@ -7,9 +7,9 @@ import numpy as np
 
 from ..model.events import ACTIVITIES, KERNEL, MEMCPY, MEMSET, Operations
 from ..model.selection import Scope
-from ..model.table import NULL, label
-from ..output import Result, columns
-from . import Report, listed
+from ..model.table import NULL
+from ..output import Result
+from . import list_of, report
 from .cuda_gpu import BYTES_PER_MB, KERNEL_OPTIONS, chosen, kernel_labels
 
 NANOSECONDS = 1_000_000_000
@@ -26,51 +26,40 @@ def throughput(size: np.ndarray, duration: np.ndarray) -> list[float | None]:
     return [rate if present else None for rate, present in zip(rates.tolist(), known.tolist())]
 
 
+@report("kernels and memory operations one by one", "gputrace", KERNEL_OPTIONS)
 def cuda_gpu_trace(scope: Scope, options: frozenset[str]) -> Result:
     """Return kernels, copies and sets by start."""
     profile = scope.profile
     operations, rows = chosen(scope, KERNEL, MEMCPY, MEMSET)
-    order = np.argsort(operations.start, kind="stable")
-    operations, rows = operations.take(order), rows[order]
-    everything = np.arange(len(operations))
-    devices = label(
-        f"{profile.device_names.get(device, 'device')} ({device})" for device in operations.device.tolist()
-    )
     green = _table_column(scope, operations, "greenContextId", KERNEL, MEMCPY, MEMSET)
-    sizes = [
-        _table_column(scope, operations, column, KERNEL)
-        for column in "gridX gridY gridZ blockX blockY blockZ registersPerThread".split()
-    ]
-    shared = [
-        megabytes(_table_column(scope, operations, column, KERNEL))
-        for column in ("staticSharedMemory", "dynamicSharedMemory")
-    ]
-    return Result(
-        columns(
-            "Start (ns), Duration (ns), CorrId, GrdX, GrdY, GrdZ, BlkX, BlkY, BlkZ, Reg/Trd, "
-            "StcSMem (MB):3, DymSMem (MB):3, Bytes (MB):3, Throughput (MB/s):3, SrcMemKd, "
-            "DstMemKd, Device, Ctx, GreenCtx, Strm, Name"
-        ),
-        list(
-            zip(
-                *(
-                    listed(cell, everything)
-                    for cell in (operations.start, operations.duration, operations.correlation, *sizes)
-                ),
-                *shared,
-                megabytes(operations.bytes),
-                throughput(operations.bytes, operations.duration),
-                *(
-                    [profile.memory_kind(code) for code in kinds.tolist()]
-                    for kinds in (operations.source_kind, operations.target_kind)
-                ),
-                devices.to_list(),
-                listed(operations.context, everything),
-                listed(np.where(green == 0, NULL, green), everything),
-                listed(operations.stream, everything),
-                listed(kernel_labels(scope, rows, options), everything),
-            )
-        ),
+
+    def of_kernels(column: str) -> np.ndarray:
+        return _table_column(scope, operations, column, KERNEL)
+
+    def device(index: int) -> str:
+        return f"{profile.device_names.get(index, 'device')} ({index})"
+
+    return list_of(
+        np.argsort(operations.start, kind="stable"),
+        {
+            "Start (ns)": operations.start,
+            "Duration (ns)": operations.duration,
+            "CorrId": operations.correlation,
+            **{f"Grd{axis}": of_kernels(f"grid{axis}") for axis in "XYZ"},
+            **{f"Blk{axis}": of_kernels(f"block{axis}") for axis in "XYZ"},
+            "Reg/Trd": of_kernels("registersPerThread"),
+            "StcSMem (MB):3": megabytes(of_kernels("staticSharedMemory")),
+            "DymSMem (MB):3": megabytes(of_kernels("dynamicSharedMemory")),
+            "Bytes (MB):3": megabytes(operations.bytes),
+            "Throughput (MB/s):3": throughput(operations.bytes, operations.duration),
+            "SrcMemKd": [*map(profile.memory_kind, operations.source_kind.tolist())],
+            "DstMemKd": [*map(profile.memory_kind, operations.target_kind.tolist())],
+            "Device": [*map(device, operations.device.tolist())],
+            "Ctx": operations.context,
+            "GreenCtx": np.where(green == 0, NULL, green),
+            "Strm": operations.stream,
+            "Name": kernel_labels(scope, rows, options),
+        },
     )
 
 
@@ -87,14 +76,3 @@ def _table_column(scope: Scope, operations: Operations, column: str, *kinds: int
         if of_kind.any():
             values[of_kind] = scope.profile.table(ACTIVITIES[kind]).integers(column)[operations.row[of_kind]]
     return values
-
-
-REPORTS = [
-    Report(
-        "cuda_gpu_trace",
-        "kernels and memory operations one by one",
-        cuda_gpu_trace,
-        ("gputrace",),
-        KERNEL_OPTIONS,
-    )
-]

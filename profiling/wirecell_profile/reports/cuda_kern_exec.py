@@ -17,7 +17,7 @@ from ..model.identity import pid_of, tid_of
 from ..model.selection import Scope
 from ..model.table import NULL, Labels
 from ..output import Result, columns
-from . import Report, listed
+from . import list_of, report
 from .cuda_gpu import KERNEL_OPTIONS, chosen, grid_labels, kernel_labels, kernel_sizes
 
 
@@ -47,6 +47,7 @@ def find_launches(scope: Scope, options: frozenset[str]) -> Launches:
     return Launches(calls, kernels, kernel_labels(scope, rows[known], options), kernels.start - calls.end)
 
 
+@report("launch, wait and run of kernels by API call and kernel", "kernexecsum", KERNEL_OPTIONS)
 def cuda_kern_exec_sum(scope: Scope, options: frozenset[str]) -> Result:
     """Summarise by process, thread, device, API call and kernel; the longest mean T first."""
     launches = find_launches(scope, options)
@@ -83,52 +84,29 @@ def cuda_kern_exec_sum(scope: Scope, options: frozenset[str]) -> Result:
     return Result(columns("PID, TID, DevId, Count, QCount", *statistics, "API Name, Kernel Name"), rows)
 
 
+@report("launch, wait and run of kernels one by one", "kernexectrace", KERNEL_OPTIONS)
 def cuda_kern_exec_trace(scope: Scope, options: frozenset[str]) -> Result:
     """Return one row per kernel, by the start of the call."""
     launches = find_launches(scope, options)
     calls, kernels = launches.calls, launches.kernels
     sizes = kernel_sizes(scope, kernels)
-    order = np.argsort(calls.start, kind="stable")
     waited = launches.queue >= 0
-    cells = (
-        calls.start,
-        calls.duration,
-        np.where(waited, calls.end, NULL),
-        np.where(waited, launches.queue, NULL),
-        kernels.start,
-        kernels.duration,
-        launches.total,
-        pid_of(calls.thread),
-        tid_of(calls.thread),
-        kernels.device,
-        calls.name,
-        grid_labels(*sizes[:3]),
-        grid_labels(*sizes[3:]),
-        launches.names,
+    return list_of(
+        np.argsort(calls.start, kind="stable"),
+        {
+            "API Start (ns)": calls.start,
+            "API Dur (ns)": calls.duration,
+            "Queue Start (ns)": np.where(waited, calls.end, NULL),
+            "Queue Dur (ns)": np.where(waited, launches.queue, NULL),
+            "Kernel Start (ns)": kernels.start,
+            "Kernel Dur (ns)": kernels.duration,
+            "Total Dur (ns)": launches.total,
+            "PID": pid_of(calls.thread),
+            "TID": tid_of(calls.thread),
+            "DevId": kernels.device,
+            "API Function": calls.name,
+            "GridXYZ": grid_labels(*sizes[:3]),
+            "BlockXYZ": grid_labels(*sizes[3:]),
+            "Kernel Name": launches.names,
+        },
     )
-    return Result(
-        columns(
-            "API Start (ns), API Dur (ns), Queue Start (ns), Queue Dur (ns), Kernel Start (ns), "
-            "Kernel Dur (ns), Total Dur (ns), PID, TID, DevId, API Function, GridXYZ, BlockXYZ, "
-            "Kernel Name"
-        ),
-        list(zip(*(listed(cell, order) for cell in cells))),
-    )
-
-
-REPORTS = [
-    Report(
-        "cuda_kern_exec_sum",
-        "launch, wait and run of kernels by API call and kernel",
-        cuda_kern_exec_sum,
-        ("kernexecsum",),
-        KERNEL_OPTIONS,
-    ),
-    Report(
-        "cuda_kern_exec_trace",
-        "launch, wait and run of kernels one by one",
-        cuda_kern_exec_trace,
-        ("kernexectrace",),
-        KERNEL_OPTIONS,
-    ),
-]

@@ -10,12 +10,13 @@ from ..model.identity import lookup
 from ..model.selection import Scope
 from ..model.table import NULL, Labels, Table
 from ..output import Result, columns
-from . import Report, option_value
+from . import option_value, report
 
 METRIC = "IB: Send waits"
 DEFAULT_THRESHOLD = 10_000  # ticks/ms
 
 
+@report("intervals in which network devices waited to send", options=("ticks_threshold=",))
 def network_congestion(scope: Scope, options: frozenset[str]) -> Result:
     """Return the intervals in which a device waited to send for more ticks per ms than the threshold, by start."""
     profile = scope.profile
@@ -67,14 +68,3 @@ def _rows(table: Table, rows: np.ndarray) -> list[tuple[int, ...]]:
 def _guid(value: int | None) -> str | None:
     """Return a GUID in hexadecimal; SQLite stores it as signed integer."""
     return None if value is None else f"{value % 2**64:x}"
-
-
-REPORTS = [
-    Report(
-        "network_congestion",
-        "intervals in which network devices waited to send",
-        network_congestion,
-        (),
-        ("ticks_threshold=",),
-    )
-]

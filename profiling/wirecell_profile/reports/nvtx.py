@@ -12,8 +12,8 @@ from ..model.identity import pid_of, tid_of
 from ..model.nesting import nest
 from ..model.selection import Scope
 from ..model.table import NULL
-from ..output import Result, columns
-from . import Report, listed, sum_of_times
+from ..output import Result
+from . import list_of, report, sum_of_times
 
 
 def chosen_ranges(scope: Scope, *styles: int) -> Ranges:
@@ -40,16 +40,19 @@ def sum_of_ranges(ranges: Ranges, with_style: bool) -> Result:
     )
 
 
+@report("NVTX ranges by name and style", "nvtxsum")
 def nvtx_sum(scope: Scope, _: frozenset[str]) -> Result:
     """Summarise ranges of both styles."""
     return sum_of_ranges(chosen_ranges(scope, PUSH_POP, START_END), with_style=True)
 
 
+@report("NVTX push/pop ranges by name", "nvtxppsum")
 def nvtx_pushpop_sum(scope: Scope, _: frozenset[str]) -> Result:
     """Summarise push/pop ranges."""
     return sum_of_ranges(chosen_ranges(scope, PUSH_POP), with_style=False)
 
 
+@report("NVTX start/end ranges by name", "nvtxsesum nvtxsssum")
 def nvtx_startend_sum(scope: Scope, _: frozenset[str]) -> Result:
     """Summarise start/end ranges."""
     return sum_of_ranges(chosen_ranges(scope, START_END), with_style=False)
@@ -65,6 +68,7 @@ def range_stacks(ranges: Ranges, parent: np.ndarray) -> list[str]:
     return stacks
 
 
+@report("NVTX push/pop ranges one by one", "nvtxpptrace")
 def nvtx_pushpop_trace(scope: Scope, _: frozenset[str]) -> Result:
     """Return single push/pop ranges with their position in the stack of their thread, across domains.
 
@@ -76,39 +80,24 @@ def nvtx_pushpop_trace(scope: Scope, _: frozenset[str]) -> Result:
     rows = np.flatnonzero(everything.style == PUSH_POP)
     ranges = everything.take(rows)
     nesting = nest((ranges.start, ranges.end, ranges.thread))
-    stacks = range_stacks(ranges, nesting.parent)
     order = np.lexsort((ranges.row, ranges.duration, ranges.start))
-    shown = order[np.isin(rows, scope.range_rows)[order]]
-    names = ranges.name.take(shown).to_list()
-    cells = (
-        ranges.start,
-        ranges.end,
-        ranges.duration,
-        ranges.duration - nesting.exclusive,
-        nesting.exclusive,
-        ranges.name,
-        pid_of(ranges.thread),
-        tid_of(ranges.thread),
-        nesting.level,
-        nesting.children,
-        ranges.row,
-        np.append(ranges.row, NULL)[nesting.parent],
+    named = zip(nesting.level.tolist(), ranges.name.to_list())
+    return list_of(
+        order[np.isin(rows, scope.range_rows)[order]],
+        {
+            "Start (ns)": ranges.start,
+            "End (ns)": ranges.end,
+            "Duration (ns)": ranges.duration,
+            "DurChild (ns)": ranges.duration - nesting.exclusive,
+            "DurNonChild (ns)": nesting.exclusive,
+            "Name": ranges.name,
+            "PID": pid_of(ranges.thread),
+            "TID": tid_of(ranges.thread),
+            "Lvl": nesting.level,
+            "NumChild": nesting.children,
+            "RangeId": ranges.row,
+            "ParentId": np.append(ranges.row, NULL)[nesting.parent],
+            "RangeStack": range_stacks(ranges, nesting.parent),
+            "NameTree": ["--" * level + name if name else "" for level, name in named],
+        },
     )
-    trees = ("--" * level + name if name else "" for level, name in zip(nesting.level[shown].tolist(), names))
-    return Result(
-        columns(
-            "Start (ns), End (ns), Duration (ns), DurChild (ns), DurNonChild (ns), Name, PID, TID, "
-            "Lvl, NumChild, RangeId, ParentId, RangeStack, NameTree"
-        ),
-        list(zip(*(listed(cell, shown) for cell in cells), [stacks[i] for i in shown.tolist()], trees)),
-    )
-
-
-REPORTS = [
-    Report("nvtx_sum", "NVTX ranges by name and style", nvtx_sum, ("nvtxsum",)),
-    Report("nvtx_pushpop_sum", "NVTX push/pop ranges by name", nvtx_pushpop_sum, ("nvtxppsum",)),
-    Report("nvtx_pushpop_trace", "NVTX push/pop ranges one by one", nvtx_pushpop_trace, ("nvtxpptrace",)),
-    Report(
-        "nvtx_startend_sum", "NVTX start/end ranges by name", nvtx_startend_sum, ("nvtxsesum", "nvtxsssum")
-    ),
-]

@@ -16,7 +16,7 @@ from ..model.projection import Projection
 from ..model.selection import Scope
 from ..model.table import NULL, Labels
 from ..output import Result, columns
-from . import Report, listed
+from . import list_of, listed, report
 from .cuda_gpu import kernel_labels
 from .nvtx import range_stacks
 
@@ -34,6 +34,7 @@ def unattributed(scope: Scope) -> np.ndarray:
     return rows[outside & projection.is_counted[rows]]
 
 
+@report("NVTX ranges projected on the device, one by one", "nvtxgpuproj")
 def nvtx_gpu_proj_trace(scope: Scope, _: frozenset[str]) -> Result:
     """Return one row per range with device operations, in the order of their ids.
 
@@ -43,34 +44,28 @@ def nvtx_gpu_proj_trace(scope: Scope, _: frozenset[str]) -> Result:
     require(scope)
     projection, projected = scope.projection, scope.projected
     ranges = projection.ranges
-    stacks = range_stacks(ranges, projection.parent)
-    duration = projected.end - projected.start
-    order = np.argsort(ranges.row[projected.range])
-    rows = projected.range[order]
-    cells = (
-        listed(ranges.name, rows),
-        listed(projected.start, order),
-        listed(duration, order),
-        listed(ranges.start, rows),
-        listed(ranges.duration, rows),
-        [STYLES[style] for style in ranges.style[rows].tolist()],
-        listed(pid_of(ranges.thread), rows),
-        listed(tid_of(ranges.thread), rows),
-        listed(projected.launches, order),
-        listed(projection.level, rows),
-        listed(_children(projection), rows),
-        listed(ranges.row, rows),
-        listed(np.append(ranges.row, NULL)[projection.parent], rows),
-        [stacks[row] for row in rows.tolist()],
+    rows = projected.range
+    result = list_of(
+        np.argsort(ranges.row[rows]),
+        {
+            "Name": ranges.name.take(rows),
+            "Projected Start (ns)": projected.start,
+            "Projected Duration (ns)": projected.end - projected.start,
+            "Orig Start (ns)": ranges.start[rows],
+            "Orig Duration (ns)": ranges.duration[rows],
+            "Style": [STYLES[style] for style in ranges.style[rows].tolist()],
+            "PID": pid_of(ranges.thread[rows]),
+            "TID": tid_of(ranges.thread[rows]),
+            "NumGPUOps": projected.launches,
+            "Lvl": projection.level[rows],
+            "NumChild": _children(projection)[rows],
+            "RangeId": ranges.row[rows],
+            "ParentId": np.append(ranges.row, NULL)[projection.parent[rows]],
+            "RangeStack": listed(range_stacks(ranges, projection.parent), rows),
+        },
     )
-    return Result(
-        columns(
-            "Name, Projected Start (ns), Projected Duration (ns), Orig Start (ns), "
-            "Orig Duration (ns), Style, PID, TID, NumGPUOps, Lvl, NumChild, RangeId, ParentId, "
-            "RangeStack"
-        ),
-        [*_unnamed_row(scope), *zip(*cells)],
-    )
+    result.rows[:0] = _unnamed_row(scope)
+    return result
 
 
 def _children(projection: Projection) -> np.ndarray:
@@ -95,6 +90,7 @@ def _unnamed_row(scope: Scope) -> list[tuple]:
     return [("", start, end - start, *host, pid_of(thread), tid_of(thread), launches, *position)]
 
 
+@report("NVTX ranges projected on the device, by name")
 def nvtx_gpu_proj_sum(scope: Scope, _: frozenset[str]) -> Result:
     """Summarise the ranges of the trace by name and style."""
     require(scope)
@@ -130,6 +126,7 @@ def nvtx_gpu_proj_sum(scope: Scope, _: frozenset[str]) -> Result:
     )
 
 
+@report("kernels by the NVTX ranges around their launch", "nvtxkernsum", ("base", "mangled"))
 def nvtx_kern_sum(scope: Scope, options: frozenset[str]) -> Result:
     """Summarise kernels by range name, style, process, thread and kernel name, in order of range names.
 
@@ -186,21 +183,3 @@ def _different(of_row: np.ndarray, values: np.ndarray, groups: int) -> np.ndarra
     if not len(of_row):
         return np.zeros(groups, dtype=np.int64)
     return np.bincount(np.unique(np.stack([of_row, values]), axis=1)[0], minlength=groups)
-
-
-REPORTS = [
-    Report(
-        "nvtx_gpu_proj_trace",
-        "NVTX ranges projected on the device, one by one",
-        nvtx_gpu_proj_trace,
-        ("nvtxgpuproj",),
-    ),
-    Report("nvtx_gpu_proj_sum", "NVTX ranges projected on the device, by name", nvtx_gpu_proj_sum),
-    Report(
-        "nvtx_kern_sum",
-        "kernels by the NVTX ranges around their launch",
-        nvtx_kern_sum,
-        ("nvtxkernsum",),
-        ("base", "mangled"),
-    ),
-]

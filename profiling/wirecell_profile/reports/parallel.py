@@ -13,7 +13,7 @@ from ..model.identity import pid_of, tid_of
 from ..model.selection import Scope
 from ..model.table import NULL, Labels, label
 from ..output import Result, columns
-from . import Report, listed, sum_of_times
+from . import list_of, report, sum_of_times
 from .cuda_gpu_trace import megabytes
 
 # table of MPI calls -> source in the sums, columns of the sizes sent and received
@@ -35,6 +35,7 @@ def tables_of(scope: Scope, prefix: str) -> list[str]:
     return found
 
 
+@report("OpenMP events by name", "openmpevtsum")
 def openmp_sum(scope: Scope, _: frozenset[str]) -> Result:
     """Summarise OpenMP events by kind and name."""
     tables = [scope.profile.table(name) for name in tables_of(scope, "OPENMP_EVENT_KIND_")]
@@ -47,6 +48,7 @@ def openmp_sum(scope: Scope, _: frozenset[str]) -> Result:
     )
 
 
+@report("OpenACC events by name and line", "openaccsum")
 def openacc_sum(scope: Scope, _: frozenset[str]) -> Result:
     """Summarise OpenACC events by name and line of the source."""
     tables = [scope.profile.table(name) for name in tables_of(scope, "CUPTI_ACTIVITY_KIND_OPENACC_")]
@@ -127,6 +129,7 @@ def read_mpi(scope: Scope) -> MpiCalls:
     )
 
 
+@report("MPI calls one by one")
 def mpi_event_trace(scope: Scope, _: frozenset[str]) -> Result:
     """Return one row per MPI call, by start."""
     calls = read_mpi(scope)
@@ -135,25 +138,27 @@ def mpi_event_trace(scope: Scope, _: frozenset[str]) -> Result:
     if scope.profile.has("MPI_RANKS"):
         table = scope.profile.table("MPI_RANKS")
         ranks = dict(zip(table.integers("globalTid").tolist(), table.integers("rank").tolist()))
-    cells = (
-        *(listed(part, order) for part in (events.start, events.end, events.duration, calls.name)),
-        *(
-            listed(part, order)
-            for part in (pid_of(events.thread), tid_of(events.thread), calls.columns["tag"])
-        ),
-        [ranks.get(thread) for thread in events.thread[order].tolist()],
-        *(listed(calls.columns[key], order) for key in ("remoteRank", "rootRank")),
-        *(megabytes(calls.columns[key][order]) for key in ("size", "sent", "received")),
-    )
-    return Result(
-        columns(
-            "Start (ns), End (ns), Duration (ns), Event, Pid, Tid, Tag, Rank, PeerRank, RootRank, Size (MB):3, "
-            "CollSendSize (MB):3, CollRecvSize (MB):3"
-        ),
-        list(zip(*cells)),
+    return list_of(
+        order,
+        {
+            "Start (ns)": events.start,
+            "End (ns)": events.end,
+            "Duration (ns)": events.duration,
+            "Event": calls.name,
+            "Pid": pid_of(events.thread),
+            "Tid": tid_of(events.thread),
+            "Tag": calls.columns["tag"],
+            "Rank": [*map(ranks.get, events.thread.tolist())],
+            "PeerRank": calls.columns["remoteRank"],
+            "RootRank": calls.columns["rootRank"],
+            "Size (MB):3": megabytes(calls.columns["size"]),
+            "CollSendSize (MB):3": megabytes(calls.columns["sent"]),
+            "CollRecvSize (MB):3": megabytes(calls.columns["received"]),
+        },
     )
 
 
+@report("MPI calls by function")
 def mpi_event_sum(scope: Scope, _: frozenset[str]) -> Result:
     """Summarise MPI calls by source and function."""
     calls = read_mpi(scope)
@@ -164,6 +169,7 @@ def mpi_event_sum(scope: Scope, _: frozenset[str]) -> Result:
     )
 
 
+@report("sizes of MPI messages by function")
 def mpi_msg_size_sum(scope: Scope, _: frozenset[str]) -> Result:
     """Summarise the sizes of messages by their kind and function, in bytes."""
     calls = read_mpi(scope)
@@ -188,12 +194,3 @@ def mpi_msg_size_sum(scope: Scope, _: frozenset[str]) -> Result:
     return Result(
         columns("Total (B), Instances, Avg (B), Med (B), Min (B), Max (B), StdDev (B), Source, Name"), rows
     )
-
-
-REPORTS = [
-    Report("openmp_sum", "OpenMP events by name", openmp_sum, ("openmpevtsum",)),
-    Report("openacc_sum", "OpenACC events by name and line", openacc_sum, ("openaccsum",)),
-    Report("mpi_event_trace", "MPI calls one by one", mpi_event_trace),
-    Report("mpi_event_sum", "MPI calls by function", mpi_event_sum),
-    Report("mpi_msg_size_sum", "sizes of MPI messages by function", mpi_msg_size_sum),
-]

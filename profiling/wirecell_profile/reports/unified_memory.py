@@ -10,7 +10,7 @@ from ..model.grouping import group
 from ..model.selection import Scope
 from ..model.table import NULL
 from ..output import Result, columns
-from . import Report, listed, option_value
+from . import list_of, listed, option_value, report
 from .cuda_gpu import chosen
 from .cuda_gpu_trace import megabytes, throughput
 
@@ -58,6 +58,7 @@ def _migrations(scope: Scope, direction: int) -> tuple[np.ndarray, np.ndarray, n
     return address, copies.bytes, copies.duration
 
 
+@report("unified memory by address", "unifiedmemory", ("rows=",))
 def um_sum(scope: Scope, options: frozenset[str]) -> Result:
     """Summarise migrations and page faults by address, the highest throughput first."""
     cpu, gpu = (Sums(*_faults(scope, name)) for name in (CPU_FAULTS, GPU_FAULTS))
@@ -72,22 +73,20 @@ def um_sum(scope: Scope, options: frozenset[str]) -> Result:
     rates = throughput(np.where(size > 0, size, NULL), time)
     known = np.array([-1.0 if rate is None else rate for rate in rates])
     order = np.argsort(-known, kind="stable")[: option_value(options, "rows", DEFAULT_ROWS)]
-    return Result(
-        columns(
-            "Virtual Address, HtoD Migration size (MB):3, DtoH Migration size (MB):3, CPU Page Faults, "
-            " GPU Page Faults, Migration Throughput (MB/s):3"
-        ),
-        list(
-            zip(
-                _addresses(address[order]),
-                *(megabytes(part[order]) for part in sizes),
-                *(listed(part.at(address), order) for part in (cpu, gpu)),
-                [rates[i] for i in order],
-            )
-        ),
+    return list_of(
+        order,
+        {
+            "Virtual Address": _addresses(address),
+            "HtoD Migration size (MB):3": megabytes(sizes[0]),
+            "DtoH Migration size (MB):3": megabytes(sizes[1]),
+            "CPU Page Faults": cpu.at(address),
+            " GPU Page Faults": gpu.at(address),
+            "Migration Throughput (MB/s):3": rates,
+        },
     )
 
 
+@report("unified memory in total", "unifiedmemorytotals")
 def um_total_sum(scope: Scope, _: frozenset[str]) -> Result:
     """Return the sums over all addresses. As in nsys, the addresses are empty if a part of the data is."""
     cpu, gpu = _faults(scope, CPU_FAULTS), _faults(scope, GPU_FAULTS)
@@ -114,6 +113,7 @@ def _addresses(values: np.ndarray) -> list[str | None]:
     return [None if value == NULL else f"{value:#x}" for value in values.tolist()]
 
 
+@report("page faults of unified memory on the CPU by instruction", "umcpupagefaults")
 def um_cpu_page_faults_sum(scope: Scope, _: frozenset[str]) -> Result:
     """Summarise page faults on the CPU by the instruction that caused them."""
     scope.profile.require(CPU_FAULTS)
@@ -123,19 +123,5 @@ def um_cpu_page_faults_sum(scope: Scope, _: frozenset[str]) -> Result:
     groups = group(instructions.codes)
     count = np.bincount(groups.of_row, minlength=len(groups))
     order = np.lexsort((instructions.codes[groups.first], -count))
-    return Result(
-        columns("CPU Page Faults, CPU Instruction Address"),
-        list(zip(count[order].tolist(), listed(instructions, groups.first[order]))),
-    )
-
-
-REPORTS = [
-    Report("um_sum", "unified memory by address", um_sum, ("unifiedmemory",), ("rows=",)),
-    Report("um_total_sum", "unified memory in total", um_total_sum, ("unifiedmemorytotals",)),
-    Report(
-        "um_cpu_page_faults_sum",
-        "page faults of unified memory on the CPU by instruction",
-        um_cpu_page_faults_sum,
-        ("umcpupagefaults",),
-    ),
-]
+    causes = listed(instructions, groups.first)
+    return list_of(order, {"CPU Page Faults": count, "CPU Instruction Address": causes})

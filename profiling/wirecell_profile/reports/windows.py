@@ -12,7 +12,7 @@ from ..model.projection import union_length
 from ..model.selection import Scope
 from ..model.table import NULL
 from ..output import Result, columns
-from . import Report
+from . import report
 
 # Kinds of queues: id, name, prefix of their tables, key of the opening and of the closing packet
 QUEUES = (
@@ -32,6 +32,7 @@ ENGINES = (
 )
 
 
+@report("use of the queues of WDDM", "wddmqueuesdetails")
 def wddm_queue_sum(scope: Scope, _: frozenset[str]) -> Result:
     """Summarise packets by process, queue, GPU, context and engine; utilisation refers to the process's packets."""
     profile = scope.profile
@@ -101,6 +102,3 @@ def _packets(scope: Scope, kind: int, prefix: str, opening: str, closing: str) -
     pid = pid_of(first.integers("globalTid")[i])
     others = (first.integers(column)[i] for column in ("gpu", "context", "engineType"))
     return (start[i], stop[j], pid, np.full(len(i), kind), *others)
-
-
-REPORTS = [Report("wddm_queue_sum", "use of the queues of WDDM", wddm_queue_sum, ("wddmqueuesdetails",))]

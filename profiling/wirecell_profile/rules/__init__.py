@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Expert rules: known causes of lost time, with location, advice and the command to run next.
 
-Modules of this folder list their rules in RULES and are discovered automatically. A rule raises MissingData
+Modules of this folder are discovered automatically; they register functions with @rule. A rule raises MissingData
 if the file lacks its data; that is neither a finding nor a pass. Rules that nsys has too use its names and,
 if its behaviour is known, its definitions.
 """
@@ -14,7 +14,11 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import partial
 
+import numpy as np
+
+from ..model.events import Columns
 from ..model.selection import Scope
+from ..model.table import Labels
 
 
 @dataclass(frozen=True)
@@ -56,6 +60,31 @@ class Found:
         return sum(hit.duration for hit in self.hits)
 
 
+def hits_of(
+    events: Columns,
+    rows: np.ndarray,
+    names: Labels,
+    around: np.ndarray | None,
+    note: Callable[[int], str] = lambda row: "",
+) -> Found:
+    """Return some events as hits. `names`, `around` (rows of ranges, None: unknown): of all events."""
+    return Found(
+        [
+            Hit(
+                int(events.start[row]),
+                int(events.duration[row]),
+                names.text(row),
+                -1 if around is None else int(around[row]),
+                note=note(row),
+            )
+            for row in rows.tolist()
+        ]
+    )
+
+
+Run = Callable[[Scope, Limits], Found]
+
+
 @dataclass(frozen=True)
 class Rule:
     """A rule.
@@ -66,17 +95,28 @@ class Rule:
     name: str
     about: str
     advice: str
-    run: Callable[[Scope, Limits], Found]
+    run: Run
     next_tool: str
+
+
+_registered: dict[str, Rule] = {}
+
+
+def rule(about: str, advice: str, next_tool: str) -> Callable[[Run], Run]:
+    """Register the decorated function as the rule of its name."""
+
+    def decorate(run: Run) -> Run:
+        _registered[run.__name__] = Rule(run.__name__, about, advice, run, next_tool)
+        return run
+
+    return decorate
 
 
 def all_rules() -> dict[str, Rule]:
     """Return name -> rule, in order of the names."""
-    modules = (
-        importlib.import_module(f"{__name__}.{module.name}") for module in pkgutil.iter_modules(__path__)
-    )
-    found = [rule for module in modules for rule in getattr(module, "RULES", ())]
-    return {rule.name: rule for rule in sorted(found, key=lambda rule: rule.name)}
+    for module in pkgutil.iter_modules(__path__):
+        importlib.import_module(f"{__name__}.{module.name}")
+    return dict(sorted(_registered.items()))
 
 
 def apply(

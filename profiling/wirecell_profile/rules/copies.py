@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from ..model.events import MEMCPY, MEMSET
 from ..model.selection import Scope
-from . import Found, Hit, Limits, Rule
+from . import Found, Limits, hits_of, rule
 
 PAGEABLE, PINNED, MANAGED = 0, 1, 4  # srcKind, dstKind, memKind
 
@@ -20,27 +20,33 @@ def _found(scope: Scope, kind: int, is_hit: Callable[[str, tuple[int, int]], boo
     launch = scope.projection.call_of_operation
     rows = rows[(operations.kind[rows] == kind) & (launch[rows] >= 0)]
     names = scope.projection.calls.name.take(launch[rows]).to_list()
-    return Found(
-        [
-            Hit(
-                int(operations.start[row]),
-                int(operations.duration[row]),
-                operations.name.text(row),
-                int(scope.projection.range_of_operation[row]),
-                note=f"{operations.bytes[row]:,} B, {scope.profile.memory_kinds_of(operations, row)}",
-            )
-            for row, name in zip(rows.tolist(), names)
-            if is_hit(name, (int(operations.source_kind[row]), int(operations.target_kind[row])))
-        ]
-    )
+    kinds = zip(operations.source_kind[rows].tolist(), operations.target_kind[rows].tolist())
+    rows = rows[[is_hit(name, pair) for name, pair in zip(names, kinds)]]
+
+    def note(row: int) -> str:
+        return f"{operations.bytes[row]:,} B, {scope.profile.memory_kinds_of(operations, row)}"
+
+    return hits_of(operations, rows, operations.name, scope.projection.range_of_operation, note)
 
 
-def memcpy_async(scope: Scope, _: Limits) -> Found:
+@rule(
+    "asynchronous copies of pageable memory",
+    "An Async copy of pageable memory is staged and in effect synchronous. Allocate the host side pinned "
+    "(tensor.pin_memory(), at::TensorOptions().pinned_memory(true)) and keep it for all events.",
+    "memory-backtrace",
+)
+def cuda_memcpy_async(scope: Scope, _: Limits) -> Found:
     """Find copies by Async calls with pageable memory on one side."""
     return _found(scope, MEMCPY, lambda name, kinds: "Async" in name and PAGEABLE in kinds)
 
 
-def memcpy_sync(scope: Scope, _: Limits) -> Found:
+@rule(
+    "synchronous copies",
+    "The host waits for the whole copy. Use cudaMemcpyAsync or tensor.copy_(..., non_blocking=True) with pinned memory "
+    "on a stream; look for hidden ones: item(), nonzero(), masked indexing, printing.",
+    "memory-backtrace",
+)
+def cuda_memcpy_sync(scope: Scope, _: Limits) -> Found:
     """Find copies by calls without Async, except those with pinned memory on one side (as nsys does)."""
     return _found(
         scope,
@@ -49,36 +55,14 @@ def memcpy_sync(scope: Scope, _: Limits) -> Found:
     )
 
 
-def memset_sync(scope: Scope, _: Limits) -> Found:
+@rule(
+    "synchronous sets of pinned or managed memory",
+    "Use cudaMemsetAsync, or set the memory on the host.",
+    "memory-backtrace",
+)
+def cuda_memset_sync(scope: Scope, _: Limits) -> Found:
     """Find sets of pinned or managed memory by calls without Async.
 
     Sets of device memory do not block the host.
     """
     return _found(scope, MEMSET, lambda name, kinds: "Async" not in name and kinds[0] in (PINNED, MANAGED))
-
-
-RULES = [
-    Rule(
-        "cuda_memcpy_async",
-        "asynchronous copies of pageable memory",
-        "An Async copy of pageable memory is staged and in effect synchronous. Allocate the host side pinned "
-        "(tensor.pin_memory(), at::TensorOptions().pinned_memory(true)) and keep it for all events.",
-        memcpy_async,
-        "memory-backtrace",
-    ),
-    Rule(
-        "cuda_memcpy_sync",
-        "synchronous copies",
-        "The host waits for the whole copy. Use cudaMemcpyAsync or tensor.copy_(..., non_blocking=True) with pinned memory "
-        "on a stream; look for hidden ones: item(), nonzero(), masked indexing, printing.",
-        memcpy_sync,
-        "memory-backtrace",
-    ),
-    Rule(
-        "cuda_memset_sync",
-        "synchronous sets of pinned or managed memory",
-        "Use cudaMemsetAsync, or set the memory on the host.",
-        memset_sync,
-        "memory-backtrace",
-    ),
-]

@@ -12,7 +12,7 @@ from ..model.profile import Profile
 from ..model.projection import union_length
 from ..model.selection import Scope
 from ..tables.device_use import device_uses
-from . import Found, Hit, Limits, Rule
+from . import Found, Hit, Limits, rule
 
 
 def _by_device(scope: Scope) -> list[tuple[int, np.ndarray]]:
@@ -22,6 +22,12 @@ def _by_device(scope: Scope) -> list[tuple[int, np.ndarray]]:
     return [(int(operations.device[part[0]]), part) for part in parts]
 
 
+@rule(
+    "idle times of the device",
+    "The host is late with the next launch. Remove host work, waits and copies between launches, launch ahead, use a "
+    "CUDA graph, or work on several events at once.",
+    "host-sampling",
+)
 def gpu_gaps(scope: Scope, limits: Limits) -> Found:
     """Find idle times between the first and last operation of a device, except while the profiler itself
     worked.
@@ -52,6 +58,11 @@ def _overhead(profile: Profile) -> tuple[np.ndarray, np.ndarray]:
     return table.integers("start"), table.integers("end")
 
 
+@rule(
+    "parts of the run with low utilisation",
+    "Look at what the host does in this part; reading and writing of files can overlap with the device.",
+    "kernel",
+)
 def gpu_time_util(scope: Scope, limits: Limits) -> Found:
     """Find chunks of the time from the first to the last operation whose sum of durations is under the limit.
 
@@ -126,6 +137,12 @@ def _longest_kernel(operations: Operations, rows: np.ndarray) -> int:
     return int(kernels[np.argmax(operations.duration[kernels])]) if len(kernels) else -1
 
 
+@rule(
+    "many short kernels in one range",
+    "Each launch costs the host several microseconds, more than such a kernel runs. Replace the loop by operations on "
+    "whole tensors, fuse kernels, or capture the range as a CUDA graph.",
+    "storm",
+)
 def launch_storm(scope: Scope, limits: Limits) -> Found:
     """Find instances of ranges, without inner ranges, that launched many short kernels.
 
@@ -167,6 +184,12 @@ def launch_storm(scope: Scope, limits: Limits) -> Found:
     return Found(hits)
 
 
+@rule(
+    "devices that mostly copy",
+    "A device that copies counts as busy, but computes nothing. Copy less, keep data on the device, use pinned memory, "
+    "and copy on another stream while kernels run.",
+    "memory-backtrace",
+)
 def gpu_copies(scope: Scope, _: Limits) -> Found:
     """Find devices that are busy with copies only for most of their busy time."""
     scope.profile.require("CUPTI_ACTIVITY_KIND_MEMCPY", "CUPTI_ACTIVITY_KIND_MEMSET")
@@ -178,38 +201,3 @@ def gpu_copies(scope: Scope, _: Limits) -> Found:
             note = f"device {use.device}, {shares[0]:.1f} % of W busy, {shares[1]:.1f} % by kernels"
             hits.append(Hit(use.window.start, only_copies, "only copies run", note=note))
     return Found(hits)
-
-
-RULES = [
-    Rule(
-        "gpu_copies",
-        "devices that mostly copy",
-        "A device that copies counts as busy, but computes nothing. Copy less, keep data on the device, use pinned memory, "
-        "and copy on another stream while kernels run.",
-        gpu_copies,
-        "memory-backtrace",
-    ),
-    Rule(
-        "gpu_gaps",
-        "idle times of the device",
-        "The host is late with the next launch. Remove host work, waits and copies between launches, launch ahead, use a "
-        "CUDA graph, or work on several events at once.",
-        gpu_gaps,
-        "host-sampling",
-    ),
-    Rule(
-        "gpu_time_util",
-        "parts of the run with low utilisation",
-        "Look at what the host does in this part; reading and writing of files can overlap with the device.",
-        gpu_time_util,
-        "kernel",
-    ),
-    Rule(
-        "launch_storm",
-        "many short kernels in one range",
-        "Each launch costs the host several microseconds, more than such a kernel runs. Replace the loop by operations on "
-        "whole tensors, fuse kernels, or capture the range as a CUDA graph.",
-        launch_storm,
-        "storm",
-    ),
-]

@@ -8,11 +8,12 @@ import numpy as np
 from ..errors import MissingData
 from ..model.job_events import FIRST, STEADY
 from ..model.nesting import nest
+from ..model.samples import recorder_samples
 from ..model.selection import Scope
 from ..model.table import NULL
 from ..model.window import find_window
 from ..tables.node_use import events
-from . import Found, Hit, Limits, Rule
+from . import Found, Hit, Limits, rule
 
 LEAST_SHARE = 0.05  # of W; nodes and files that lose less are not reported
 WAIT_SHARE = 0.3  # of a call's own time
@@ -22,6 +23,12 @@ LEAST_EVENTS = 2  # others
 FILE_KINDS = ("source", "sink", "io")
 
 
+@rule(
+    "nodes that wait instead of computing",
+    "The thread slept or had no core: it waited for other threads of an operation, a lock, a disk or a device, or "
+    "the machine runs other programs (other_programs). Use as many threads as free cores, -A threads=N.",
+    "host-sampling",
+)
 def node_waits(scope: Scope, limits: Limits) -> Found:
     """Find node calls, except those of sources and sinks, whose thread did not run for a large part of their own time."""
     calls = scope.profile.node_calls
@@ -53,6 +60,12 @@ def node_waits(scope: Scope, limits: Limits) -> Found:
     )
 
 
+@rule(
+    "threads of the graph that read and write files",
+    "Keep -A overlap_files=true; use a form without compression (.npz, .tar) and a fast disk. The last file is "
+    "written after the last event, so more events in a run hide more of it.",
+    "start-up",
+)
 def file_waits(scope: Scope, _: Limits) -> Found:
     """Find the time of sources, sinks, and of reading and writing files on the threads that call nodes."""
     ranges, rows = scope.profile.ranges, scope.range_rows
@@ -66,6 +79,12 @@ def file_waits(scope: Scope, _: Limits) -> Found:
     )
 
 
+@rule(
+    "first events that take much longer than the others",
+    "They prepare what the others use: memory, plans of transforms, the network. Process more events or files in "
+    "one program (--files, --serve, wirecell-campaign), and leave the first event out of comparisons.",
+    "start-up",
+)
 def first_event(scope: Scope, _: Limits) -> Found:
     """Find first events that take much longer than the median of the others of their process."""
     hits = []
@@ -83,6 +102,12 @@ def first_event(scope: Scope, _: Limits) -> Found:
     return Found(hits)
 
 
+@rule(
+    "cores that have nothing to do",
+    "Use more threads in an operation (-A threads=0: all cores), the parallel engine (-A engine=TbbFlow), or "
+    "several programs at once (wirecell-campaign).",
+    "host-sampling",
+)
 def idle_cores(scope: Scope, _: Limits) -> Found:
     """Find runs on the CPU during which cores had nothing to do."""
     profile = scope.profile
@@ -98,6 +123,12 @@ def idle_cores(scope: Scope, _: Limits) -> Found:
     return _of_cores(scope, "idle cores", _cores(scope) - used, IDLE_SHARE, note)
 
 
+@rule(
+    "cores that other programs use",
+    "Record again on an idle machine; compare processor time instead of wall time "
+    "(wirecell-profile compare --metric cpu).",
+    "machine",
+)
 def other_programs(scope: Scope, _: Limits) -> Found:
     """Find runs during which other programs used the cores."""
     others = _used_cores(scope, "machine") - _used_cores(scope, "process")
@@ -111,16 +142,8 @@ def _of_cores(scope: Scope, what: str, count: float, least: float, note: str) ->
     cores, window = _cores(scope), find_window(scope)
     if count < least * cores:
         return Found()
-    return Found(
-        [
-            Hit(
-                window.start,
-                int(window.length * count / cores),
-                what,
-                note=f"{count:.1f} of {cores} cores; {note}",
-            )
-        ]
-    )
+    lost = int(window.length * count / cores)
+    return Found([Hit(window.start, lost, what, note=f"{count:.1f} of {cores} cores; {note}")])
 
 
 def _relevant(scope: Scope, hits: list[Hit]) -> Found:
@@ -143,57 +166,11 @@ def _used_cores(scope: Scope, source: str) -> float:
     """
     profile, window = scope.profile, find_window(scope)
     profile.require("SPNG_SAMPLE")
-    table = profile.table("SPNG_SAMPLE")
-    is_time = table.text_column("metric").matching("cpu_ns".__eq__)
-    mine = is_time & table.text_column("source").matching(source.__eq__) & ~np.isnan(table.reals("value"))
-    order = np.flatnonzero(mine)[np.argsort(table.integers("t")[mine], kind="stable")]
-    time, value = table.integers("t")[order], table.reals("value")[order]
+    samples = recorder_samples(profile)
+    mine = [each for each in samples if (each.source, each.metric) == (source, "cpu_ns")]
+    time, value = (mine[0].time, mine[0].value) if mine else (np.empty(0), np.empty(0))
     ends = np.clip([window.start, window.end], *(time[[0, -1]] if len(time) else (0, 0)))
     if ends[0] >= ends[1]:
         raise MissingData(f"{profile.name} does not contain samples of the processor time of the {source}")
     begun, ended = np.interp(ends, time, value)
     return float((ended - begun) / (ends[1] - ends[0]))
-
-
-RULES = [
-    Rule(
-        "node_waits",
-        "nodes that wait instead of computing",
-        "The thread slept or had no core: it waited for other threads of an operation, a lock, a disk or a device, or "
-        "the machine runs other programs (other_programs). Use as many threads as free cores, -A threads=N.",
-        node_waits,
-        "host-sampling",
-    ),
-    Rule(
-        "file_waits",
-        "threads of the graph that read and write files",
-        "Keep -A overlap_files=true; use a form without compression (.npz, .tar) and a fast disk. The last file is "
-        "written after the last event, so more events in a run hide more of it.",
-        file_waits,
-        "start-up",
-    ),
-    Rule(
-        "first_event",
-        "first events that take much longer than the others",
-        "They prepare what the others use: memory, plans of transforms, the network. Process more events or files in "
-        "one program (--files, --serve, wirecell-campaign), and leave the first event out of comparisons.",
-        first_event,
-        "start-up",
-    ),
-    Rule(
-        "idle_cores",
-        "cores that have nothing to do",
-        "Use more threads in an operation (-A threads=0: all cores), the parallel engine (-A engine=TbbFlow), or "
-        "several programs at once (wirecell-campaign).",
-        idle_cores,
-        "host-sampling",
-    ),
-    Rule(
-        "other_programs",
-        "cores that other programs use",
-        "Record again on an idle machine; compare processor time instead of wall time "
-        "(wirecell-profile compare --metric cpu).",
-        other_programs,
-        "machine",
-    ),
-]

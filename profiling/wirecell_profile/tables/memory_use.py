@@ -9,9 +9,10 @@ import numpy as np
 
 from ..errors import MissingData
 from ..model.identity import process_of
+from ..model.samples import recorder_samples
 from ..model.selection import Scope
 from ..model.table import NULL
-from ..output import Result, columns
+from ..output import Result, columns, table_of
 
 EVENTS = "CUDA_GPU_MEMORY_USAGE_EVENTS"
 OPERATIONS = {0: "Allocation", 1: "Deallocation"}
@@ -115,17 +116,12 @@ def sampled(scope: Scope) -> list[Series]:
     """
     profile = scope.profile
     profile.require("SPNG_SAMPLE")
-    table = profile.table("SPNG_SAMPLE")
-    sources, metrics = table.text_column("source").to_list(), table.text_column("metric").to_list()
-    names = np.array([f"{source} {metric}" for source, metric in zip(sources, metrics)])
-    time, value = table.integers("t"), table.reals("value")
-    inside = scope.selection.covers(time) & ~np.isnan(value)
     series = []
-    for name in dict.fromkeys(names.tolist()):
-        rows = np.flatnonzero((names == name) & inside)
-        if "bytes" in name and len(rows):
-            rows = rows[np.argsort(time[rows], kind="stable")]
-            series.append(Series(name, time[rows], value[rows].astype(np.int64)))
+    for one in recorder_samples(profile):
+        inside = scope.selection.covers(one.time)
+        if "bytes" in one.metric and inside.any():
+            name = f"{one.source} {one.metric}"
+            series.append(Series(name, one.time[inside], one.value[inside].astype(np.int64)))
     if not series:
         raise profile.missing("SPNG_SAMPLE")
     return series
@@ -146,21 +142,18 @@ def all_series(scope: Scope) -> list[Series]:
 
 def peaks(scope: Scope) -> Result:
     """Return for each quantity the maximum with its time and node, and the first and last value."""
-    rows = []
-    for series in all_series(scope):
-        at = int(series.time[series.peak])
-        rows.append(
-            (
-                series.name,
-                len(series.time),
-                int(series.value[series.peak]),
-                at,
-                node_at(scope, at) or None,
-                int(series.value[0]),
-                int(series.value[-1]),
-            )
-        )
-    return Result(columns("What, Points, Peak (B), Peak at (ns), Node then, First (B), Last (B)"), rows)
+    return table_of(
+        all_series(scope),
+        {
+            "What": lambda one: one.name,
+            "Points": lambda one: len(one.time),
+            "Peak (B)": lambda one: int(one.value[one.peak]),
+            "Peak at (ns)": lambda one: int(one.time[one.peak]),
+            "Node then": lambda one: node_at(scope, int(one.time[one.peak])) or None,
+            "First (B)": lambda one: int(one.value[0]),
+            "Last (B)": lambda one: int(one.value[-1]),
+        },
+    )
 
 
 def timeline(scope: Scope) -> Result:
@@ -182,18 +175,15 @@ def leaks(scope: Scope) -> Result:
     The caching allocator of torch keeps its blocks, and programs may end without freeing: look for many
     blocks of one size.
     """
-    found = device_memory(scope)
-    rows = [
-        (
-            part.size,
-            part.start,
-            part.device,
-            part.kind or None,
-            f"{part.address:#x}",
-            part.node or None,
-            part.name or None,
-        )
-        for part in found.left
-        if not part.kind.endswith(" Static")
-    ]
-    return Result(columns("Size (B), Allocated at (ns), Device, Memory, Address, Node then, Name"), rows)
+    return table_of(
+        [part for part in device_memory(scope).left if not part.kind.endswith(" Static")],
+        {
+            "Size (B)": lambda part: part.size,
+            "Allocated at (ns)": lambda part: part.start,
+            "Device": lambda part: part.device,
+            "Memory": lambda part: part.kind or None,
+            "Address": lambda part: f"{part.address:#x}",
+            "Node then": lambda part: part.node or None,
+            "Name": lambda part: part.name or None,
+        },
+    )

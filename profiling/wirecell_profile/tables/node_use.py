@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -131,42 +132,52 @@ def by_node(use: NodeUse) -> list[tuple[str, np.ndarray]]:
 
 
 def times(scope: Scope) -> Result:
-    """Return host time per node.
+    """Return host time, bytes, operations and memory per node, the table that wire-cell prints after a run.
 
     First: exclusive time in the first event, median over the processes; steady: median and 95th percentile over
-    the other events. Events that are cut count in neither.
+    the other events. Events that are cut count in neither. Bytes and operations: mean of the calls. Memory: largest
+    growth of tensor memory in a call, on the device if the job has one. Resident growth: largest increase of the
+    process's resident memory since the end of the call that ended before.
     """
     use = NodeUse.of(scope)
     window, every = find_window(scope), scope.profile.node_calls
     inside = exclusive_within(every.start, every.end, every.thread, window.start, window.end)
     inside = inside[scope.node_call_rows]
+    growth = resident_growth(every)[scope.node_call_rows]
+    has_device = bool((every.device_peak != NULL).any())
     rows = []
     for node, mine in by_node(use):
         calls = use.calls.take(mine)
-        own = use.exclusive[mine]
-        cpu = calls.cpu[calls.cpu != NULL]
         rows.append(
             (
                 node,
                 len(mine),
                 int((calls.ok == 0).sum()),
-                int(calls.duration.sum()),
-                int(own.sum()),
-                percent(int(inside[mine].sum()), window.length),
-                float(own.mean()),
-                int(own.min()),
-                int(own.max()),
-                int(cpu.sum()) if len(cpu) else None,
                 *_first_and_steady(use, mine),
+                int(calls.duration.sum()),
+                int(use.exclusive[mine].sum()),
+                percent(int(inside[mine].sum()), window.length),
+                _of_known(np.sum, calls.cpu),
+                *(_of_known(np.mean, each) for each in (calls.bytes_in, calls.bytes_out)),
+                _of_known(np.mean, calls.leaf_operations),
+                _of_known(np.max, calls.device_peak if has_device else calls.host_peak),
+                _of_known(np.max, growth[mine]),
             )
         )
     return Result(
         columns(
-            "Node, Calls, Failed, Inclusive (ns), Exclusive (ns), Share of W (%), Excl Avg (ns), "
-            "Excl Min (ns), Excl Max (ns), CPU time (ns), First event (ns), Steady state (ns), Steady p95 (ns)"
+            "Node, Calls, Failed, First event (ns), Steady state (ns), Steady p95 (ns), Inclusive (ns), "
+            "Exclusive (ns), Share of W (%), CPU time (ns), In (B), Out (B), Operations, Memory (B), "
+            "Resident growth (B)"
         ),
         rows,
     )
+
+
+def _of_known(choose: Callable[[np.ndarray], np.generic], values: np.ndarray) -> int | float | None:
+    """Return a figure of the values that are not NULL, None without any."""
+    known = values[values != NULL]
+    return choose(known).item() if len(known) else None
 
 
 def _first_and_steady(use: NodeUse, rows: np.ndarray) -> tuple[float | None, ...]:
@@ -197,34 +208,6 @@ def devices(scope: Scope) -> Result:
         for (node, mine), own in zip(named, split)
     ]
     return Result(columns("Node, Verdict", device_columns("call", "copy_busy (ns)")), rows)
-
-
-def memory(scope: Scope) -> Result:
-    """Return the high-water marks of memory per node. Raise MissingData if the recorder measured none.
-
-    Growth: largest increase of the process's resident memory since the end of the call that ended before.
-    """
-    use = NodeUse.of(scope)
-    parts = (
-        resident_growth(scope.profile.node_calls)[scope.node_call_rows],
-        use.calls.host_peak,
-        use.calls.device_peak,
-        use.calls.bytes_in,
-        use.calls.bytes_out,
-    )
-    if not any((part != NULL).any() for part in parts):
-        raise scope.profile.missing("SPNG_CALL")
-
-    def maximum(values: np.ndarray) -> int | None:
-        known = values[values != NULL]
-        return int(known.max()) if len(known) else None
-
-    marks = [(node, [maximum(part[mine]) for part in parts]) for node, mine in by_node(use)]
-    marks.sort(key=lambda row: -max(row[1][1] or 0, row[1][2] or 0))
-    return Result(
-        columns("Node, Resident growth (B), Host tensors (B), Device (B), Largest in (B), Largest out (B)"),
-        [(node, *values) for node, values in marks],
-    )
 
 
 def resident_growth(calls: NodeCalls) -> np.ndarray:

@@ -26,6 +26,7 @@ from .ncu_verdicts import DURATION, Kernel
 from .node_use import NodeUse, by_node
 
 PRECISIONS = {"f": "FP32", "d": "FP64", "h": "FP16"}
+GIGA = 1e9
 WEIGHTS = {"add": 1, "mul": 1, "fma": 2}
 METRICS = re.compile(  # of the measured roofline
     r"sm(sp)?__(sass_thread_inst_executed_op_[fdh](add|mul|fma)_pred_on\.sum(\.per_cycle_elapsed|\.peak_sustained)?"
@@ -55,6 +56,11 @@ class Point:
         if self.peak_flops is None or self.peak_traffic is None or self.intensity is None:
             return None
         return min(self.peak_flops, self.intensity * self.peak_traffic)
+
+    @property
+    def share_of_attainable(self) -> float | None:
+        """Performance / attainable performance [%]."""
+        return 100 * self.flops / self.attainable if self.attainable else None
 
     @property
     def ridge(self) -> float | None:
@@ -188,8 +194,12 @@ def estimated(
 def _work_cells(point: Point | None) -> tuple:
     if point is None:
         return (None,) * 4
-    attainable = point.attainable
-    return point.flops / 1e9, point.intensity, None if attainable is None else attainable / 1e9, point.side
+    return point.flops / GIGA, point.intensity, scaled(point.attainable, 1 / GIGA), point.side
+
+
+def scaled(value: float | None, factor: float) -> float | None:
+    """Return value * factor, None for None."""
+    return None if value is None else value * factor
 
 
 def device_bandwidth(scope: Scope) -> float | None:

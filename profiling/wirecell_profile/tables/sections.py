@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from ..model.selection import Scope
 from ..output import Result
-from . import critical_path, device_use, graph_use, name_use, node_use, range_use, start_up
+from . import critical_path, device_use, graph_use, memory_use, name_use, node_use, range_use, start_up
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ SECTIONS = {
             "devices: how much of the window W they worked, and why not",
             device_use.utilisation,
         ),
-        Section("nodes", "time per node on the host", node_use.times),
+        Section("nodes", "time per node on the host, and its memory", node_use.times),
         Section(
             "node-devices",
             "work of each node on the device",
@@ -38,7 +38,6 @@ SECTIONS = {
             + "\nA launch of a CUDA graph belongs to SPNGDeviceSection as a whole; table graph-nodes has its nodes.",
         ),
         Section("graph-nodes", "work in CUDA graphs by the node that captured it", graph_use.graph_nodes),
-        Section("node-memory", "memory high-water per node", node_use.memory),
         Section("events", "end-to-end latency per event", node_use.events),
         Section(
             "critical-path",
@@ -54,5 +53,12 @@ SECTIONS = {
         Section("gaps", "times on a thread outside of all ranges", range_use.cpu_gaps),
         Section("streams", "streams", device_use.streams),
         Section("bus", "bytes copied", device_use.bus),
+        Section("memory", "highest memory of the process and of devices", memory_use.peaks),
+        Section(
+            "leaks",
+            "device memory that was not freed in the recording",
+            memory_use.leaks,
+            "Who allocated it: compute-sanitizer --tool memcheck --leak-check full PROGRAM",
+        ),
     )
 }

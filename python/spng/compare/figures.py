@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import base64
 import io
 import math
 from collections.abc import Iterator, Sequence
@@ -11,6 +10,7 @@ from typing import Any
 from xml.etree.ElementTree import Element
 
 import numpy as np
+from wirecell_profile.html.packing import data_url
 from wirecell_profile.html.svg import add, drawing, line, text
 from wirecell_profile.units import ticks
 
@@ -134,7 +134,7 @@ def difference_map(picture: Picture) -> Element:
     left, right, top, bottom = 62.0, WIDTH - 24.0, 8.0, 330.0
     svg = drawing(WIDTH, bottom + 40, "channels and ticks of the samples that differ")
     size: dict[str, Any] = {"x": left, "y": top, "width": right - left, "height": bottom - top}
-    href = "data:image/png;base64," + base64.b64encode(_png(picture.counts)).decode()
+    href = data_url("image/png", _png(picture.counts))
     add(svg, "image", href=href, preserveAspectRatio="none", image_rendering="pixelated", **size)
     add(svg, "rect", fill="none", stroke="#5f6b7a", **size)
     for channel, part in _marks(*picture.channels):

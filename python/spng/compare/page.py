@@ -5,66 +5,70 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from wirecell_profile.html.render import render
+from wirecell_profile.html.document import Block, Folded, Paragraph, Part, Picture, Table, document
 
 from . import figures, text
 from .result import Comparison
 
 MAX_EVENTS = 200  # events of a table; the JSON file has all
-TableRows = list[tuple[tuple[str, ...], str]]  # cells, and the class of the last one
+OPEN_EVENTS = 10  # tables of at most so many events are shown at once
 
 
 def html_page(comparison: Comparison) -> str:
     """Return the page. Raise ProfileError if Jinja2 is not installed."""
-    return render(
-        "frames.html",
-        Path(__file__).parent / "templates",
-        title=f"Comparison of {Path(comparison.a).name} and {Path(comparison.b).name}",
-        comparison=comparison,
-        conclusion=text.conclusion(comparison),
-        state="faster" if comparison.is_equal else "slower",
-        heading=text.heading(comparison),
-        remarks=text.remarks(comparison),
-        differences=text.differences(comparison),
-        tags=[_tag(comparison, tag) for tag in comparison.tags()],
-        roi_heads=text.ROI_HEADS,
-        difference_heads=text.DIFFERENCE_HEADS,
-        location_heads=text.LOCATION_HEADS,
-        locations=[(row, "") for row in text.location_rows(comparison)],
-        explanation=text.EXPLANATION,
-    )
+    title = f"Comparison of {Path(comparison.a).name} and {Path(comparison.b).name}"
+    verdict = "\n\n".join([text.conclusion(comparison), *text.differences(comparison)])
+    top: list[Block] = [
+        Paragraph(f"A = {comparison.a}\nB = {comparison.b}"),
+        Paragraph(verdict, f"verdict {'faster' if comparison.is_equal else 'slower'}"),
+        Paragraph("\n".join(f"{line}." for line in text.heading(comparison))),
+        *(Paragraph(f"Not counted: {line}.", "warning") for line in text.remarks(comparison)),
+    ]
+    parts = [Part(f"Tag {tag}", _of_tag(comparison, tag)) for tag in comparison.tags()]
+    if rows := text.location_rows(comparison):
+        table = Table(text.LOCATION_HEADS, [(row, "") for row in rows], 2)
+        parts.append(Part("The first samples that differ", [table]))
+    parts.append(Part("", [Paragraph(text.EXPLANATION.replace("\n", " "), "about")]))
+    heading = "The frames are equal" if comparison.is_equal else "The frames differ"
+    return document(title, heading, top, parts)
 
 
-def _tag(comparison: Comparison, tag: str) -> dict[str, object]:
-    """Return the values of a tag for the template."""
+def _of_tag(comparison: Comparison, tag: str) -> list[Block]:
     every = list(text.rows(comparison, tag))
     totals = [row for row in every if row[0] == text.TOTAL]
+    if not totals:
+        return [Paragraph("No channel in common.")]
     events = [row for row in every if row[0] != text.TOTAL]
     names = list(dict.fromkeys(event for event, _, _ in events))
-    shown = set(names[:MAX_EVENTS])
-    pictured = next(
-        ((event.name, each.picture) for event, each in comparison.each_tag(tag) if each.picture), None
-    )
-    return {
-        "name": tag,
-        "roi_totals": _table(text.roi_cells, totals),
-        "difference_totals": _table(text.difference_cells, totals),
-        "roi_events": _table(text.roi_cells, [row for row in events if row[0] in shown]),
-        "difference_events": _table(text.difference_cells, [row for row in events if row[0] in shown]),
-        "events": len(names),
-        "left_out": len(names) - len(shown),
-        "overlap": figures.overlap_bars(comparison.totals(tag)),
-        "histogram": figures.histogram(comparison.total(tag)),
-        "ratios": figures.charge_ratios(
-            [(event.name, each.planes) for event, each in comparison.each_tag(tag)]
-        ),
-        "pictured": pictured[0] if pictured else "",
-        "map": figures.difference_map(pictured[1]) if pictured else None,
-        "waveforms": [(each.channel, figures.waveforms(each)) for each in pictured[1].waveforms]
-        if pictured
-        else [],
-    }
+    blocks = [*_tables(totals), *_pictures(comparison, tag)]
+    if names:
+        shown = set(names[:MAX_EVENTS])
+        folded: list[Block] = [*_tables([row for row in events if row[0] in shown])]
+        if len(names) > len(shown):
+            folded.append(Paragraph(f"{len(names) - len(shown)} more events: see the JSON file."))
+        blocks.append(Folded(f"All {len(names)} events", folded, len(names) <= OPEN_EVENTS))
+    return blocks
 
 
-def _table(cells: text.Cells, rows: list[text.FigureRow]) -> TableRows:
-    return [(cells(*row), "") for row in rows]
+def _tables(rows: list[text.FigureRow]) -> list[Block]:
+    return [
+        Table(heads, [(cells(*row), "") for row in rows], 2)
+        for heads, cells in ((text.ROI_HEADS, text.roi_cells), (text.DIFFERENCE_HEADS, text.difference_cells))
+    ]
+
+
+def _pictures(comparison: Comparison, tag: str) -> list[Block]:
+    events = [(event.name, each) for event, each in comparison.each_tag(tag)]
+    found: list[Block] = [
+        Picture("Samples that are not 0", figures.overlap_bars(comparison.totals(tag))),
+        Picture("Sizes of the differences, all planes", figures.histogram(comparison.total(tag))),
+    ]
+    ratios = figures.charge_ratios([(name, each.planes) for name, each in events])
+    found += [] if ratios is None else [Picture("Charge of B / charge of A", ratios)]
+    for name, picture in [(name, each.picture) for name, each in events if each.picture][:1]:
+        about = f"Where samples differ, event {name} (darker: more samples)"
+        found.append(Picture(about, figures.difference_map(picture)))
+        for waveform in picture.waveforms:
+            about = f"First difference in channel {waveform.channel}, event {name} [units of the file]"
+            found.append(Picture(about, figures.waveforms(waveform)))
+    return found

@@ -1,30 +1,27 @@
 # SPDX-License-Identifier: Apache-2.0
 """Data of a page of frames: a description as JSON, and one block for each layer of each event. templates/frame_data.js reads them.
 
-A block is the base64 text of gzip of, all little-endian:
+A block is the packed text (packing.py) of, all little-endian:
 
     baselines (row,) float32, which pictures subtract
     "int16":   low bytes, then high bytes, of (row, tick): zigzag code of the difference to the tick before
     "float32": bytes 0 of all (row, tick), then bytes 1, 2 and 3
     "runs":    row, begin and length (run,) int32; then the samples of the runs as float32, in bytes as above
 
-Samples are exact. Bytes of equal significance are side by side because gzip packs them better so.
+Samples are exact. Bytes of equal significance are side by side because they pack better so.
 """
 
 from __future__ import annotations
 
-import base64
-import gzip
 from dataclasses import dataclass
 
 import numpy as np
+from wirecell_profile.html.packing import packed
 
 from ..frame import SparseSamples
 from . import colours, statistics
 from .layers import Event, Layer
 from .planes import title
-
-GZIP_LEVEL = 6
 
 
 @dataclass(frozen=True)
@@ -99,7 +96,7 @@ def encode(layer: Layer, channels: np.ndarray) -> tuple[dict, str]:
         "range": statistics.colour_range(layer, statistics.baselines(layer)),
         "negative": bool((values < 0).any()),
     }
-    return about, base64.b64encode(gzip.compress(b"".join(parts), GZIP_LEVEL, mtime=0)).decode()
+    return about, packed(*parts)
 
 
 def ranges(numbers: np.ndarray) -> list[list[int]]:

@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
-import base64
 import struct
 import zlib
 from html import escape
 from typing import TYPE_CHECKING
 
 import numpy as np
+from wirecell_profile.html.packing import data_url
 
 from . import colours, statistics
 from .layers import ADC, Event, Source
@@ -43,8 +43,8 @@ def _html(title: str, event: Event, facts: list[str]) -> str:
         picture = png(small / statistics.colour_range(layer, baselines), layer.role == ADC)
         name = layer.label or layer.traces.tag
         figures.append(
-            f'<figure style="margin: 0"><img alt="{escape(name)}, channel by time" src="data:image/png;base64,'
-            f'{base64.b64encode(picture).decode()}" style="border: 1px solid #c9d0d8">'
+            f'<figure style="margin: 0"><img alt="{escape(name)}, channel by time" '
+            f'src="{data_url("image/png", picture)}" style="border: 1px solid #c9d0d8">'
             f"<figcaption>{escape(name)} [{layer.unit}]</figcaption></figure>"
         )
     lines = "".join(f"<br>{escape(fact)}" for fact in facts)

@@ -92,7 +92,7 @@ RULES = (
         "position, location, path or slot",
         allowed=r"(?i)(?<![a-z])in[-_ ]place(?![a-z])(?: of)?|\bin the last place\b|\b(takes?|took|taking) (the |its )?place\b|\bdecimal places?\b|placement|\bout-of-place\b"
         r"|\bplaces? (its|the|a|each|them|it)\b|\bat one place\b"
-        # Keys of JSON and the column of wirecell-profile rules and history.
+        # Keys of JSON and the column of wirecell-profile rules.
         r"|\"places?\"|hits\):,\} places,",
     ),
     rule(

@@ -161,10 +161,6 @@ bool counts_cpu_allocations() noexcept {
     return is_counting;
 }
 
-std::int64_t live_cpu_bytes() noexcept {
-    return is_counting ? live_bytes.load(std::memory_order_relaxed) : not_measured;
-}
-
 std::int64_t peak_cpu_bytes() noexcept {
     return is_counting ? peak_bytes.load(std::memory_order_relaxed) : not_measured;
 }

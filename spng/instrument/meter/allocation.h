@@ -30,9 +30,8 @@ void count_cpu_allocations();
 /// Tell whether the counting allocator was put in front. Without it CPU memory is not measured.
 bool counts_cpu_allocations() noexcept;
 
-/// Bytes of live CPU tensors of all threads that were allocated since count_cpu_allocations(); without it not_measured.
-std::int64_t live_cpu_bytes() noexcept;
-/// The highest value of live_cpu_bytes() so far.
+/// The highest sum so far of the bytes of live CPU tensors of all threads that were allocated since
+/// count_cpu_allocations(); without it not_measured.
 std::int64_t peak_cpu_bytes() noexcept;
 
 /// Counts the allocations of the current thread from construction to destruction. Scopes nest: an inner scope adds

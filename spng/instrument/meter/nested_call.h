@@ -24,7 +24,6 @@ public:
     NestedCall(const NestedCall&) = delete;
     NestedCall& operator=(const NestedCall&) = delete;
 
-    bool is_measured() const { return m_call.has_value(); }
     void count_bytes(std::size_t in, std::size_t out);
 
 private:

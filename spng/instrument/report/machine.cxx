@@ -2,16 +2,13 @@
 #include "spng/instrument/report/machine.h"
 
 #include "spng/core/files/proc_files.h"
-#include "spng/instrument/meter/allocation.h"
-#include "spng/instrument/meter/node_meter.h"
+#include "spng/instrument/not_measured.h"
 
 #include <c10/core/CachingDeviceAllocator.h>
 
-#include <fstream>
 #include <optional>
 #include <sys/utsname.h>
 #include <thread>
-#include <unistd.h>
 
 namespace spng::instrument {
 namespace {
@@ -19,13 +16,6 @@ namespace {
 std::string cpu_model() {
     const std::string model = proc_value("/proc/cpuinfo", "model name");
     return model.empty() ? "unknown" : model;
-}
-
-std::int64_t process_resident_bytes() {
-    std::ifstream file("/proc/self/statm");
-    std::int64_t size = 0;
-    std::int64_t resident = 0;
-    return file >> size >> resident ? resident * sysconf(_SC_PAGESIZE) : not_measured;
 }
 
 /// Return nothing on the CPU, and if the device's allocator has no statistics.
@@ -58,15 +48,6 @@ Machine this_machine() {
 std::int64_t process_peak_bytes() {
     // Not getrusage: its maximum survives exec, so a program started by a large one begins with that size.
     return proc_bytes("/proc/self/status", "VmHWM");
-}
-
-MemoryInUse memory_in_use(c10::Device device) {
-    if (device.is_cpu()) {
-        return {device, live_cpu_bytes(), process_resident_bytes()};
-    }
-    const auto statistics = statistics_of(device);
-    return {device, statistics ? statistics->allocated_bytes[all_pools].current : not_measured,
-            statistics ? statistics->reserved_bytes[all_pools].current : not_measured};
 }
 
 std::int64_t device_peak_bytes(c10::Device device) {

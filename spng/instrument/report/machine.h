@@ -22,14 +22,6 @@ Machine this_machine();
 /// does not tell.
 std::int64_t process_peak_bytes();
 
-/// Memory as it is now, in bytes; not_measured (-1) where nothing tells.
-struct MemoryInUse {
-    c10::Device device{c10::kCPU};
-    std::int64_t allocated = -1; ///< what tensors hold; on the CPU since NodeMeter counts
-    std::int64_t reserved = -1;  ///< memory of the device's allocator; on the CPU, of the process
-};
-MemoryInUse memory_in_use(c10::Device device);
-
 /// Highest sum of memory that tensors held on a device so far; not_measured (-1) on the CPU, and where the
 /// device's allocator keeps no statistics.
 std::int64_t device_peak_bytes(c10::Device device);

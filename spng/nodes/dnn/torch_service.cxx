@@ -6,7 +6,6 @@
 #include "spng/core/registry.h"
 #include "spng/device/bfloat16.h"
 #include "spng/device/context.h"
-#include "spng/instrument/report/state_trace.h"
 #include "spng/instrument/start_up.h"
 #include "spng/nodes/dnn/accepted_models.h"
 #include "spng/nodes/dnn/aot_inductor_model.h"
@@ -253,9 +252,6 @@ at::Tensor TorchService::forward(const at::Tensor& features) const {
     NVTX_SCOPED_RANGE("TorchService::forward");
     at::Tensor probability = m_runner->forward(features);
     call.count_bytes(features.nbytes(), probability.nbytes());
-    if (call.is_measured() && instrument::tracing_states()) {
-        instrument::trace_state(m_meter->identity(), {"features", features}, {"probability", probability});
-    }
     return probability;
 }
 

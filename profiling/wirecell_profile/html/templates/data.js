@@ -3,9 +3,7 @@
 // Unpacks the data of payload.py, formats times and amounts, and tells which colours are dark.
 
 async function unpack(text) {
-  const bytes = Uint8Array.from(atob(text.trim()), (letter) => letter.charCodeAt(0));
-  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
-  const buffer = await new Response(stream).arrayBuffer();
+  const buffer = await unpacked(text);
   const length = new DataView(buffer).getUint32(0, true);
   const data = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 4, length)));
   let at = 4 + length;
@@ -51,8 +49,8 @@ const darkness = new Map();
 
 function isDark(colour) {
   if (!darkness.has(colour)) {
-    const value = parseInt(colour.slice(1), 16);
-    darkness.set(colour, 0.299 * (value >> 16) + 0.587 * (value >> 8 & 255) + 0.114 * (value & 255) < 150);
+    const [red, green, blue] = rgb(colour);
+    darkness.set(colour, 0.299 * red + 0.587 * green + 0.114 * blue < 150);
   }
   return darkness.get(colour);
 }

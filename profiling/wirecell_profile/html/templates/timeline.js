@@ -5,14 +5,12 @@
 const GUTTER = 178, AXIS = 26, HEAD = 20, GAP = 5, COUNTER = 46;
 const TRACK = {nvtx: 18, flight: 16, marks: 14, api: 14, system: 10, device: 16};
 const SHORTEST = 10;  // ns that the view may shrink to
-const FONT = "12px system-ui, sans-serif";
 
 class Timeline {
   constructor(box, data) {
     this.box = box;
     this.data = data;
     this.canvas = box.querySelector("canvas");
-    this.context = this.canvas.getContext("2d", {willReadFrequently: true});
     this.tip = document.getElementById("tip");
     this.collapsed = new Set(data.rows.map((row) => row.group));  // threads that only call the operating system
     data.rows.filter((row) => row.kind !== "system").forEach((row) => this.collapsed.delete(row.group));
@@ -122,20 +120,8 @@ class Timeline {
 
   paint() {
     const begun = performance.now();
-    const ratio = window.devicePixelRatio || 1;
     const width = this.box.clientWidth, height = Math.min(this.box.clientHeight, this.height + AXIS);
-    if (this.canvas.width !== Math.round(width * ratio) || this.canvas.height !== Math.round(height * ratio)) {
-      this.canvas.width = Math.round(width * ratio);
-      this.canvas.height = Math.round(height * ratio);
-      this.canvas.style.width = `${width}px`;
-      this.canvas.style.height = `${height}px`;
-    }
-    const c = this.context;
-    c.setTransform(ratio, 0, 0, ratio, 0, 0);
-    c.font = FONT;
-    c.textBaseline = "middle";
-    c.fillStyle = "#ffffff";
-    c.fillRect(0, 0, width, height);
+    this.context = fitted(this.canvas, width, height).context;
     this.width = width;
     this.scale = (width - GUTTER - 8) / (this.to - this.from);
     this.shade(height);

@@ -4,13 +4,6 @@
 
 const COARSE = 8;  // ticks of a coarse sample: the sample of largest magnitude among them
 
-async function gunzip(text) {
-  const letters = atob(text.trim()), bytes = new Uint8Array(letters.length);
-  for (let i = 0; i < bytes.length; ++i) bytes[i] = letters.charCodeAt(i);
-  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
-  return new Response(stream).arrayBuffer();
-}
-
 function expand(ranges) {
   const numbers = new Int32Array(ranges.reduce((sum, [, count]) => sum + count, 0));
   let at = 0;
@@ -96,8 +89,7 @@ class Layer {
   }
 
   static async unpack(about) {
-    const element = document.getElementById(about.block);
-    const buffer = await gunzip(element.textContent);
+    const buffer = await unpacked(document.getElementById(about.block).textContent);
     const channels = expand(about.channels), n = channels.length;
     const baselines = new Float32Array(buffer, 0, n);
     let samples;

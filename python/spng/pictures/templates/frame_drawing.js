@@ -1,31 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 "use strict";
-// Parts of all pictures: colour tables, axes, canvases in the pixels of the screen.
+// Parts of all pictures: colour tables, axes.
 
-const FONT = "12px system-ui, sans-serif", INK = "#1c2430", SOFT = "#5f6b7a", LINE = "#c9d0d8", ABSENT = 0xfff2efec;
+const LINE = "#c9d0d8", ABSENT = 0xfff2efec;
 const SHADES = 512;  // of a colour table, from -range to range
-
-// Fit the canvas to its box; return its context and its size in CSS pixels.
-function prepare(canvas, height) {
-  const ratio = window.devicePixelRatio || 1, width = canvas.parentElement.clientWidth;
-  if (canvas.width !== Math.round(width * ratio) || canvas.height !== Math.round(height * ratio)) {
-    canvas.width = Math.round(width * ratio);
-    canvas.height = Math.round(height * ratio);
-    canvas.style.width = `${width}px`;
-    canvas.style.height = `${height}px`;
-  }
-  const context = canvas.getContext("2d", {willReadFrequently: true});
-  context.setTransform(ratio, 0, 0, ratio, 0, 0);
-  context.font = FONT;
-  context.fillStyle = "#ffffff";
-  context.fillRect(0, 0, width, height);
-  return {context, ratio, width, height};
-}
-
-function rgb(colour) {
-  const value = parseInt(colour.slice(1), 16);
-  return [value >> 16, value >> 8 & 255, value & 255];
-}
 
 // Return the colour at `share` (0 to 1) of equally spaced stops.
 function between(stops, share) {

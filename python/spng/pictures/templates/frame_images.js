@@ -36,7 +36,7 @@ class Images {
   }
 
   paint() {
-    const screen = prepare(this.canvas, this.height);
+    const screen = fitted(this.canvas, this.box.clientWidth, this.height);
     this.layout(screen.width);
     for (const area of this.areas) {
       this.image(screen, area);

@@ -20,7 +20,7 @@ class Waves {
   paint() {
     const plots = this.plots, {state} = this, {channel} = state;
     const height = WAVE_MARGIN.top + WAVE_MARGIN.bottom + plots.length * WAVE_HEIGHT + (plots.length - 1) * WAVE_MARGIN.gap;
-    const {context, width} = prepare(this.canvas, height);
+    const {context, width} = fitted(this.canvas, this.canvas.parentElement.clientWidth, height);
     this.area = {x: WAVE_MARGIN.left, width: width - WAVE_MARGIN.left - WAVE_MARGIN.right, y: WAVE_MARGIN.top};
     const shaded = state.layers.find((layer) => layer === state.a && layer.role !== "adc") || state.layers.find((layer) => layer.role === "charge");
     plots.forEach(([unit, layers], i) => {
