@@ -142,7 +142,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     program.add_argument(
         "--program", metavar="FILE", help="wire-cell; default: that of the checkout, else of PATH"
     )
-    program.add_argument("--bundle", metavar="DIR", help="use the wire-cell of a bundle (./wcb bundle)")
     program.add_argument(
         "--scratch",
         metavar="DIR",
@@ -308,7 +307,6 @@ def options(arguments: argparse.Namespace) -> RunOptions:
         quick=arguments.quick,
         worker_timeout=arguments.cluster_timeout or (None if where in BATCH else 60.0),
         program=arguments.program,
-        bundle=arguments.bundle,
         scratch=arguments.scratch or "",
         gives_threads=bool(arguments.cores) or where == "local" or where in BATCH,
         cluster=cluster,

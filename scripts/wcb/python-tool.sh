@@ -1,13 +1,16 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# @NAME@ of this @TREE@.
+# @NAME@ of this installed tree.
 set -u
 program=$(readlink -f -- "$0")
 here=$(dirname -- "$program")
-@START@
+reject() { # error, seen, expected, hint
+    printf 'error: %s\n  where:    %s\n  seen:     %s\n  expected: %s\n  hint:     %s\n' "$1" "$program" "$2" "$3" "$4" >&2
+    exit 2
+}
 python=@INTERPRETER@
 expected='@EXPECTED@'
-command -v "$python" >/dev/null || reject '@NAME@ needs Python' "no $python@WHERE@" "$expected" '@HINT@'
+command -v "$python" >/dev/null || reject '@NAME@ needs Python' "no $python" "$expected" '@HINT@'
 seen=$("$python" -c '
 import importlib.util, sys
 sys.path = [folder for folder in sys.path if folder]
@@ -21,7 +24,7 @@ else:
     print("no package " + ", ".join(absent) + " in " + sys.executable if absent else "")' @PYTHON@ @MODULES@)
 [ -z "$seen" ] || reject '@NAME@ cannot run with this Python' "$seen" "$expected" '@HINT@'
 
-# Write nothing into this @TREE@ (-B), and do not import files of the current folder (-P).
+# Write nothing into this installed tree (-B), and do not import files of the current folder (-P).
 PATH=$here:$PATH
 PYTHONPATH=$here/@PACKAGES@${PYTHONPATH:+:$PYTHONPATH}
 export PATH PYTHONPATH
