@@ -94,23 +94,8 @@ def test_the_job_script_of_slurm(bench: Bench, capsys) -> None:
     bench.make(3)
     assert (
         bench.run(
-            "--cluster",
-            "slurm",
-            "--dry-run",
-            "--workers",
-            "7",
-            "--queue",
-            "gpu",
-            "--account",
-            "dune",
-            "--memory",
-            "8GB",
-            "--cores",
-            "3",
-            "--walltime",
-            "1d2h",
-            "--directive=--gres=gpu:1",
-            "--prologue",
+            *"--cluster slurm --dry-run --workers 7 --queue gpu --account dune --memory 8GB --cores 3".split(),
+            *"--walltime 1d2h --directive=--gres=gpu:1 --prologue".split(),
             "module load cuda",
             "--interface",
             "lo",
@@ -145,22 +130,9 @@ def test_the_job_script_of_htcondor(bench: Bench, capsys) -> None:
     bench.make(3)
     assert (
         bench.run(
-            "--cluster",
-            "htcondor",
-            "--dry-run",
-            "--account",
-            "group_dune",
-            "--memory",
-            "4GB",
-            "--disk",
-            "9GB",
-            "--directive",
+            *"--cluster htcondor --dry-run --account group_dune --memory 4GB --disk 9GB --directive".split(),
             'requirements=(OpSys == "LINUX")',
-            "--walltime",
-            "08:00:00",
-            "--interface",
-            "lo",
-            "--prologue",
+            *"--walltime 08:00:00 --interface lo --prologue".split(),
             "export A=1",
         )
         == 0

@@ -62,13 +62,7 @@ def ask_index(requirements: Path, python: str, processor: str) -> dict[str, str]
     platforms = ["manylinux2014", *(f"manylinux_2_{minor}" for minor in range(5, NEWEST_GLIBC + 1))]
     command = [
         sys.executable,
-        "-m",
-        "pip",
-        "install",
-        "--dry-run",
-        "--quiet",
-        "--ignore-installed",
-        "--no-deps",
+        *"-m pip install --dry-run --quiet --ignore-installed --no-deps".split(),
     ]
     command += ["--only-binary", ":all:", "--target", "/nonexistent", "--python-version", python]
     command += [word for one in platforms for word in ("--platform", f"{one}_{processor}")]

@@ -66,12 +66,7 @@ def test_a_program_by_pkg_config(prefix: Path, tmp_path: Path) -> None:
     """In C++17, with warnings as errors, and without the headers of LibTorch."""
     program = tmp_path / "consumer"
     command = [
-        "g++",
-        "-std=c++17",
-        "-Wall",
-        "-Wextra",
-        "-Wpedantic",
-        "-Werror",
+        *"g++ -std=c++17 -Wall -Wextra -Wpedantic -Werror".split(),
         str(EXAMPLE),
         "-o",
         str(program),
