@@ -22,7 +22,7 @@ WRITERS: dict[str, Callable[[Path], None]] = {
     "./wcb bench --save-reference": lambda path: regression.write_reference([RUN], "command", path),
 }
 PACKAGES = ("scripts", "profiling/wirecell_profile", "campaign/wirecell_campaign")
-OWN_RULE = {"profiling/wirecell_profile/output_file.py", "campaign/wirecell_campaign/layout.py"}
+OWN_RULE = {"profiling/wirecell_profile/output_file.py"}
 # Files that replace names which no user gives, each with its reason.
 OTHERS = {
     "scripts/wcb/wheel/command.py": "a wheel, by a python3 that need not have the packages",
