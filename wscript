@@ -81,7 +81,7 @@ def build(bld):
             use="NVTX CUDA SQLITE SYSTEM",
             cxxflags=["-fvisibility=hidden"] + bld.env.CXXFLAGS_FMT,  # the folder of the parts' headers
             linkflags=["-Wl,--as-needed"] + bld.env.LINKFLAGS_COMPLETE,
-            rpath="$ORIGIN",  # where a bundle has SQLite, for other programs too
+            rpath="$ORIGIN",  # where a wheel has SQLite, for other programs too
             install_path="${LIBDIR}",
         )
 

@@ -24,7 +24,7 @@ def measured_series(
     setting: Setting, quick: bool, cores: int, rounds: int
 ) -> tuple[list[SeriesFigures], str]:
     """Measure all series; return them and the load of the machine."""
-    series = all_series(quick, cores, setting.arguments["device"])
+    series = all_series(quick, cores)
     say(f"\nSeries, {rounds} rounds of {sum(len(one.points) for one in series)} points")
     start = machine_load.now()
     found = measure(series, setting, rounds)

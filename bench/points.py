@@ -7,7 +7,6 @@ import json
 import math
 import shlex
 import statistics
-import subprocess
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
@@ -17,8 +16,6 @@ from . import programs
 from .frames import make_input
 from .statistics_of_calls import FILE_NODES, Spread, chain_nodes, per_event, split_first, spread
 from .sweeps import Point, Series
-
-CLONES_SOURCE = ROOT / "bench" / "cpp" / "force_clones.c"
 
 
 @dataclass(frozen=True)
@@ -41,7 +38,6 @@ class PointFigures:
     label: str
     x: float
     command: list[str]
-    environment: dict[str, str]
     chain: Spread | None = None
     cpu_ms: float = 0.0
     with_files: Spread | None = None  # from the end of one to the end of the next
@@ -83,21 +79,6 @@ class SeriesFigures:
         return asdict(self)
 
 
-def forcing_library(folder: Path) -> Path:
-    """Compile into `folder` the library that forces one of several versions of a kernel; return its path."""
-    library = folder / "force_clones.so"
-    subprocess.run(["cc", "-O2", "-shared", "-fPIC", "-o", str(library), str(CLONES_SOURCE)], check=True)
-    return library
-
-
-def environment_of(point: Point, setting: Setting) -> dict[str, str]:
-    """Return the variables that the point adds to the environment."""
-    if not point.clones:
-        return dict(point.environment)
-    libraries = f"{forcing_library(setting.folder)} {setting.build / 'lib' / 'libWireCellSpng.so'}"
-    return {**point.environment, "LD_PRELOAD": libraries, "SPNG_FORCE_CLONES": point.clones}
-
-
 def command_of(point: Point, setting: Setting) -> list[str]:
     """Return the command of a point."""
     arguments = {
@@ -122,10 +103,7 @@ def measure(series: list[Series], setting: Setting, rounds: int) -> list[SeriesF
             one.title,
             one.axis,
             one.text,
-            [
-                PointFigures(point.label, point.x, command_of(point, setting), environment_of(point, setting))
-                for point in one.points
-            ],
+            [PointFigures(point.label, point.x, command_of(point, setting)) for point in one.points],
         )
         for one in series
     ]
@@ -150,7 +128,7 @@ def measure(series: list[Series], setting: Setting, rounds: int) -> list[SeriesF
 
 def run(figures: PointFigures) -> tuple[dict | None, str]:
     """Return the timing report and an error text, one of them empty."""
-    status, errors = programs.run_quietly(figures.command, figures.environment)
+    status, errors = programs.run_quietly(figures.command, {})
     if status:
         lines = [line for line in errors.splitlines() if line.startswith("error")] or errors.splitlines()[-1:]
         return None, " ".join(lines) or f"status {status}"
@@ -196,9 +174,4 @@ def fill(figures: PointFigures, timings: list[dict], count: int) -> None:
 
 def shown_command(figures: PointFigures, folder: Path) -> str:
     """Return the command as a user can type it in the checkout."""
-    environment = [f"{name}={shlex.quote(value)}" for name, value in figures.environment.items()]
-    return (
-        " ".join([*environment, shlex.join(figures.command)])
-        .replace(f"{folder}/", "out/bench/")
-        .replace(f"{ROOT}/", "")
-    )
+    return shlex.join(figures.command).replace(f"{folder}/", "out/bench/").replace(f"{ROOT}/", "")

@@ -11,8 +11,6 @@ TICKS = (1500, 3000, 6000, 12_000, 24_000, 48_000)
 ANODES = (1, 2, 4)
 IN_FLIGHT = (1, 2, 4)
 ENDINGS = (".tar", ".npz", ".tar.gz", ".tar.bz2")
-PLAIN_LIBRARIES = {"ATEN_CPU_CAPABILITY": "default", "MKL_ENABLE_INSTRUCTIONS": "SSE4_2"}
-AVX2_LIBRARIES = {"ATEN_CPU_CAPABILITY": "avx2", "MKL_ENABLE_INSTRUCTIONS": "AVX2"}
 
 
 @dataclass(frozen=True)
@@ -23,10 +21,8 @@ class Point:
     x: float
     input: Input
     arguments: dict[str, str] = field(default_factory=dict)
-    environment: dict[str, str] = field(default_factory=dict)
     words: tuple[str, ...] = ()  # further words of the command line
     output: str = ".tar"
-    clones: str = ""  # version to force of kernels that have several
 
 
 @dataclass(frozen=True)
@@ -40,7 +36,7 @@ class Series:
     points: list[Point]
 
 
-def all_series(quick: bool, cores: int, device: str) -> list[Series]:
+def all_series(quick: bool, cores: int) -> list[Series]:
     """Return all series; `quick` omits long jobs."""
     events = 3 if quick else 4
     one = Input(events)
@@ -55,8 +51,6 @@ def all_series(quick: bool, cores: int, device: str) -> list[Series]:
     ]
     if not quick:
         found.append(model_series())
-    if device == "cpu":
-        found.append(instruction_series(one))
     return found
 
 
@@ -178,20 +172,4 @@ def model_series() -> Series:
         "model",
         "`model=default`: the network of the detector.",
         [Point(word, index, events, {"model": word}) for index, word in enumerate(("none", "default"))],
-    )
-
-
-def instruction_series(one: Input) -> Series:
-    """Return the series of instruction sets: our kernels, LibTorch and MKL in versions for smaller processors."""
-    return Series(
-        "instructions",
-        "Instruction sets",
-        "own kernels, ATen and MKL",
-        "Own kernels exist for plain x86-64, AVX2 and AVX-512; the loader picks one. Here it was overruled, and the libraries' choice "
-        "too (`ATEN_CPU_CAPABILITY`, `MKL_ENABLE_INSTRUCTIONS`; MKL takes it as an upper limit on processors that it knows).",
-        [
-            Point("best of the machine", 0, one),
-            Point("AVX2", 1, one, environment=AVX2_LIBRARIES, clones="arch_x86_64_v3"),
-            Point("x86-64", 2, one, environment=PLAIN_LIBRARIES, clones="default"),
-        ],
     )

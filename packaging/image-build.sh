@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# image-build.sh SET BUNDLE: make the bundle in the folder BUNDLE, from the packages of the system to the first job.
+# image-build.sh SET: install the packages of the system, build, and make the wheel in out/wheel.
 # Run it in a checkout, as root, on Enterprise Linux 9 or Debian 12; the images do. SET is slim (CPU) or full (CUDA too).
 set -eu
-set_of_packages=$1 bundle=$2
+set_of_packages=$1
 if command -v dnf >/dev/null; then
     dnf install -y dnf-plugins-core epel-release
     dnf config-manager --set-enabled crb
@@ -29,10 +29,4 @@ fi
 # shellcheck disable=SC2086  # no word if it is empty
 $python wcb configure --with-nvtx $tbb
 $python wcb build --notests
-$python wcb bundle "$bundle" --no-build
-
-# The job of the demo; the virtual environment has LibTorch and the packages of the Python tools.
-PATH=$PWD/.venv/bin:$PATH
-demo=$(mktemp -d)
-SPNG_TORCH=$PWD/.venv "$bundle/bin/spng-demo" "$demo" -A device=cpu
-rm -r "$demo"
+$python wcb wheel --no-build

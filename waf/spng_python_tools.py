@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The Python tools in the installed tree: packages in lib/python3.X/site-packages, where a Python of the same prefix finds
-them, and commands in bin, which the Python of configure runs. The launchers are those of a bundle.
+them, and commands in bin, which the Python of configure runs.
 """
 
 import os
@@ -42,9 +42,8 @@ def build(bld):
         )
     env = bld.env
     packages = os.path.relpath(f"{env.PREFIX}/{site_packages()}", env.BINDIR)
-    tree = python_tools.installed(env.PYTHON, packages)
     version = ".".join(map(str, sys.version_info[:2])) if with_frames else None
-    for command, text in python_tools.launchers(tree, version).items():
+    for command, text in python_tools.launchers(env.PYTHON, packages, version).items():
         node = bld.bldnode.make_node(f"launchers/{command}")
         node.parent.mkdir()
         node.write(text)

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -25,7 +24,6 @@ from wirecell_campaign import cli
         (["--cluster", "htcondor", "--queue", "x", "--dry-run"], "HTCondor has no queues"),
         (["-A", "typo=1"], "the job has no argument 'typo'"),
         (["-A", "input=x"], "the campaign sets -A input for each file"),
-        (["--bundle", "nowhere"], "both select the program"),
         (["--config", "nowhere.jsonnet"], "no such configuration"),
         (["--scratch", "rel/x"], "--scratch is not a path on a worker"),
         (["--scratch", "/tmp/run%d"], "the path of the scratch folder contains %d"),
@@ -67,7 +65,7 @@ def test_a_program_that_is_none(bench: Bench, capsys) -> None:
 
 
 def test_without_the_engine(bench: Bench) -> None:
-    """As in a bundle on a machine without dask: a readable error, and the commands that need no engine work."""
+    """As in a wheel on a machine without dask: a readable error, and the commands that need no engine work."""
     bench.make(1)
     blocked = "import sys; sys.modules['distributed'] = None; from wirecell_campaign.cli import main; sys.exit(main(sys.argv[1:]))"
     done = subprocess.run(
@@ -92,46 +90,12 @@ def test_without_the_engine(bench: Bench) -> None:
     assert "the folder has no campaign" in done.stderr
 
 
-def test_the_program_of_a_bundle(bench: Bench, cluster_address: str) -> None:
-    names = bench.make(1)
-    (bench.folder / "bundle" / "bin").mkdir(parents=True)
-    shutil.copy(bench.program, bench.folder / "bundle" / "bin" / "wire-cell")
-    bench.program.unlink()
-    words = [
-        "run",
-        str(bench.list),
-        "--output",
-        str(bench.output),
-        "--config",
-        str(bench.config),
-        "--bundle",
-        "bundle",
-    ]
-    assert cli.main([*words, "--cluster", cluster_address]) == 0
-    bench.check(names)
-
-
 def test_the_job_script_of_slurm(bench: Bench, capsys) -> None:
     bench.make(3)
     assert (
         bench.run(
-            "--cluster",
-            "slurm",
-            "--dry-run",
-            "--workers",
-            "7",
-            "--queue",
-            "gpu",
-            "--account",
-            "dune",
-            "--memory",
-            "8GB",
-            "--cores",
-            "3",
-            "--walltime",
-            "1d2h",
-            "--directive=--gres=gpu:1",
-            "--prologue",
+            *"--cluster slurm --dry-run --workers 7 --queue gpu --account dune --memory 8GB --cores 3".split(),
+            *"--walltime 1d2h --directive=--gres=gpu:1 --prologue".split(),
             "module load cuda",
             "--interface",
             "lo",
@@ -166,22 +130,9 @@ def test_the_job_script_of_htcondor(bench: Bench, capsys) -> None:
     bench.make(3)
     assert (
         bench.run(
-            "--cluster",
-            "htcondor",
-            "--dry-run",
-            "--account",
-            "group_dune",
-            "--memory",
-            "4GB",
-            "--disk",
-            "9GB",
-            "--directive",
+            *"--cluster htcondor --dry-run --account group_dune --memory 4GB --disk 9GB --directive".split(),
             'requirements=(OpSys == "LINUX")',
-            "--walltime",
-            "08:00:00",
-            "--interface",
-            "lo",
-            "--prologue",
+            *"--walltime 08:00:00 --interface lo --prologue".split(),
             "export A=1",
         )
         == 0

@@ -32,12 +32,7 @@ def test_two_small_frames(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsy
 
     alone = [
         PROGRAM,
-        "-c",
-        "cfg/pipeline.jsonnet",
-        "-A",
-        "input=ev1.npz",
-        "-A",
-        "output=alone.npz",
+        *"-c cfg/pipeline.jsonnet -A input=ev1.npz -A output=alone.npz".split(),
         *arguments,
     ]
     subprocess.run(alone, check=True, capture_output=True)

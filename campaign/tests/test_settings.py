@@ -126,11 +126,12 @@ def test_the_projects_own_configuration_is_found_from_anywhere(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert settings.find_config("cfg/pipeline.jsonnet", None).name == "pipeline.jsonnet"
-    assert settings.find_config("pipeline.jsonnet", None).is_file()
-    bundle = tmp_path / "bundle/share/wirecell/cfg"
-    bundle.mkdir(parents=True)
-    (bundle / "pipeline.jsonnet").write_text("{}")
-    assert settings.find_config("cfg/pipeline.jsonnet", "bundle") == bundle / "pipeline.jsonnet"
+    assert settings.find_config("cfg/pipeline.jsonnet").name == "pipeline.jsonnet"
+    assert settings.find_config("pipeline.jsonnet").is_file()
+    packages = tmp_path / "spng/share/wirecell"
+    (packages / "cfg").mkdir(parents=True)
+    (packages / "cfg/pipeline.jsonnet").write_text("{}")
+    monkeypatch.setattr(settings, "FOLDERS", [tmp_path / "absent", packages])
+    assert settings.find_config("cfg/pipeline.jsonnet") == packages / "cfg/pipeline.jsonnet"
     with pytest.raises(UsageError, match="no such configuration"):
-        settings.find_config("nothing.jsonnet", None)
+        settings.find_config("nothing.jsonnet")

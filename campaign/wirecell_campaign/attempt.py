@@ -21,7 +21,7 @@ from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from wirecell_profile.errors import system_error
+from wirecell_profile.path_names import url_hint
 from wirecell_profile.terminal import visible
 
 from . import aliases, input_warnings, output_check, timing, warm
@@ -64,7 +64,7 @@ def run_attempt(task: Task, worker: str = "") -> Result:
             won = make_output(task, shared, local or shared, host, worker)
             outcome = Outcome.PUBLISHED if won else Outcome.LOST
     except AttemptFailed as failure:
-        outcome, fault, block = Outcome.FAILED, failure.fault, failure.block
+        outcome, fault, block = Outcome.FAILED, failure.fault, str(failure)
     except FileExistsError as error:
         outcome, fault = Outcome.FAILED, Fault.FINAL
         block = str(
@@ -96,14 +96,8 @@ def make_local(task: Task) -> Path:
     """Create the folder on the worker's own disk. A variable that is not set is not expanded."""
     folder = Path(os.path.expandvars(task.local_scratch))
     if not folder.is_absolute():
-        raise AttemptFailed(
-            Fault.WORKER,
-            str(
-                CampaignError(
-                    "the worker's scratch folder is not absolute", str(folder), expected="an absolute path"
-                )
-            ),
-        )
+        what = "the worker's scratch folder is not absolute"
+        raise AttemptFailed(Fault.WORKER, what, str(folder), expected="an absolute path")
     folder = folder / f"{OWN_DISK}{task.scratch}"
     folder.mkdir(parents=True)
     return folder
@@ -155,22 +149,16 @@ def make_output(task: Task, shared: Path, work: Path, host: str, worker: str) ->
 def check_worker(task: Task, host: str) -> None:
     """Check that this machine has the program and the files that arguments name."""
     if not os.access(task.program, os.X_OK):
-        raise AttemptFailed(
-            Fault.WORKER, str(CampaignError("the worker has no program", f"worker {host}", task.program))
-        )
+        raise AttemptFailed(Fault.WORKER, "the worker has no program", f"worker {host}", task.program)
     for path in [task.config, *task.files]:
         if not os.access(path, os.R_OK):
             raise AttemptFailed(
                 Fault.WORKER,
-                str(
-                    CampaignError(
-                        "the worker lacks a file of the job",
-                        f"worker {host}",
-                        path,
-                        "the same files on all workers",
-                        "put it on a file system of all workers",
-                    )
-                ),
+                "the worker lacks a file of the job",
+                f"worker {host}",
+                path,
+                "the same files on all workers",
+                "put it on a file system of all workers",
             )
 
 
@@ -198,7 +186,8 @@ def input_failures(task: Task) -> Iterator[None]:
         fault = Fault.FILE
         if error.errno in MISSING or error.errno == errno.EISDIR:
             fault = Fault.WORKER if task.input_seen else Fault.FINAL
-        raise AttemptFailed(fault, str(system_error("cannot read the input", task.input, error))) from None
+        seen, hint = error.strerror or str(error), url_hint(task.input)
+        raise AttemptFailed(fault, "cannot read the input", task.input, seen, hint=hint) from None
 
 
 def check_unchanged(task: Task, source: dict) -> None:
@@ -206,10 +195,8 @@ def check_unchanged(task: Task, source: dict) -> None:
     with suppress(OSError):
         if is_input_same(Path(task.input), source):
             return
-    raise AttemptFailed(
-        Fault.FILE,
-        str(CampaignError("the input changed while it was read", task.input, hint="it is retried")),
-    )
+    what = "the input changed while it was read"
+    raise AttemptFailed(Fault.FILE, what, task.input, hint="it is retried")
 
 
 def ending(name: str) -> str:
@@ -248,10 +235,8 @@ def run_program(task: Task, work: Path, out: Path, host: str) -> Iterator[str]:
             version = (task.settings, task.commit, state.st_ino, state.st_mtime_ns)
             answer = stack.enter_context(warm.run(command(task, work), file, task.timeout, stays, version))
         except FileNotFoundError as error:  # also: the interpreter of a script, the loader of a binary
-            raise AttemptFailed(
-                Fault.WORKER,
-                str(CampaignError("cannot start the program", f"worker {host}, {task.program}", str(error))),
-            ) from None
+            where = f"worker {host}, {task.program}"
+            raise AttemptFailed(Fault.WORKER, "cannot start the program", where, str(error)) from None
         check_answer(task, answer, work, host)
         aliases.give_names(out, name)
         yield answer.said
@@ -279,7 +264,7 @@ def check_answer(task: Task, answer: warm.Answer, work: Path, host: str) -> None
             f"the program failed with exit status {status}",
             Fault.FINAL if status == USAGE_ERROR or is_doubtful else Fault.FILE,
         )
-    raise AttemptFailed(fault, str(CampaignError(what, seen=said)))
+    raise AttemptFailed(fault, what, seen=said)
 
 
 def error_block(text: str) -> str:
@@ -296,22 +281,14 @@ def check_output(path: Path) -> output_check.Content:
         said = "no such file after exit status 0"
     except output_check.Unreadable as error:
         said = str(error)
-    raise AttemptFailed(
-        Fault.FILE, str(CampaignError("the program wrote no complete output", path.name, said))
-    )
+    raise AttemptFailed(Fault.FILE, "the program wrote no complete output", path.name, said)
 
 
 def check_commit(task: Task, commit: str, host: str) -> None:
     """Check that the program of this machine is that of the campaign."""
     if commit != task.commit:
-        raise AttemptFailed(
-            Fault.WORKER,
-            str(
-                CampaignError(
-                    "the worker has another program", f"worker {host}, {task.program}", commit, task.commit
-                )
-            ),
-        )
+        where = f"worker {host}, {task.program}"
+        raise AttemptFailed(Fault.WORKER, "the worker has another program", where, commit, task.commit)
 
 
 def collect_products(task: Task, shared: Path, work: Path) -> list[dict]:

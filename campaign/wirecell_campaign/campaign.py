@@ -7,6 +7,7 @@ import sys
 
 from wirecell_profile.path_names import shell_word, url_hint
 from wirecell_profile.terminal import visible
+from wirecell_profile.units import counted
 
 from . import input_list, lock, outliers, ownership, report, resume, settings, summary
 from .cluster import connected, job_script
@@ -17,7 +18,7 @@ from .interrupts import Interrupts
 from .layout import Layout, write_json
 from .options import BATCH, RunOptions
 from .plan import Plan
-from .progress import SHOWN, Progress, counted, shortened
+from .progress import SHOWN, Progress, shortened
 from .publish import require_links
 from .resume import Found, State
 from .task import Task

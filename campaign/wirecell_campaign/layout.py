@@ -18,8 +18,9 @@ from __future__ import annotations
 import errno
 import json
 import os
-import stat
 from pathlib import Path
+
+from wirecell_profile.output_file import output_file, target_of
 
 INTERNAL = ".campaign"
 PROFILES = "profiles"
@@ -32,10 +33,10 @@ OWN_NAMES = (INTERNAL, PROFILES, MANIFEST, CHECKSUMS, SUMMARY, SUMMARY_TEXT, JOI
 OWN_DISK = "wirecell-campaign."  # prefix of an attempt's folder on a worker's own disk
 
 MAX_NAME = 255  # bytes of a file's name
-# The longest names derived from an output's: .NAME.4194304-01234567.partial of wire-cell; .NAME.json.4194304.partial among the
-# failures, NAME.20260728-120000.123456 in aside, and NAME.1234-01234567.01234567 in scratch, with the prefix OWN_DISK on a
-# worker's own disk.
-PARTIAL_MORE = 26
+# The longest names derived from an output's: .NAME.4194304-01234567.partial.json among the failures,
+# NAME.20260728-120000.123456 in aside, and NAME.1234-01234567.01234567 in scratch, with the prefix OWN_DISK on a worker's own
+# disk.
+PARTIAL_MORE = 31
 SCRATCH_MORE = 23
 
 
@@ -78,36 +79,17 @@ class Layout:
             folder.mkdir(parents=True, exist_ok=True)
 
 
-def replaceable(path: Path) -> Path:
-    """Return the regular file, existing or not, that a file of the client may replace. Follow symbolic links.
-
-    Raise OSError if something else has the name (a folder, a device, a pipe).
-    """
-    try:
-        mode = path.stat().st_mode
-    except (FileNotFoundError, NotADirectoryError):
-        mode = stat.S_IFREG  # a link may lead to a file that does not exist yet
-    if stat.S_ISDIR(mode):
-        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
-    if not stat.S_ISREG(mode):
-        raise FileExistsError(
-            errno.EEXIST, "a device, pipe or socket has the name of a file of the campaign", str(path)
-        )
-    return Path(os.path.realpath(path))
-
-
 def write_whole(path: Path, text: str) -> None:
     """Write a file of the client completely or not at all; sync it to disk before it gets its name. Raise OSError."""
-    target = replaceable(path)
-    partial = target.with_name(f".{target.name}.{os.getpid()}.partial")
-    try:
+    if target_of(path) is None:
+        raise FileExistsError(
+            errno.EEXIST, "a device or pipe has the name of a file of the campaign", str(path)
+        )
+    with output_file(path) as partial:
         with open(partial, "w", encoding="utf-8", errors="surrogateescape") as file:  # names may be any bytes
             file.write(text)
             file.flush()
             os.fsync(file.fileno())
-        os.replace(partial, target)
-    finally:
-        partial.unlink(missing_ok=True)
 
 
 def write_json(path: Path, content: object) -> None:

@@ -55,7 +55,6 @@ class RunOptions:
     quick: bool
     worker_timeout: float | None  # s without any worker; None: without limit
     program: str | None
-    bundle: str | None
     scratch: str
     gives_threads: bool
     cluster: ClusterOptions

@@ -31,9 +31,9 @@ class Plan:
 def make_plan(options: RunOptions) -> Plan:
     """Read the list and determine the settings. Write nothing. Raise UsageError or CampaignError."""
     entries = input_list.read_entries(options.file_list, options.suffix, longest_name(bool(options.scratch)))
-    config = settings.find_config(options.config, options.bundle)
+    config = settings.find_config(options.config)
     arguments = settings.parse_arguments(options.arguments)
-    path = program.find(options.program, options.bundle)
+    path = program.find(options.program)
     takes_threads = THREADS.search(config.read_text(encoding="utf-8", errors="replace"))
     threads = (
         {"threads": str(options.cluster.cores)}

@@ -18,25 +18,23 @@ PROGRAM = "wire-cell"
 
 
 def home(package: Path) -> Path:
-    """Return the checkout, the bundle or the installed tree that a package is part of."""
+    """Return the checkout, the installed tree or the environment that a package is part of."""
     in_packages = package.parent.name == "site-packages"  # PREFIX/lib/python3.X/site-packages
     return package.parents[3 if in_packages else 1]
 
 
-HOME = home(Path(__file__).resolve().parent)
+PACKAGES = Path(__file__).resolve().parents[1]
+HOME = home(PACKAGES / "wirecell_campaign")
 TIMEOUT = 300.0  # s for --version and --check; the first start from a slow file system takes long
 
 
-def find(given: str | None, bundle: str | None) -> Path:
-    """Return the program: the given one, that of a bundle, of the checkout or bundle of this package, or of PATH, in this order.
+def find(given: str | None) -> Path:
+    """Return the program: the given one, that beside this package, or of PATH, in this order.
 
     Raise UsageError if there is none.
     """
-    if given and bundle:
-        raise UsageError("--program and --bundle both select the program", expected="one of them")
-    chosen = Path(bundle, "bin", PROGRAM) if bundle else given
-    if chosen:
-        path = Path(chosen).absolute()
+    if given:
+        path = Path(given).absolute()
         if not (path.is_file() and os.access(path, os.X_OK)):
             raise UsageError("cannot run the program", str(path), "not an executable file")
         return path
@@ -47,7 +45,7 @@ def find(given: str | None, bundle: str | None) -> Path:
         raise UsageError(
             f"no {PROGRAM} was found",
             expected=f"in {HOME} or in PATH",
-            hint="build it (./wcb), or give --program FILE or --bundle DIR",
+            hint="build it (./wcb), or give --program FILE",
         )
     return Path(found).absolute()
 

@@ -81,11 +81,6 @@ class Progress:
         self._width = len(text)
 
 
-def counted(count: int, what: str) -> str:
-    """Return '1 file' or '3 files'."""
-    return f"{count} {what}" + ("s" if count != 1 else "")
-
-
 def shortened(names: list[str]) -> str:
     """Return the first few names as text."""
     return ", ".join(map(visible, names[:SHOWN])) + (

@@ -128,5 +128,5 @@ def clean_scratch(layout: Layout) -> None:
 def clean_partials(layout: Layout) -> None:
     """Remove partial files of a killed client."""
     for folder in (layout.root, layout.internal, layout.failures):
-        for path in folder.glob(".*.partial"):
+        for path in folder.glob(".*.partial*"):
             path.unlink(missing_ok=True)

@@ -12,10 +12,12 @@ from pathlib import Path
 from .checksum import sha256
 from .errors import UsageError
 from .layout import Layout, read_json, write_json
-from .program import HOME
+from .program import HOME, PACKAGES
 
 IMPORT = re.compile(r"""\bimport(?:str|bin)?\s*(?:'([^']+)'|"([^"]+)")""")
-FOLDERS = (".", "cfg", "share/wirecell", "share/wirecell/cfg")  # of configurations, in a checkout or a bundle
+# Of configurations, in a checkout, an installed tree or an environment with the wheel.
+FOLDERS = [HOME / folder for folder in (".", "cfg", "share/wirecell", "share/wirecell/cfg")]
+FOLDERS += [PACKAGES / "spng/share/wirecell", PACKAGES / "spng/share/wirecell/cfg"]
 OWN_ARGUMENTS = ("input", "output")
 SHARE = "share"  # argument for a folder shared by jobs, with a / in its name; it need not exist
 NOT_DECISIVE = ("config", "search_path")  # paths: equal content in other folders gives equal outputs
@@ -74,13 +76,9 @@ def names_a_file(value: str) -> bool:
     return ("/" in value or "." in value) and Path(value).is_file()
 
 
-def find_config(given: str, bundle: str | None) -> Path:
-    """Return the configuration: the given path, else in the bundle, else in the checkout or bundle of this package.
-
-    Raise UsageError if there is none.
-    """
-    homes = [Path(bundle).absolute(), HOME] if bundle else [HOME]
-    for path in (Path(given).absolute(), *(home / folder / given for home in homes for folder in FOLDERS)):
+def find_config(given: str) -> Path:
+    """Return the configuration: the given path, else that of the project. Raise UsageError if there is none."""
+    for path in (Path(given).absolute(), *(folder / given for folder in FOLDERS)):
         if path.is_file():
             return path
     raise UsageError(

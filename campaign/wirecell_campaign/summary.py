@@ -8,10 +8,11 @@ from collections.abc import Sequence
 import numpy as np
 from wirecell_profile.output import Result, as_table, columns
 from wirecell_profile.terminal import visible
+from wirecell_profile.units import counted
 
 from . import input_warnings, outliers
 from .layout import SUMMARY, SUMMARY_TEXT, Layout, write_json, write_whole
-from .progress import counted, duration, shortened
+from .progress import duration, shortened
 
 SCHEMA = "spng-campaign-summary-1"
 MS = 1e6  # ns

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
 
+from .errors import CampaignError
+
 
 class Fault(Enum):
     """Cause of a failure, which decides the next step."""
@@ -67,13 +69,12 @@ class Result:
     block: str = ""  # what failed, as one readable block
 
 
-class AttemptFailed(Exception):
-    """Ends an attempt, with the fault and the error block."""
+class AttemptFailed(CampaignError):
+    """Ends an attempt, with the fault and the parts of the error block."""
 
-    def __init__(self, fault: Fault, block: str) -> None:
-        super().__init__(block)
+    def __init__(self, fault: Fault, what: str, *parts: str, **named: str) -> None:
+        super().__init__(what, *parts, **named)
         self.fault = fault
-        self.block = block
 
 
 def scratch_name(path: str | Path, root: str | Path) -> str:

@@ -8,7 +8,7 @@ import fcntl
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NoReturn
 
@@ -34,13 +34,10 @@ def say(text: str = "") -> None:
     print(text, flush=True)
 
 
-def run(command: list[str], is_quiet: bool = False, on_line: Callable[[str], None] | None = None) -> int:
-    """Run a command in the root without standard input; return its exit status (128 + signal if killed).
-
-    on_line: gets each line of its standard output.
-    """
+def run(command: list[str], is_quiet: bool = False) -> int:
+    """Run a command in the root without standard input; return its exit status (128 + signal if killed)."""
     try:
-        return wait_for(command, cwd=ROOT, is_quiet=is_quiet, on_line=on_line)
+        return wait_for(command, cwd=ROOT, is_quiet=is_quiet)
     except FileNotFoundError:
         fail(f"program not found: {command[0]}")
 

@@ -30,13 +30,11 @@ def wait_for(
     cwd: Path | None = None,
     env: Mapping[str, str] | None = None,
     is_quiet: bool = False,
-    on_line: Callable[[str], None] | None = None,
 ) -> int:
     """Run a command without standard input; return its exit status, 128 + signal if a signal killed it.
 
     Forward the signals that end a job, so that the child ends in order and does not outlive this process.
     @param is_quiet  discard the output
-    @param on_line   gets each line of standard output instead of the terminal
     @throws FileNotFoundError if there is no such program.
     """
     output = subprocess.DEVNULL if is_quiet else None
@@ -46,20 +44,15 @@ def wait_for(
         with subprocess.Popen(
             command,
             stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE if on_line else output,
+            stdout=output,
             stderr=output,
             cwd=cwd,
             env=env,
-            text=True,
-            errors="replace",
         ) as child:
             forward = child.send_signal
             for code in received:
                 forward(code)
             try:
-                for line in child.stdout or ():
-                    if on_line:
-                        on_line(line)
                 status = child.wait()
             except BaseException:
                 child.kill()

@@ -22,7 +22,7 @@ MODULES = {
     "physics": "scripts.physics",
     "reliability": "bench.reliability",
 }
-OWN = ("setup", "env", "shell", "bundle", "wheel", "lint", *MODULES)
+OWN = ("setup", "env", "shell", "wheel", "lint", *MODULES)
 
 
 def main(arguments: list[str]) -> int:
@@ -30,12 +30,10 @@ def main(arguments: list[str]) -> int:
     first = arguments[0] if arguments else ""
     if first in MODULES:
         return run_module(MODULES[first], arguments[1:])
-    if first == "bundle":
-        from .bundle import command  # imported here only: the other commands run with an older Python too
-
-        return command.main(arguments[1:])
     if first == "wheel":
-        from .wheel import command as wheel
+        from .wheel import (
+            command as wheel,
+        )  # imported here only: the other commands run with an older Python too
 
         return wheel.main(arguments[1:])
     if first == "lint":

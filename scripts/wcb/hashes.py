@@ -11,7 +11,7 @@ import json
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 
 from .checkout import ROOT, fail, run, say
@@ -34,12 +34,8 @@ def read() -> dict[str, str]:
     return {line.split()[0]: line for line in lines if line.strip() and not line.startswith("#")}
 
 
-def install(
-    python: Path, pins: Iterable[str], *options: str, on_line: Callable[[str], None] | None = None
-) -> int:
+def install(python: Path, pins: Iterable[str], *options: str) -> int:
     """Install packages by pip without dependencies, each from a file with a listed hash; return pip's exit status.
-
-    on_line: gets each line of pip's standard output.
 
     A file is needed because pip takes no hashes on its command line.
     """
@@ -54,7 +50,7 @@ def install(
         file.flush()
         words = ["install", "--no-deps", "--no-input", "--disable-pip-version-check", "--require-hashes"]
         command = [str(python), "-m", "pip", *words, *options, "--requirement", file.name]
-        return run(command, on_line=on_line)
+        return run(command)
 
 
 def ask_index(requirements: Path, python: str, processor: str) -> dict[str, str]:
@@ -62,13 +58,7 @@ def ask_index(requirements: Path, python: str, processor: str) -> dict[str, str]
     platforms = ["manylinux2014", *(f"manylinux_2_{minor}" for minor in range(5, NEWEST_GLIBC + 1))]
     command = [
         sys.executable,
-        "-m",
-        "pip",
-        "install",
-        "--dry-run",
-        "--quiet",
-        "--ignore-installed",
-        "--no-deps",
+        *"-m pip install --dry-run --quiet --ignore-installed --no-deps".split(),
     ]
     command += ["--only-binary", ":all:", "--target", "/nonexistent", "--python-version", python]
     command += [word for one in platforms for word in ("--platform", f"{one}_{processor}")]

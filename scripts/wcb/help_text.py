@@ -37,10 +37,9 @@ Set-up:
   harden      run tests and jobs under sanitizers, and fuzz the readers: 30 to 40 minutes (harden --help)
   reliability measure the 20 targets of docs/reliability.md and write the page (--only R7,R12; --quick)
   lint        run all checks on changed files  (--all: on all; --fix: correct what can be corrected; lint --help)
-  bundle DIR  make a folder to copy to machines without compiler or checkout; they need a torch wheel (docs/bundle.md)
-                --no-build       bundle the present build
-  wheel       make a wheel of the Python packages with the library (docs/python.md)
+  wheel       make a wheel of wire-cell and the Python packages, for machines without compiler or checkout (docs/packages.md)
                 --out=DIR        folder of the wheel (default out/wheel)
+                --no-build       pack the present build
 
 Step by step, as in the Wire-Cell Toolkit:
   ./wcb configure --prefix=DIR --with-nvtx ...

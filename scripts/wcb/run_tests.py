@@ -152,10 +152,7 @@ def run_pytest(only: str) -> Outcome:
         return Outcome()
     command = [
         str(VENV / "bin" / "python"),
-        "-m",
-        "pytest",
-        "-q",
-        "--color=no",
+        *"-m pytest -q --color=no".split(),
         f"--numprocesses={WORKERS}",
         "--dist=loadfile",
         f"--junitxml={report}",

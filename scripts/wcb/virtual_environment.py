@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 import shutil
 import sys
 from dataclasses import dataclass
@@ -31,7 +30,6 @@ exec "$(dirname -- "$(readlink -f -- "$0")")/python" -P -m {module} "$@"
 """
 OLDEST_PYTHON = (3, 11)
 DRIVER_FILES = ("/dev/nvidiactl", "/proc/driver/nvidia/version", "/usr/lib/wsl/lib/libcuda.so.1")
-PROGRESS = re.compile(r"Progress (\d+) of (\d+)\s*$")
 LARGE_MB = 20.0  # larger packages are fetched one by one, so that an interruption loses at most one
 
 # Mode -> sets of requirements.txt that it installs.
@@ -239,7 +237,7 @@ def install(items: list[Requirement], mode: str) -> None:
         amount = sum(item.download for item in batch)
         names = batch[0].name if len(batch) == 1 else f"{len(batch)} small packages"
         say(f"  [{100 * done / max(download, 0.1):3.0f} %] {names}: {size(amount)}")
-        pip_install(batch, Parts(done, amount, download))
+        pip_install(batch)
         done += amount
     say("  [100 %] downloaded and unpacked")
 
@@ -250,40 +248,11 @@ def batches(items: list[Requirement]) -> list[list[Requirement]]:
     return ([small] if small else []) + [[item] for item in items if item.download >= LARGE_MB]
 
 
-class Parts:
-    """Prints a line for each tenth of a large package, from pip's raw progress: 'Progress 1048576 of 556794521'.
-
-    before, amount, total: downloads before, of this package, and of all packages [MB].
-    """
-
-    def __init__(self, before: float, amount: float, total: float) -> None:
-        self._before, self._amount, self._total = before, amount, total
-        self._shown = 0
-
-    def __call__(self, line: str) -> None:
-        found = PROGRESS.match(line)
-        if not found or not int(found[2]):
-            return
-        part = int(found[1]) / int(found[2])
-        if int(10 * part) > self._shown and part < 1:
-            self._shown = int(10 * part)
-            share = 100 * (self._before + part * self._amount) / self._total
-            say(f"  [{share:3.0f} %] {size(part * self._amount)} of {size(self._amount)}")
-
-
-def pip_install(batch: list[Requirement], parts: Parts) -> None:
-    """Call pip once. Without dependencies, because requirements.txt lists all of them.
-
-    A terminal gets pip's own bar, a log the lines of `parts`. They need a newer pip than Python brings, which is among the small
-    packages, the first batch.
-    """
-    options, on_line = ["--retries", "10"], None
-    if not sys.stdout.isatty():
-        is_large = batch[0].download >= LARGE_MB
-        options += ["--progress-bar", "raw"] if is_large else ["--quiet"]
-        on_line = parts if is_large else None
+def pip_install(batch: list[Requirement]) -> None:
+    """Call pip once. Without dependencies, because requirements.txt lists all of them. A terminal gets pip's own bar."""
+    quiet = [] if sys.stdout.isatty() else ["--quiet"]
     pins = [f"{item.name}=={item.version}" for item in batch]
-    if hashes.install(VENV / "bin" / "python", pins, *options, on_line=on_line):
+    if hashes.install(VENV / "bin" / "python", pins, "--retries", "10", *quiet):
         fail(
             "pip failed; see its message above. Finished packages are kept: run the same command again to continue.\n"
             "If hashes do not match: docs/security.md#set-up",

@@ -6,9 +6,10 @@
 // from a marked one must be inline to be compiled for the same instruction set.
 //
 // The mark is empty on other processors, with other compilers, and with sanitizers, whose runtime is not
-// ready when the loader picks.
+// ready when the loader picks. -DSPNG_MULTIVERSION= makes a build without versions, to compare with.
 
-#if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__) &&                 \
+#if defined(SPNG_MULTIVERSION)
+#elif defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__) &&               \
     !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 #define SPNG_MULTIVERSION                                                                                    \
     __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default"), optimize("O3")))

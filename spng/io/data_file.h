@@ -37,7 +37,7 @@ DataFile identify_data_file(const std::string& role, const std::filesystem::path
 void require_as_shipped(const DataFile& file, const std::filesystem::path& folder);
 
 /// Return the notes for the output: the name and the checksum of the file. They leave out the folder, so that
-/// a job gives the same bytes from a checkout, an installation and a bundle.
+/// a job gives the same bytes from a checkout, an installation and a wheel.
 Notes notes_of(const DataFile& file);
 
 /// Return all members as JSON, with the metadata as an object.

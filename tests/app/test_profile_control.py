@@ -22,6 +22,7 @@ import pytest
 
 from tests.recorder import recorded
 from tests.recorder.recorded import Recorded
+from tests.serve.protocol import UnixConnection
 from tests.support import wire_cell
 
 pytestmark = wire_cell.needs_program
@@ -35,19 +36,6 @@ PATIENCE = 60  # seconds
 SILENT_CLIENTS = 300
 TOKEN = "a-token-of-the-test-0123456789"
 SAMPLE = re.compile(r'^(\w+)(?:\{node="([^"]*)",type="([^"]*)"\})? (\d+(?:\.\d+)?)$')
-
-
-class UnixConnection(http.client.HTTPConnection):
-    """HTTP over a Unix socket."""
-
-    def __init__(self, path: Path) -> None:
-        super().__init__("localhost", timeout=PATIENCE)
-        self._path = path
-
-    def connect(self) -> None:
-        self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        self.sock.settimeout(PATIENCE)
-        self.sock.connect(str(self._path))
 
 
 Ask = Callable[..., tuple[int, str]]

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.build import bundle_support
+from tests.build import build_support
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -70,7 +70,7 @@ def configure(run_wcb, tmp_path):
 @pytest.fixture
 def torch_folder() -> Path:
     """LibTorch of the virtual environment."""
-    return bundle_support.torch_folder()
+    return build_support.torch_folder()
 
 
 @pytest.fixture
@@ -94,9 +94,3 @@ def made_up_torch(torch_folder, tmp_path):
         return folder
 
     return make
-
-
-@pytest.fixture(scope="session")
-def bundle(tmp_path_factory) -> Path:
-    """A bundle of the present build, in a folder with a space. Tests must not change it."""
-    return bundle_support.make_bundle(tmp_path_factory.mktemp("bundle") / "the bundle")

@@ -155,7 +155,7 @@ def test_bounds_follow_from_bytes_and_transforms() -> None:
 
 @pytest.mark.parametrize("quick", [True, False])
 def test_points_are_jobs_that_differ(quick: bool) -> None:
-    series = sweeps.all_series(quick, 2, "cpu")
+    series = sweeps.all_series(quick, 2)
     names = [one.name for one in series]
     assert len(set(names)) == len(names) and {
         "ticks",
@@ -165,19 +165,16 @@ def test_points_are_jobs_that_differ(quick: bool) -> None:
         "in_flight",
         "files",
         "dtype",
-        "instructions",
     } <= set(names)
     for one in series:
         jobs = [
-            (point.input, tuple(point.arguments.items()), point.words, point.output, point.clones)
-            for point in one.points
+            (point.input, tuple(point.arguments.items()), point.words, point.output) for point in one.points
         ]
         assert len(set(jobs)) == len(jobs) > 1, one.name
         assert len({point.label for point in one.points}) == len(jobs)
     if not quick:
         assert [point.x for point in series[0].points] == [1500, 3000, 6000, 12_000, 24_000, 48_000]
         assert "model" in names
-    assert "instructions" not in [one.name for one in sweeps.all_series(quick, 2, "cuda")]
 
 
 def figures_of(series: list[sweeps.Series]) -> list[points.SeriesFigures]:
@@ -185,9 +182,7 @@ def figures_of(series: list[sweeps.Series]) -> list[points.SeriesFigures]:
     found = []
     for one in series:
         rows = [
-            points.PointFigures(
-                point.label, point.x, ["wire-cell", "-A", f"input={point.label}"], dict(point.environment)
-            )
+            points.PointFigures(point.label, point.x, ["wire-cell", "-A", f"input={point.label}"])
             for point in one.points
         ]
         for point, figures in zip(one.points, rows):
@@ -195,13 +190,13 @@ def figures_of(series: list[sweeps.Series]) -> list[points.SeriesFigures]:
             points.fill(figures, [timing(point.input.events, factor)] * 2, point.input.events)
         found.append(points.SeriesFigures(one.name, one.title, one.axis, one.text, rows))
     found[1].points[-1] = points.PointFigures(
-        "4, in one batch", 4, ["wire-cell"], {}, failure="error: no such argument"
+        "4, in one batch", 4, ["wire-cell"], failure="error: no such argument"
     )
     return found
 
 
 def test_pages_and_pictures(tmp_path: Path) -> None:
-    series = figures_of(sweeps.all_series(False, 2, "cpu"))
+    series = figures_of(sweeps.all_series(False, 2))
     cold = {
         "start_up_s": 1.0,
         "first_event_ms": 300.0,
@@ -261,7 +256,6 @@ def test_pages_and_pictures(tmp_path: Path) -> None:
         "| 48,000 |" in text and "failed: error: no such argument" in text and "no device was present" in text
     )
     assert "Straight line through these" in text and "0.0 ms + 20.00 ms for each 1000 ticks" in text
-    assert "ATEN_CPU_CAPABILITY=avx2 MKL_ENABLE_INSTRUCTIONS=AVX2 wire-cell -A input=AVX2\n" in text
     for page in pages:
         for line in page.read_text(encoding="utf-8").splitlines():
             if line.startswith("!["):

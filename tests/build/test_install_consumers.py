@@ -19,7 +19,7 @@ from scripts.wcb.checkout import ROOT
 sys.path.insert(0, str(ROOT / "waf"))
 import spng_example_node  # noqa: E402  (a tool of waf)
 
-from tests.build.bundle_support import TICKS, fingerprint, rejection, write_input  # noqa: E402
+from tests.build.build_support import TICKS, fingerprint, rejection, write_input  # noqa: E402
 from tests.support import installed, wire_cell  # noqa: E402
 
 PLUGIN = ROOT / "docs" / "examples" / "plugin"
@@ -66,12 +66,7 @@ def test_a_program_by_pkg_config(prefix: Path, tmp_path: Path) -> None:
     """In C++17, with warnings as errors, and without the headers of LibTorch."""
     program = tmp_path / "consumer"
     command = [
-        "g++",
-        "-std=c++17",
-        "-Wall",
-        "-Wextra",
-        "-Wpedantic",
-        "-Werror",
+        *"g++ -std=c++17 -Wall -Wextra -Wpedantic -Werror".split(),
         str(EXAMPLE),
         "-o",
         str(program),

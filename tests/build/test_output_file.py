@@ -22,10 +22,9 @@ WRITERS: dict[str, Callable[[Path], None]] = {
     "./wcb bench --save-reference": lambda path: regression.write_reference([RUN], "command", path),
 }
 PACKAGES = ("scripts", "profiling/wirecell_profile", "campaign/wirecell_campaign")
-OWN_RULE = {"profiling/wirecell_profile/output_file.py", "campaign/wirecell_campaign/layout.py"}
+OWN_RULE = {"profiling/wirecell_profile/output_file.py"}
 # Files that replace names which no user gives, each with its reason.
 OTHERS = {
-    "scripts/wcb/bundle/command.py": "a folder; what exists and is none is rejected before",
     "scripts/wcb/wheel/command.py": "a wheel, by a python3 that need not have the packages",
     "campaign/wirecell_campaign/aliases.py": "the output of a program for which the name was a link; nothing is replaced",
     "campaign/wirecell_campaign/resume.py": "moves damaged outputs aside; nothing is replaced",

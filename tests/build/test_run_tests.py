@@ -44,13 +44,7 @@ def test_a_file_that_skips_as_a_whole_was_run(tmp_path, monkeypatch):
     (tmp_path / "tests" / "test_slim.py").write_text(text)
     command = [
         sys.executable,
-        "-m",
-        "pytest",
-        "-q",
-        "-p",
-        "no:cacheprovider",
-        "--junitxml=report.xml",
-        "tests",
+        *"-m pytest -q -p no:cacheprovider --junitxml=report.xml tests".split(),
     ]
     assert subprocess.run(command, cwd=tmp_path, capture_output=True, check=False).returncode in (0, 5)
     outcome = run_tests.read_junit(tmp_path / "report.xml")

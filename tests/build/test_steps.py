@@ -11,37 +11,7 @@ import pytest
 import spng
 from bench import programs
 from scripts.physics import options
-from scripts.wcb import checkout, setup, virtual_environment
-
-
-def test_a_log_shows_the_progress_inside_a_large_package(monkeypatch, capsys):
-    """One line for each tenth, with the share of the whole download."""
-    torch = next(item for item in virtual_environment.read_requirements() if item.name == "torch")
-    calls = []
-
-    def install(_python, pins, *options, on_line):
-        calls.append((pins, options))
-        for part in range(0, 101, 4):
-            on_line(f"Progress {part * 10**6} of 100000000\n")
-        on_line("Installing collected packages: torch\n")
-        return 0
-
-    monkeypatch.setattr(virtual_environment.hashes, "install", install)
-    virtual_environment.pip_install([torch], virtual_environment.Parts(89, 531, 620))
-    assert calls == [(["torch==2.11.0"], ("--retries", "10", "--progress-bar", "raw"))]
-    lines = capsys.readouterr().out.splitlines()
-    assert (
-        lines[0] == "  [ 25 %] 64 MB of 531 MB"
-        and lines[-1] == "  [ 93 %] 489 MB of 531 MB"
-        and len(lines) == 9
-    )
-
-
-def test_lines_of_a_program_are_given_to_the_caller():
-    lines = []
-    code = "import sys; print('one'); print('two', file=sys.stderr); print('three', end='')"
-    assert checkout.run([sys.executable, "-c", code], on_line=lines.append) == 0
-    assert lines == ["one\n", "three"]
+from scripts.wcb import checkout, setup
 
 
 def test_the_version_does_not_wait_for_a_build(run_wcb):

@@ -7,6 +7,7 @@ import base64
 import hashlib
 import os
 import re
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -14,9 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from scripts.wcb.bundle.elf_file import dynamic_entries
-from scripts.wcb.bundle.libraries import C_LIBRARY, TORCH
-from scripts.wcb.checkout import ROOT, VENV
+from scripts.wcb.checkout import ROOT, VENV, build_folder
+from scripts.wcb.wheel import build_facts, libraries
 from tests.support import wire_cell
 from tests.support.wire_cell import needs_program
 
@@ -24,8 +24,6 @@ pytestmark = [
     needs_program,
     pytest.mark.skipif(not (VENV / "bin" / "python").exists(), reason="no virtual environment"),
 ]
-# Libraries of the system that the torch wheel needs too, and torch's own OpenMP.
-OF_THE_SYSTEM = re.compile(r"lib(stdc\+\+|gcc_s|gomp)\.so\.\d+")
 # Packages of the project's environment that a program of the wheel needs.
 NEEDED = (
     "torch",
@@ -48,27 +46,10 @@ print(spng.__file__)
 
 
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("wheel")
-    done = subprocess.run(
-        [str(ROOT / "wcb"), "wheel", "--no-build", f"--out={folder}"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if "no release build" in done.stderr or "needs a release build" in done.stderr:
-        pytest.skip("no release build")
-    assert done.returncode == 0, done.stdout + done.stderr
-    (path,) = folder.iterdir()
-    return path
-
-
-@pytest.fixture(scope="module")
-def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def installed(unpacked_wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder of packages: the wheel, and links to those that it needs."""
-    folder = tmp_path_factory.mktemp("site-packages")
-    with zipfile.ZipFile(wheel) as archive:
-        archive.extractall(folder)
+    folder = tmp_path_factory.mktemp("site") / "packages"
+    shutil.copytree(unpacked_wheel, folder)
     packages = next(iter((VENV / "lib").glob("python3*/site-packages")))
     for name in NEEDED:
         if (packages / name).exists():
@@ -79,7 +60,7 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_name_and_metadata(wheel: Path) -> None:
     version = (ROOT / "spng" / "VERSION").read_text().strip()
     python = f"cp{sys.version_info.major}{sys.version_info.minor}"
-    assert wheel.name.startswith(f"wirecell_spng-{version}-{python}-{python}-linux_")
+    assert re.fullmatch(rf"wirecell_spng-{version}-{python}-{python}-manylinux_2_\d+_\w+.whl", wheel.name)
     with zipfile.ZipFile(wheel) as archive:
         text = archive.read(f"wirecell_spng-{version}.dist-info/METADATA").decode()
     assert re.findall(r"^Requires-Dist: ([^;\n]*)$", text, re.MULTILINE) == ["numpy", "torch==2.11.*"]
@@ -105,21 +86,117 @@ def test_the_record_has_every_file(wheel: Path) -> None:
         assert name in names or any(each.startswith(str(Path(name).parent)) for each in names), name
 
 
-def test_libraries_are_complete(installed: Path) -> None:
-    """Each library needs only others of the wheel, of torch and of the system, and searches no folder of this machine."""
-    libraries = [*installed.glob("spng/lib/*.so*"), *installed.glob("spng/_core*.so")]
-    own = {path.name for path in libraries}
-    assert "libWireCellSpng.so" in own
-    for path in libraries:
-        needed = dynamic_entries(path, "NEEDED")
-        missing = [
-            name
-            for name in needed
-            if name not in own and not any(each.fullmatch(name) for each in (C_LIBRARY, TORCH, OF_THE_SYSTEM))
-        ]
-        assert not missing, f"{path.name} needs {missing}"
-        for folders in dynamic_entries(path, "RPATH|RUNPATH"):
-            assert all(folder.startswith("$ORIGIN") for folder in folders.split(":")), path.name
+def dynamic_section(path: Path) -> dict[str, list[str]]:
+    """Return {'NEEDED': [...], 'RPATH': [...], ...}."""
+    text = subprocess.run(["objdump", "-p", str(path)], capture_output=True, text=True, check=True).stdout
+    found: dict[str, list[str]] = {}
+    for kind, value in re.findall(r"^  (NEEDED|RPATH|RUNPATH) +(\S+)$", text, re.MULTILINE):
+        found.setdefault(kind, []).append(value)
+    return found
+
+
+def test_libraries_are_complete(wheel: Path, unpacked_wheel: Path) -> None:
+    """Each library needs only others of the wheel, of torch and of the system, and the C library that the tag names."""
+    package = unpacked_wheel / "spng"
+    own = {path.name for path in package.glob("lib/*.so*")}
+    built = build_folder()
+    assert built is not None
+    assert {path.name for path in (built / "lib").glob("*.so")} - libraries.LEFT_OUT <= own
+    assert not [
+        name for name in own if re.match(r"lib(c|m|stdc\+\+|gcc_s|gomp|torch.*|c10.*|cu.*|nv.*)\.so", name)
+    ]
+    symbols = ""
+    for path in (*package.glob("lib/*.so*"), *package.glob("_core*.so"), package / "bin" / "wire-cell"):
+        entries = dynamic_section(path)
+        rest = set(entries.get("NEEDED", [])) - own
+        outside = (libraries.SYSTEM, libraries.TORCH)
+        assert not [name for name in rest if not any(each.fullmatch(name) for each in outside)], path.name
+        assert "RUNPATH" not in entries, path.name
+        folders = ":".join(entries.get("RPATH", [])).split(":")
+        assert all(folder.startswith("$ORIGIN") for folder in folders if folder), path.name
+        symbols += subprocess.run(["objdump", "-T", path], capture_output=True, text=True, check=True).stdout
+    newest = max(int(minor) for minor in re.findall(r"GLIBC_2\.(\d+)", symbols))
+    assert f"-manylinux_2_{newest}_" in wheel.name
+
+
+def test_nothing_of_this_machine_is_left(unpacked_wheel: Path) -> None:
+    """But licences of others may name any folder."""
+    facts = build_facts.read()
+    for path in unpacked_wheel.rglob("*"):
+        if path.is_file() and path.parent.name != "licences":
+            content = path.read_bytes()
+            named = [folder for folder in facts.folders() if f"{folder}/".encode() in content]
+            assert not named, path
+            assert content[:4] != b"\x7fELF" or b".debug_info" not in content, path
+
+
+def test_it_has_terms_of_others_and_pages(unpacked_wheel: Path) -> None:
+    pages = unpacked_wheel / "spng" / "share" / "doc"
+    assert (
+        (pages / "LICENSE").is_file() and (pages / "NOTICE").is_file() and (pages / "user-guide.md").is_file()
+    )
+    if shutil.which("dpkg-query"):
+        assert (pages / "licences" / "libarchive13.txt").read_text(encoding="utf-8")
+
+
+def test_equal_builds_give_equal_wheels(wheel: Path, tmp_path: Path) -> None:
+    subprocess.run(
+        [ROOT / "wcb", "wheel", "--no-build", f"--out={tmp_path}"], capture_output=True, check=True
+    )
+    assert [path.name for path in tmp_path.iterdir()] == [wheel.name]
+    assert (tmp_path / wheel.name).read_bytes() == wheel.read_bytes()
+
+
+def linked(folder: Path, source: str, *options: str) -> Path:
+    """Compile a small library."""
+    path = folder / "libsmall.so"
+    command = ["g++", "-x", "c++", "-", "-shared", "-fPIC", "-o", str(path), *options]
+    subprocess.run(command, input=source, text=True, check=True)
+    return path
+
+
+@pytest.mark.parametrize("old", ["/nowhere/lib", "/lib", "/some/where"])
+def test_search_paths(tmp_path: Path, old: str) -> None:
+    """It becomes RPATH, also if the old text was shorter or shares its bytes with a symbol ("here")."""
+    path = linked(tmp_path, 'extern "C" int here;  int here;', f"-Wl,--enable-new-dtags,-rpath,{old},-O2")
+    facts = build_facts.BuildFacts(tmp_path, "", "", tmp_path)
+    libraries.put_binary(path, tmp_path / "copy.so", "$ORIGIN", facts)
+    seen = dynamic_section(tmp_path / "copy.so")
+    assert seen["RPATH"] == ["$ORIGIN"] and "RUNPATH" not in seen
+    code = "import ctypes, sys; ctypes.c_int.in_dll(ctypes.CDLL(sys.argv[1]), 'here')"
+    subprocess.run([sys.executable, "-c", code, tmp_path / "copy.so"], check=True)
+
+
+def test_a_library_that_is_not_found(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    needed = linked(tmp_path, "int two() { return 2; }", "-Wl,-soname,libabsent.so")
+    ours = tmp_path / "libours.so"
+    words = ["-shared", "-fPIC", "-o", str(ours), "-x", "none", str(needed)]
+    source = "int two(); int four() { return two() + two(); }"
+    subprocess.run(["g++", "-x", "c++", "-", *words], input=source, text=True, check=True)
+    with pytest.raises(SystemExit):
+        libraries.dependencies(ours)
+    assert "libours.so needs libabsent.so, which is not found" in capsys.readouterr().err
+
+
+def test_a_missing_tool(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        libraries.call("no-such-tool")
+    assert "no-such-tool is not installed. To fix: ./wcb setup" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("mode", ["", "asan"])
+def test_a_build_that_is_none_or_no_release(
+    mode: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    headers = ("include/spng/build_info.h", "include/spng/build_commit.h")
+    for name in ("bin/wire-cell", *(("lib/libWireCellSpng.so", *headers) if mode else ())):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(f'inline constexpr const char* build_mode = "{mode}";\n')
+    monkeypatch.setattr(build_facts, "build_folder", lambda: tmp_path)
+    with pytest.raises(SystemExit) as end:
+        build_facts.read()
+    assert end.value.code == 2
+    assert ("a build of mode asan" if mode else "nothing is built") in capsys.readouterr().err
 
 
 def run(installed: Path, *words: str | Path, folder: Path) -> subprocess.CompletedProcess:
@@ -135,10 +212,9 @@ def run(installed: Path, *words: str | Path, folder: Path) -> subprocess.Complet
     )
 
 
-def test_torch_may_be_in_another_folder(wheel: Path, installed: Path, tmp_path: Path) -> None:
+def test_torch_may_be_in_another_folder(unpacked_wheel: Path, installed: Path, tmp_path: Path) -> None:
     """As with pip install --user, or a virtual environment above one that has torch."""
-    with zipfile.ZipFile(wheel) as archive:
-        archive.extractall(tmp_path)
+    shutil.copytree(unpacked_wheel, tmp_path, dirs_exist_ok=True)
     for name in ("numpy", "numpy.libs"):
         (tmp_path / name).symlink_to(installed / name)
     code = "import spng.native, torch; print(spng.native.core.__file__, torch.__file__)"
@@ -158,5 +234,10 @@ def test_the_same_bytes_as_the_program(installed: Path, tmp_path: Path) -> None:
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.strip() == str(installed / "spng" / "__init__.py")
     assert (tmp_path / "wheel.npz").read_bytes() == (tmp_path / "job.npz").read_bytes()
+    program = next(installed.glob("wirecell_spng-*.data/scripts/wire-cell"))
+    words = ("-c", "pipeline.jsonnet", "-A", f"input={wire_cell.ADC}", "-A", "output=script.npz")
+    done = run(installed, program, *words, folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "script.npz").read_bytes() == (tmp_path / "job.npz").read_bytes()
     done = run(installed, "-m", "wirecell_frame", "info", "wheel.npz", folder=tmp_path)
     assert done.returncode == 0 and "signal" in done.stdout, done.stderr

@@ -7,6 +7,7 @@ import http.client
 import json
 import socket
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -30,9 +31,9 @@ Arrays = dict[str, np.ndarray]
 class UnixConnection(http.client.HTTPConnection):
     """HTTP over a Unix socket."""
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str | Path) -> None:
         super().__init__("localhost", timeout=TIMEOUT)
-        self._path = path
+        self._path = str(path)
 
     def connect(self) -> None:
         self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)

@@ -154,10 +154,7 @@ def test_the_error_is_that_of_a_file(server: Server, site: Site, frame: Frame) -
         "-c",
         wire_cell.PIPELINE,
         *site.flags,
-        "-A",
-        "input=foreign.npz",
-        "-A",
-        "model=none",
+        *"-A input=foreign.npz -A model=none".split(),
         folder=site.folder,
     ).stderr
     reply = protocol.infer(server.address, "chain", {"adc": frame.adc, "channels": channels})

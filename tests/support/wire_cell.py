@@ -151,7 +151,7 @@ def event(
 @cache
 def default_input() -> Path:
     """Return the default event as an uncompressed file, which a job reads in a tenth of the time; it is made
-    once, beside the build, and without the package spng, which bundles do not have for every Python.
+    once, beside the build, and without the package spng, which wheels do not have for every Python.
     """
     path = ROOT / "build" / "test" / "default-event.tar"
     if not path.exists() or path.stat().st_mtime < ADC.stat().st_mtime:

@@ -13,8 +13,10 @@ import importlib
 import os
 import sys
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import fields
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 from ..attempt import FORMATS as ENDINGS
 from ..errors import UsageError
@@ -44,9 +46,10 @@ def not_negative(text: str) -> int:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("list", metavar="LIST", help="list of inputs")
+    parser.add_argument("file_list", metavar="LIST", help="list of inputs")
     parser.add_argument(
         "--cluster",
+        dest="where",
         default="local",
         metavar="WHERE",
         help="local, slurm, htcondor, or the address of a dask scheduler, tcp://HOST:PORT; default: local",
@@ -73,17 +76,24 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "-P",
-        dest="path",
+        dest="search_path",
         action="append",
         default=[],
         metavar="DIR",
         help="folder of data files, as in wire-cell",
     )
     parser.add_argument(
-        "--format", choices=ENDINGS, default=".npz", help="ending of outputs; default: %(default)s"
+        "--format",
+        dest="suffix",
+        choices=ENDINGS,
+        default=".npz",
+        help="ending of outputs; default: %(default)s",
     )
     parser.add_argument(
-        "--record", action="store_true", help="also record a profile of each file, and merge them at the end"
+        "--record",
+        dest="record_profiles",
+        action="store_true",
+        help="also record a profile of each file, and merge them at the end",
     )
     parser.add_argument(
         "--dry-run",
@@ -142,10 +152,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     program.add_argument(
         "--program", metavar="FILE", help="wire-cell; default: that of the checkout, else of PATH"
     )
-    program.add_argument("--bundle", metavar="DIR", help="use the wire-cell of a bundle (./wcb bundle)")
     program.add_argument(
         "--scratch",
         metavar="DIR",
+        default="",
         help="folder on the worker for the files of attempts; may contain variables of the worker such as $TMPDIR; "
         "default: in the output folder",
     )
@@ -180,6 +190,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     batch.add_argument(
         "--directive",
+        dest="directives",
         action="append",
         default=[],
         metavar="TEXT",
@@ -195,6 +206,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     batch.add_argument(
         "--tls",
+        dest="tls_wanted",
         action=argparse.BooleanOptionalAction,
         help="encrypt and authenticate all connections with a certificate made for this run; default: on, "
         "except with a scheduler that runs already",
@@ -235,9 +247,10 @@ def require_engine(engine: Future[ModuleType]) -> None:
 
 def options(arguments: argparse.Namespace) -> RunOptions:
     """Return the options with their defaults. Raise UsageError for options that the cluster lacks and for unusable folders."""
-    where = arguments.cluster
-    batch_only = ("queue", "account", "memory", "disk", "walltime", "interface", "directive", "prologue")
-    useless = [f"--{name}" for name in batch_only if getattr(arguments, name)]
+    given = vars(arguments)
+    where = arguments.where
+    batch_only = ("queue", "account", "memory", "disk", "walltime", "interface", "directives", "prologue")
+    useless = [f"--{name.removesuffix('s')}" for name in batch_only if given[name]]
     if where not in BATCH and useless:
         raise UsageError(
             "this cluster has no options of batch systems",
@@ -254,34 +267,21 @@ def options(arguments: argparse.Namespace) -> RunOptions:
         if arguments.workers:
             raise UsageError("a running scheduler has its own workers", seen="--workers", hint="remove it")
     workers = arguments.workers or (4 if where in BATCH else 1)
-    cores = arguments.cores or (max(1, (os.cpu_count() or 1) // workers) if where == "local" else 1)
     tls = {"ca": arguments.tls_ca, "certificate": arguments.tls_cert, "key": arguments.tls_key}
-    cluster = ClusterOptions(
-        where=where,
-        workers=workers,
-        cores=cores,
-        queue=arguments.queue,
-        account=arguments.account,
-        memory=arguments.memory,
-        disk=arguments.disk,
-        walltime=arguments.walltime,
-        interface=arguments.interface,
-        directives=arguments.directive,
-        prologue=arguments.prologue,
-        tls={name: str(Path(path).absolute()) for name, path in tls.items() if path},
-        tls_wanted=arguments.tls,
-        scheduler_timeout=arguments.cluster_timeout or 60.0,
+    cluster = taken(ClusterOptions, given) | {
+        "workers": workers,
+        "cores": arguments.cores or (max(1, (os.cpu_count() or 1) // workers) if where == "local" else 1),
+        "tls": {name: str(Path(path).absolute()) for name, path in tls.items() if path},
+        "scheduler_timeout": arguments.cluster_timeout or 60.0,
+    }
+    default_output = (
+        "campaign" if arguments.file_list == "-" else Path(arguments.file_list).stem + "-campaign"
     )
-    default_output = "campaign" if arguments.list == "-" else Path(arguments.list).stem + "-campaign"
     output = Path(arguments.output or default_output).absolute()
     require_usable(output, "the output folder", "--output")
     if where in BATCH and not is_utf8(str(output)):
-        raise UsageError(
-            "the path of the output folder is not UTF-8",
-            "--output",
-            str(output),
-            f"UTF-8 for jobs of {where}",
-        )
+        expected = f"UTF-8 for jobs of {where}"
+        raise UsageError("the path of the output folder is not UTF-8", "--output", str(output), expected)
     if arguments.scratch:
         if arguments.scratch[0] not in "/$":
             raise UsageError(
@@ -290,26 +290,18 @@ def options(arguments: argparse.Namespace) -> RunOptions:
                 expected="an absolute path, or one that begins with a variable such as $TMPDIR",
             )
         require_usable(Path(arguments.scratch), "the scratch folder", "--scratch")
-    return RunOptions(
-        file_list=arguments.list,
-        output=output,
-        config=arguments.config,
-        arguments=arguments.arguments,
-        search_path=[str(Path(folder).absolute()) for folder in arguments.path],
-        suffix=arguments.format,
-        record_profiles=arguments.record,
-        strict=arguments.strict,
-        dry_run=arguments.dry_run,
-        retries=arguments.retries,
-        timeout=arguments.timeout,
-        stop_at_failure=arguments.on_error == "stop",
-        redo=arguments.redo,
-        overwrite=arguments.overwrite,
-        quick=arguments.quick,
-        worker_timeout=arguments.cluster_timeout or (None if where in BATCH else 60.0),
-        program=arguments.program,
-        bundle=arguments.bundle,
-        scratch=arguments.scratch or "",
-        gives_threads=bool(arguments.cores) or where == "local" or where in BATCH,
-        cluster=cluster,
-    )
+    own = taken(RunOptions, given) | {
+        "output": output,
+        "search_path": [str(Path(folder).absolute()) for folder in arguments.search_path],
+        "stop_at_failure": arguments.on_error == "stop",
+        "worker_timeout": arguments.cluster_timeout or (None if where in BATCH else 60.0),
+        "gives_threads": bool(arguments.cores) or where == "local" or where in BATCH,
+        "cluster": ClusterOptions(**cluster),
+    }
+    return RunOptions(**own)
+
+
+def taken(kind: type, given: dict[str, Any]) -> dict[str, Any]:
+    """Return the options that are fields of a dataclass, by name."""
+    names = {field.name for field in fields(kind)}
+    return {name: value for name, value in given.items() if name in names}

@@ -6,10 +6,11 @@ from __future__ import annotations
 import argparse
 
 from wirecell_profile.terminal import visible
+from wirecell_profile.units import counted
 
 from .. import lock, report
 from ..input_warnings import as_lines
-from ..progress import counted, shortened
+from ..progress import shortened
 
 NAME = "status"
 HELP = "show the progress of a campaign"

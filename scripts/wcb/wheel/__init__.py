@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""./wcb wheel: the Python packages with the native library, for pip."""
+"""./wcb wheel: wire-cell and the Python packages, for pip."""

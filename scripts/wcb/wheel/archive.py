@@ -5,22 +5,37 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import sysconfig
+import platform
 import time
 import zipfile
 from pathlib import Path
 
-from ..bundle.build_facts import BuildFacts
+from .build_facts import BuildFacts
+from .libraries import newest_glibc
 
 NAME = "wirecell-spng"
-EXTRAS = {"pictures": ("jinja2", "matplotlib"), "files": ("h5py", "zarr"), "progress": ("tqdm",)}
-COMMANDS = {"wirecell-frame": "wirecell_frame.cli:main", "wirecell-profile": "wirecell_profile.cli:main"}
+EXTRAS = {
+    "pictures": ("jinja2", "matplotlib"),
+    "files": ("h5py", "zarr"),
+    "progress": ("tqdm",),
+    "campaign": ("dask", "distributed"),
+}
+COMMANDS = ("wirecell-frame", "wirecell-profile", "wirecell-campaign")
+PROGRAM = """#!python
+# wire-cell of this environment: becomes the program in the package spng.
+import importlib.util
+import os
+import sys
+
+program = os.path.join(importlib.util.find_spec("spng").submodule_search_locations[0], "bin", "wire-cell")
+os.execv(program, [program, *sys.argv[1:]])
+"""
 
 
-def tag_of(module: Path) -> str:
-    """Return the tags of the wheel: Python and ABI of the native module, and this machine."""
+def tag_of(module: Path, stage: Path) -> str:
+    """Return the tags of the wheel: Python and ABI of the native module, and the C library that the filled stage needs."""
     python = module.name.split(".")[1].split("-")[1]  # _core.cpython-311-x86_64-linux-gnu.so
-    return f"cp{python}-cp{python}-{sysconfig.get_platform().replace('-', '_').replace('.', '_')}"
+    return f"cp{python}-cp{python}-manylinux_2_{newest_glibc(stage)}_{platform.machine()}"
 
 
 def file_name(facts: BuildFacts, tag: str) -> str:
@@ -29,7 +44,10 @@ def file_name(facts: BuildFacts, tag: str) -> str:
 
 
 def add_metadata(stage: Path, facts: BuildFacts, tag: str) -> Path:
-    """Write the folder of the metadata without the record, and return it."""
+    """Write the program's script, and the folder of the metadata without the record; return that folder."""
+    script = stage / f"{NAME.replace('-', '_')}-{facts.version}.data" / "scripts" / "wire-cell"
+    script.parent.mkdir(parents=True)
+    script.write_text(PROGRAM, encoding="utf-8")
     folder = stage / f"{NAME.replace('-', '_')}-{facts.version}.dist-info"
     folder.mkdir()
     python = tag.split("-")[0].removeprefix("cp")
@@ -38,7 +56,7 @@ def add_metadata(stage: Path, facts: BuildFacts, tag: str) -> Path:
         "Metadata-Version: 2.1",
         f"Name: {NAME}",
         f"Version: {facts.version}",
-        "Summary: GPU signal processing for liquid-argon TPCs: Pipeline, frame files and pictures",
+        "Summary: GPU signal processing for liquid-argon TPCs: wire-cell, Pipeline, frame files and pictures",
         "License: Apache-2.0",
         f"Requires-Python: =={python[0]}.{python[1:]}.*",
         "Requires-Dist: numpy",
@@ -54,7 +72,7 @@ def add_metadata(stage: Path, facts: BuildFacts, tag: str) -> Path:
     )
     write(
         folder / "entry_points.txt",
-        ["[console_scripts]", *(f"{name} = {call}" for name, call in COMMANDS.items())],
+        ["[console_scripts]", *(f"{name} = {name.replace('-', '_')}.cli:main" for name in COMMANDS)],
     )
     return folder
 
@@ -79,5 +97,5 @@ def pack(stage: Path, metadata: Path, target: Path, seconds: int) -> None:
         for path in [*files, own]:
             entry = zipfile.ZipInfo(path.relative_to(stage).as_posix(), date)
             entry.compress_type = zipfile.ZIP_DEFLATED
-            entry.external_attr = (0o755 if path.suffix == ".so" else 0o644) << 16
+            entry.external_attr = (0o755 if path.parent.name in ("bin", "scripts", "lib") else 0o644) << 16
             archive.writestr(entry, path.read_bytes())

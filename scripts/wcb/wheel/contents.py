@@ -2,23 +2,30 @@
 """All files of a wheel, from the build and from the tracked files of the checkout.
 
 spng/                      the package and its native module
-spng/lib/                  the library with its dependencies, except those of the torch wheel and of the C++ compiler
+spng/bin/wire-cell         the program
+spng/lib/                  our libraries with their dependencies, except those of the torch wheel and of the system
 spng/share/wirecell/       cfg and data, where the library looks for them
-wirecell_frame/, wirecell_profile/
+spng/share/doc/            the pages, LICENSE and NOTICE, and the licences of the libraries of others
+wirecell_frame/, wirecell_profile/, wirecell_campaign/
 """
 
 from __future__ import annotations
 
 import shutil
+import subprocess
 from pathlib import Path
 
-from ..bundle.build_facts import BuildFacts
-from ..bundle.contents import put, put_licence, put_tracked
-from ..bundle.libraries import RUNTIME_FOLDER, libraries
-from ..bundle.programs import finish, put_library
 from ..checkout import ROOT, fail
+from .build_facts import BuildFacts
+from .libraries import dependencies, own_libraries, put_binary
+from .licences import licence_of
 
-PACKAGES = {"spng": "python", "wirecell_frame": "python", "wirecell_profile": "profiling"}
+PACKAGES = {
+    "spng": "python",
+    "wirecell_frame": "python",
+    "wirecell_profile": "profiling",
+    "wirecell_campaign": "campaign",
+}
 # The torch wheel is beside the package; it brings CUDA's libraries as further packages.
 MODULE_PATH = "$ORIGIN/lib:$ORIGIN/../torch/lib"
 LIBRARY_PATH = "$ORIGIN:$ORIGIN/../../torch/lib:$ORIGIN/../../nvidia/cu13/lib"
@@ -35,18 +42,39 @@ def native_module(facts: BuildFacts) -> Path:
 def fill(stage: Path, facts: BuildFacts) -> None:
     """Put all files except the metadata into `stage`."""
     package = stage / "spng"
+    pages = package / "share" / "doc"
     for name, folder in PACKAGES.items():
-        put_tracked(f"{folder}/{name}", ROOT / folder / name, stage / name)
+        put_tracked(f"{folder}/{name}", stage / name)
     module = native_module(facts)
-    shutil.copyfile(module, package / module.name)
-    finish(package / module.name, MODULE_PATH, facts)
-    for library in libraries(facts.folder / "lib", facts.compiler):
-        if library.name in RUNTIME_FOLDER:
-            continue  # libstdc++ and libgcc are the system's, libgomp is torch's
-        put_library(library, package / "lib", facts, LIBRARY_PATH)
-        if not library.is_ours:
-            put_licence(library.path, package / "share" / "doc" / "licences")
+    put_binary(module, package / module.name, MODULE_PATH, facts)
+    put_binary(facts.folder / "bin" / "wire-cell", package / "bin" / "wire-cell", "$ORIGIN/../lib", facts)
+    others: dict[str, Path] = {}
+    for library in own_libraries(facts.folder / "lib"):
+        put_binary(library, package / "lib" / library.name, LIBRARY_PATH, facts)
+        others |= dependencies(library)
+    for name, library in others.items():
+        put_binary(library, package / "lib" / name, LIBRARY_PATH, facts)
+        if licence := licence_of(library.resolve()):
+            put(licence.text, pages / "licences" / f"{licence.package}.txt")
     for folder in ("cfg", "data"):
-        put_tracked(folder, ROOT / folder, package / "share" / "wirecell" / folder)
-    for terms in ("LICENSE", "NOTICE"):
-        put(ROOT / terms, package / "share" / "doc" / terms)
+        put_tracked(folder, package / "share" / "wirecell" / folder)
+    for page in (ROOT / "LICENSE", ROOT / "NOTICE", *(ROOT / "docs").glob("*.md")):
+        put(page, pages / page.name)
+
+
+def put_tracked(folder: str, target: Path) -> None:
+    """Copy the files below a folder that git tracks; without git, all except Python's caches."""
+    source = ROOT / folder
+    answer = subprocess.run(
+        ["git", "ls-files", "-z", "--", folder], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    found = [ROOT / name for name in answer.stdout.split("\0") if name]
+    for path in found if answer.returncode == 0 else source.rglob("*"):
+        if path.is_file() and "__pycache__" not in path.parts:
+            put(path, target / path.relative_to(source))
+
+
+def put(source: Path, target: Path) -> None:
+    """Copy one file and create its folder."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(source, target)

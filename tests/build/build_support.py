@@ -1,12 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Make a bundle of the present build, and read one by other means than the product's."""
+"""The present build, its input and output, and what installed files look like."""
 
 from __future__ import annotations
 
 import hashlib
-import re
 import subprocess
-import sys
 import tempfile
 from functools import cache
 from pathlib import Path
@@ -21,33 +19,13 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def program() -> Path:
-    """Return the built program; a bundle's outputs must equal its outputs."""
+    """Return the built program of a release build."""
     folder = build_folder()
     if folder is None or not (folder / "lib" / "libWireCellSpng.so").exists():
         pytest.skip("wire-cell is not built")
     if '"release"' not in (folder / "include" / "spng" / "build_info.h").read_text():
-        pytest.skip("a bundle needs a release build")
+        pytest.skip("no release build")
     return folder / "bin" / "wire-cell"
-
-
-def wcb_bundle(target: Path | str, *options: str, folder: Path = ROOT) -> subprocess.CompletedProcess:
-    """Run ./wcb bundle on the present build."""
-    return subprocess.run(
-        [sys.executable, str(ROOT / "wcb"), "bundle", str(target), "--no-build", *options],
-        cwd=folder,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-
-
-def make_bundle(target: Path) -> Path:
-    """Make a new bundle; return its folder."""
-    program()
-    done = wcb_bundle(target)
-    assert done.returncode == 0, done.stderr
-    return target
 
 
 TICKS = 1500
@@ -92,22 +70,6 @@ def fingerprint(folder: Path) -> dict[str, tuple]:
         state = path.lstat()
         content = hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else ""
         found[str(path.relative_to(folder))] = (state.st_mode, int(state.st_mtime), content)
-    return found
-
-
-def elf_files(folder: Path) -> list[Path]:
-    """Return programs and libraries."""
-    return [
-        path for path in sorted(folder.rglob("*")) if path.is_file() and path.read_bytes()[:4] == b"\x7fELF"
-    ]
-
-
-def dynamic_section(path: Path) -> dict[str, list[str]]:
-    """Return {'NEEDED': [...], 'RPATH': [...], ...} as objdump reads it; the product uses readelf."""
-    text = subprocess.run(["objdump", "-p", str(path)], capture_output=True, text=True, check=True).stdout
-    found: dict[str, list[str]] = {}
-    for kind, value in re.findall(r"^  (NEEDED|SONAME|RPATH|RUNPATH) +(\S+)$", text, re.MULTILINE):
-        found.setdefault(kind, []).append(value)
     return found
 
 

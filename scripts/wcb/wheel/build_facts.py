@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Facts stored by configure and build: LibTorch, compiler, commit."""
+"""Facts stored by configure and build: folder, version, LibTorch."""
 
 from __future__ import annotations
 
-import ast
 import os
 import re
 from dataclasses import dataclass
@@ -17,15 +16,12 @@ class BuildFacts:
     """A finished release build."""
 
     folder: Path
-    compiler: str  # program
-    compiler_version: str
     version: str  # of this project
-    commit: str
     torch_release: str  # "2.11.0", without the kind of wheel
     torch_folder: Path
 
     def folders(self) -> list[str]:
-        """Return the folders of this machine that a bundle must not name, longest first."""
+        """Return the folders of this machine that a wheel must not name, longest first."""
         given = [str(ROOT), str(self.folder), str(self.torch_folder), os.environ.get("CONDA_PREFIX", "")]
         return sorted({folder for folder in given if folder}, key=lambda folder: (-len(folder), folder))
 
@@ -41,18 +37,8 @@ def read() -> BuildFacts:
     info = dict(re.findall(r'const char\* (\w+) = "(.*?)";', text))
     if info["build_mode"] != "release":
         fail(
-            f"{folder} is a build of mode {info['build_mode']}; a bundle needs a release build. To fix: ./wcb configure"
+            f"{folder} is a build of mode {info['build_mode']}; a wheel needs a release build. To fix: ./wcb configure"
         )
     cache = (folder / "c4che" / "_cache.py").read_text(encoding="utf-8")
-    variables = {
-        name: ast.literal_eval(value) for name, value in re.findall(r"^(\w+) = (.*)$", cache, re.MULTILINE)
-    }
-    return BuildFacts(
-        folder=folder,
-        compiler=variables["CXX"][0],
-        compiler_version=info["compiler"],
-        version=info["version"],
-        commit=info["commit"],
-        torch_release=info["torch_version"],
-        torch_folder=Path(variables["TORCH_FOLDER"]),
-    )
+    [torch] = re.findall(r"^TORCH_FOLDER = '(.*)'$", cache, re.MULTILINE)
+    return BuildFacts(folder, info["version"], info["torch_version"], Path(torch))
