@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels that gather the rows of a frame.
 
-#include "spng/kernels/operators.h"
 #include "spng/nodes/coincidence/bit_ticks.h"
 #include "spng/nodes/frame/frame_rows.h"
 #include "tests/kernels/kernel_checks.h"

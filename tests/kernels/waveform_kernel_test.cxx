@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels of the rebaseline and of running sums.
 
-#include "spng/kernels/operators.h"
 #include "spng/nodes/coincidence/bit_ticks.h"
 #include "spng/nodes/dnn/roi_features.h"
+#include "spng/nodes/roi/compacted_rows.h"
 #include "spng/nodes/roi/long_pulses.h"
 #include "spng/nodes/roi/rebaseline.h"
 #include "tests/kernels/kernel_checks.h"

@@ -2,14 +2,13 @@
 #include "spng/nodes/roi/compacted_rows.h"
 
 #include "spng/core/bit_words.h"
-#include "spng/core/find_operator.h"
+#include "spng/core/operator.h"
 #include "spng/core/tensor_checks.h"
 #include "spng/nodes/coincidence/mask_tensor.h"
 #include "spng/nodes/roi/rebaseline.h"
 
 #include <ATen/Dispatch.h>
 #include <ATen/ops/zeros.h>
-#include <torch/library.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -78,44 +77,41 @@ at::Tensor copy_compacted_cpu(const at::Tensor& rows, const at::Tensor& mask, st
                           auto* to) { std::copy_n(from + position, count, to + position); });
 }
 
-using Operation = decltype(find_operator<decltype(expand_rows_cpu)>(""));
-
-at::Tensor call(const Operation& operation, const char* name, const at::Tensor& rows, const at::Tensor& mask,
-                std::int64_t factor) {
-    require_rows_and_mask(name, rows, mask, factor);
-    return operation.call(rows, mask, factor);
-}
+const Operator compact_regions_linear_op{
+    "compact_regions_linear(Tensor signal, Tensor mask, int factor) -> Tensor", compact_regions_linear_cpu,
+    kernels::compact_regions_linear};
+const Operator compact_regions_restored_op{
+    "compact_regions_restored(Tensor signal, Tensor mask, int factor) -> Tensor",
+    compact_regions_restored_cpu, kernels::compact_regions_restored};
+const Operator expand_rows_op{"expand_rows(Tensor rows, Tensor mask, int factor) -> Tensor", expand_rows_cpu,
+                              kernels::expand_rows};
+const Operator copy_compacted_op{"copy_compacted(Tensor rows, Tensor mask, int factor) -> Tensor",
+                                 copy_compacted_cpu, kernels::copy_compacted};
 
 } // namespace
 
 bool compacts_rows(c10::Device device) {
-    if (!device.is_cuda()) {
-        return false;
-    }
-    // The kernels are registered before the first tensor is on a device.
-    static const bool has_kernel = find_operator<decltype(expand_rows_cpu)>("spng::compact_regions_linear")
-                                       .hasKernelForDispatchKey(c10::DispatchKey::CUDA);
-    return has_kernel;
+    return device.is_cuda();
 }
 
 at::Tensor compact_regions_linear(const at::Tensor& signal, const at::Tensor& mask, std::int64_t factor) {
-    static const auto operation = find_operator<decltype(expand_rows_cpu)>("spng::compact_regions_linear");
-    return call(operation, "compact_regions_linear", signal, mask, factor);
+    require_rows_and_mask("compact_regions_linear", signal, mask, factor);
+    return compact_regions_linear_op(signal, mask, factor);
 }
 
 at::Tensor compact_regions_restored(const at::Tensor& signal, const at::Tensor& mask, std::int64_t factor) {
-    static const auto operation = find_operator<decltype(expand_rows_cpu)>("spng::compact_regions_restored");
-    return call(operation, "compact_regions_restored", signal, mask, factor);
+    require_rows_and_mask("compact_regions_restored", signal, mask, factor);
+    return compact_regions_restored_op(signal, mask, factor);
 }
 
 at::Tensor expand_rows(const at::Tensor& rows, const at::Tensor& mask, std::int64_t factor) {
-    static const auto operation = find_operator<decltype(expand_rows_cpu)>("spng::expand_rows");
-    return call(operation, "expand_rows", rows, mask, factor);
+    require_rows_and_mask("expand_rows", rows, mask, factor);
+    return expand_rows_op(rows, mask, factor);
 }
 
 at::Tensor copy_compacted(const at::Tensor& rows, const at::Tensor& mask, std::int64_t factor) {
-    static const auto operation = find_operator<decltype(expand_rows_cpu)>("spng::copy_compacted");
-    return call(operation, "copy_compacted", rows, mask, factor);
+    require_rows_and_mask("copy_compacted", rows, mask, factor);
+    return copy_compacted_op(rows, mask, factor);
 }
 
 at::Tensor dense_tensor(const NamedTensor& tensor) {
@@ -124,20 +120,6 @@ at::Tensor dense_tensor(const NamedTensor& tensor) {
     }
     return tensor.compacted ? expand_rows(tensor.data, tensor.compacted->mask, tensor.compacted->factor)
                             : unpacked_mask(tensor);
-}
-
-TORCH_LIBRARY_FRAGMENT(spng, library) {
-    library.def("compact_regions_linear(Tensor signal, Tensor mask, int factor) -> Tensor");
-    library.def("compact_regions_restored(Tensor signal, Tensor mask, int factor) -> Tensor");
-    library.def("expand_rows(Tensor rows, Tensor mask, int factor) -> Tensor");
-    library.def("copy_compacted(Tensor rows, Tensor mask, int factor) -> Tensor");
-}
-
-TORCH_LIBRARY_IMPL(spng, CPU, library) {
-    library.impl("compact_regions_linear", compact_regions_linear_cpu);
-    library.impl("compact_regions_restored", compact_regions_restored_cpu);
-    library.impl("expand_rows", expand_rows_cpu);
-    library.impl("copy_compacted", copy_compacted_cpu);
 }
 
 } // namespace spng

@@ -7,7 +7,7 @@
 
 namespace spng {
 
-/// Return whether SPNGApplyROI compacts its rows on this device: with our CUDA kernels (cuda_plugin.h).
+/// Return whether SPNGApplyROI compacts its rows on this device.
 bool compacts_rows(c10::Device device);
 
 /// The same as apply_regions_linear and apply_regions_restored (rebaseline.h), but row r of the result begins with
@@ -30,6 +30,13 @@ at::Tensor expand_rows(const at::Tensor& rows, const at::Tensor& mask, std::int6
 /// Arguments, result and errors as for expand_rows; the result is compacted too.
 /// One operator call: spng::copy_compacted.
 at::Tensor copy_compacted(const at::Tensor& rows, const at::Tensor& mask, std::int64_t factor);
+
+namespace kernels { // the bodies on CUDA: spng/kernels/rebaseline.cxx
+at::Tensor compact_regions_linear(const at::Tensor& signal, const at::Tensor& mask, std::int64_t factor);
+at::Tensor compact_regions_restored(const at::Tensor& signal, const at::Tensor& mask, std::int64_t factor);
+at::Tensor expand_rows(const at::Tensor& rows, const at::Tensor& mask, std::int64_t factor);
+at::Tensor copy_compacted(const at::Tensor& rows, const at::Tensor& mask, std::int64_t factor);
+} // namespace kernels
 
 /// Return all samples of a tensor, in whichever of its forms it is: `data`, a packed mask, compacted rows or sparse
 /// samples. Does not copy `data`.
