@@ -8,6 +8,7 @@ import re
 import sys
 from dataclasses import dataclass, field
 from functools import partial
+from pathlib import Path
 
 from . import jobs
 from .outcome import Failed, Skipped
@@ -15,14 +16,7 @@ from .stage import Stage
 
 FAILURE = 9  # exit status of compute-sanitizer if it found an error
 LIBRARIES = ("libWireCellSpng.so", "libWireCellSpngCuda.so")
-# Kernels of our library: those of spng/kernels/*.cu.
-OWN_KERNELS = (
-    *("select_rows", "waveform_spectrum", "interpolate_rows", "deconvolve", "apply_time_filter"),
-    *("robust_noise", "capped_noise", "plain_rms", "pack_", "unpack_", "coincidence", "multi_plane"),
-    *("grow_regions", "join_neighbours", "compact_regions", "bend_negative", "expand_rows"),
-    *("copy_compacted", "gather_words", "gather_rows"),
-    *("clipped_running_sum", "sum_of_neighbours", "stack_features"),
-)
+KERNELS = Path(__file__).resolve().parents[2] / "spng/kernels"
 # Without LibTorch's cache each tensor has its own block, so that accesses beyond its end are found.
 NO_CACHE = {"PYTORCH_NO_CUDA_MEMORY_CACHING": "1"}
 SUMMARY = re.compile(r"(?:ERROR|RACECHECK|LEAK) SUMMARY: (.+)")
@@ -68,7 +62,7 @@ def sanitized(stage: Stage, one: Pass) -> str:
     command = [stage.tool("compute-sanitizer"), "--tool", one.tool, "--error-exitcode", str(FAILURE)]
     command += ["--target-processes", "all", "--print-limit", "20"]
     if one.own_kernels_only:
-        command += [word for name in OWN_KERNELS for word in ("--kernel-name", f"kns={name}")]
+        command += [word for name in own_kernels() for word in ("--kernel-name", f"kns={name}")]
     slug = re.sub(r"\W+", "-", one.name)
     done = stage.run(
         slug, [*command, *target(stage, one, slug)], one.limit_s, NO_CACHE if not one.job else None
@@ -80,6 +74,17 @@ def sanitized(stage: Stage, one: Pass) -> str:
     if done.status or not summaries or is_dirty(summaries):
         raise Failed(f"{'; '.join(summaries) or done.failure()}: {'; '.join(first_errors(done.text))}")
     return "; ".join(dict.fromkeys(summaries))
+
+
+def own_kernels() -> list[str]:
+    """Return the names of our kernels: those that host code launches and the sources for devices define."""
+    host, device = (
+        "".join(path.read_text(encoding="utf-8") for path in sorted(KERNELS.rglob(pattern)))
+        for pattern in ("*.cxx", "*.cu")
+    )
+    stems = {name: re.sub(r"(_int16|_float32|_float64)+$", "", name) for name in re.findall(r'"([a-z]\w+)"', host)}
+    defined = re.findall(r"^ *SPNG_[A-Z_]+[ (].*", device, re.MULTILINE)
+    return sorted(name for name in stems if re.search(rf"[( ]{stems[name]}[_#(,]", "\n".join(defined)))
 
 
 def target(stage: Stage, one: Pass, name: str) -> list[str]:

@@ -29,7 +29,6 @@ def run(stage: Stage) -> None:
     stage.check("torch in Python", lambda: torch_in_python(stage))
     stage.check("the libraries of the program load", lambda: libraries_load(stage))
     stage.check("chain without network, against the CPU", lambda: chain(stage, "none", 3))
-    stage.check("the same without our own kernels", lambda: compositions(stage))
     stage.check("every product of the chain, against the CPU", lambda: every_product(stage))
     stage.check("chain with the network, against the CPU", lambda: chain(stage, "default", 2))
     stage.check("every operator, against the CPU", lambda: operators(stage))
@@ -81,14 +80,6 @@ def chain(stage: Stage, model: str, count: int) -> str:
     except Failed as failure:
         again = jobs.blocking_failure(stage, "blocking", model=model)
         raise Failed(f"{failure}; with CUDA_LAUNCH_BLOCKING=1: {again.failure()}") from failure
-    return agree(stage, reference, seen, EXACT)
-
-
-def compositions(stage: Stage) -> str:
-    """Compare the chain of LibTorch's operations, without our kernels, with the CPU."""
-    reference = cpu_job(stage, "none", 3)
-    environment = {"SPNG_CUDA_KERNELS": "no"}
-    seen = run_job(stage, "cuda-compositions", environment=environment, model="none", nevents=3)
     return agree(stage, reference, seen, EXACT)
 
 

@@ -77,7 +77,7 @@ void load_cuda_plugin() {
                  .hint = "use -A device=cpu, or install the full LibTorch (./wcb setup without --slim)"});
         }
         require_driver_for_runtime(torch_cuda);
-        load_kernel_library();
+        load_kernel_library(kernel_library_file());
     });
 }
 

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "spng/core/rows/bit_ticks.h"
 #include "spng/core/bit_words.h"
 #include "spng/kernels/launch.h"
-#include "spng/kernels/operators.h"
 #include "spng/kernels/rows.h"
 
-#include <ATen/core/List.h>
 #include <ATen/ops/empty.h>
 
 #include <map>

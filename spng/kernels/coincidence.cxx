@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "spng/nodes/coincidence/coincidence.h"
 #include "spng/core/bit_words.h"
 #include "spng/core/tensor_checks.h"
 #include "spng/kernels/launch.h"
-#include "spng/kernels/operators.h"
 
 #include <ATen/ops/empty.h>
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spng/core/tensor_checks.h"
 #include "spng/kernels/launch.h"
-#include "spng/kernels/operators.h"
 #include "spng/kernels/rows.h"
 #include "spng/nodes/dnn/roi_features.h"
 

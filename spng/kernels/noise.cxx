@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spng/detector/view_statistics.h"
 #include "spng/kernels/launch.h"
-#include "spng/kernels/operators.h"
 #include "spng/kernels/rows.h"
 #include "spng/nodes/roi/robust_rms.h"
 

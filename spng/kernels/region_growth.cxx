@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spng/nodes/roi/region_growth.h"
-#include "spng/kernels/launch.h"
-#include "spng/kernels/operators.h"
 
+#include "spng/kernels/launch.h"
+
+#include <ATen/TensorOperators.h>
 #include <ATen/ops/empty.h>
 
 #include <algorithm>
 #include <array>
+#include <vector>
 
 namespace spng::kernels {
 
@@ -14,9 +16,22 @@ at::Tensor find_regions(const at::Tensor& levels, at::TensorList confirmed, std:
                         at::IntArrayRef seeds, at::IntArrayRef lone, at::IntArrayRef grow,
                         at::ArrayRef<double> fractions, std::int64_t always, std::int64_t beside, bool cyclic,
                         std::int64_t pad) {
-    if (seeds.size() > max_passes || confirmed.size() > 2) {
-        return find_regions_by_parts(levels, confirmed, ticks, seeds, lone, grow, fractions, always, beside,
-                                     cyclic, pad);
+    if (confirmed.size() > 2) {
+        std::vector<at::Tensor> two{confirmed[0], confirmed[1]};
+        for (const at::Tensor& mask : confirmed.slice(2)) {
+            two[1] = two[1].bitwise_or(mask);
+        }
+        return find_regions(levels, two, ticks, seeds, lone, grow, fractions, always, beside, cyclic, pad);
+    }
+    if (constexpr std::size_t first = max_passes; seeds.size() > first) {
+        const at::Tensor some =
+            find_regions(levels, confirmed, ticks, seeds.slice(0, first), lone.slice(0, first),
+                         grow.slice(0, first), fractions.slice(0, first), always, beside, cyclic, 0);
+        const at::Tensor others =
+            find_regions(levels, confirmed, ticks, seeds.slice(first), lone.slice(first), grow.slice(first),
+                         fractions.slice(first), 0, -1, cyclic, 0);
+        return find_regions(some.bitwise_or(others).unsqueeze(0), {}, ticks, {}, {}, {}, {}, 1, -1, cyclic,
+                            pad);
     }
     const at::Tensor input = levels.contiguous();
     const auto shape = levels.sizes().slice(1);

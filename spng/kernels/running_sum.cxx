@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spng/core/tensor_checks.h"
 #include "spng/kernels/launch.h"
-#include "spng/kernels/operators.h"
+#include "spng/nodes/roi/long_pulses.h"
 
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>

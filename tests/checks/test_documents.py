@@ -254,28 +254,6 @@ def test_guide_has_the_arguments_of_the_job() -> None:
 
 
 @needs_program
-def test_chain_table_names_every_node() -> None:
-    listed = re.findall(r"^  (\w+) ", run("--list").stdout.split("\nservice\n")[0], re.MULTILINE)
-    table = read_text(CHAIN).split("## Nodes")[1].split("\n## ")[0]
-    assert listed and not [
-        name for name in [*listed, "FrameFileSource", "FrameFileSink"] if not re.search(rf"\b{name}\b", table)
-    ]
-
-
-def test_chain_table_names_every_range() -> None:
-    sources = [
-        path
-        for path in (ROOT / "spng").rglob("*.*")
-        if path.suffix in {".cxx", ".h"} and not {"instrument", "include"} & set(path.parts)
-    ]
-    used = {
-        found for path in sources for found in re.findall(r'NVTX_SCOPED_RANGE\("(.+?)"\)', read_text(path))
-    }
-    named = set(re.findall(r"`(\w+::\w+)`", read_text(CHAIN).split("## Nodes")[1].split("\n## ")[0]))
-    assert used == named
-
-
-@needs_program
 def test_chain_diagram_is_the_default_job(tmp_path: Path) -> None:
     """The diagram has the nodes and edges of the default job without its fans."""
     drawn = run("--dot", "-", "-c", "cfg/pipeline.jsonnet", folder=tmp_path).stdout

@@ -3,8 +3,6 @@
 
 #include "spng/core/error.h"
 #include "spng/core/rows/bit_ticks.h"
-#include "spng/nodes/coincidence/coincidence_composite.h"
-#include "tests/core/device_composite.h"
 
 #include <ATen/Parallel.h>
 #include <ATen/ops/full.h>
@@ -19,8 +17,6 @@
 
 namespace spng {
 namespace {
-
-using testing::call_composite;
 
 at::Tensor int32_tensor(const std::vector<std::int32_t>& values, at::IntArrayRef shape) {
     return at::tensor(values, at::kInt).view(shape);
@@ -38,11 +34,6 @@ at::Tensor mask_of(const std::vector<std::string>& rows) {
     return mask;
 }
 
-at::Tensor composite_of(const at::Tensor& packed, const CoincidenceTable& table) {
-    return call_composite<at::Tensor, const at::Tensor&, const at::Tensor&, const at::Tensor&, std::int64_t>(
-        "spng::coincidence", packed, table.offsets, table.pairs, table.max_cells);
-}
-
 TEST(Coincidence, CrossingsOfAHandMadePlane) {
     // Target 0 has cells (a, c) and (b, c), target 1 none, target 2 the cell (a, d).
     const auto masks = mask_of({"xx...x", //
@@ -58,15 +49,6 @@ TEST(Coincidence, CrossingsOfAHandMadePlane) {
                                    ".x...x"});
     const auto packed = pack_ticks(masks);
     EXPECT_TRUE(unpack_ticks(coincidence(packed, table), 6).equal(expected));
-    EXPECT_TRUE(unpack_ticks(composite_of(packed, table), 6).equal(expected));
-}
-
-at::Tensor products_by_composite(const at::Tensor& mask, const at::Tensor& crossing,
-                                 const std::optional<at::Tensor>& neighbours, std::int64_t ticks,
-                                 at::IntArrayRef products) {
-    return call_composite<at::Tensor, const at::Tensor&, const at::Tensor&, const std::optional<at::Tensor>&,
-                          std::int64_t, at::IntArrayRef>("spng::multi_plane", mask, crossing, neighbours,
-                                                         ticks, products);
 }
 
 TEST(Coincidence, TheFourProductsOfAHandMadeMask) {
@@ -93,8 +75,6 @@ TEST(Coincidence, ProductsAreTheirDefinitionsOnAnyLength) {
         EXPECT_TRUE(products[1].equal(mask.logical_not().logical_and(crossing)));
         EXPECT_TRUE(products[2].equal(mask.logical_and(crossing.logical_not())));
         EXPECT_TRUE(products[3].equal(mask.logical_or(crossing).logical_not()));
-        const auto composite = products_by_composite(pack_ticks(mask), pack_ticks(crossing), {}, ticks, all);
-        EXPECT_TRUE(composite.equal(packed));
     }
 }
 
@@ -129,19 +109,6 @@ TEST(Coincidence, RandomTablesAgreeWithTheTripleLoop) {
         const auto packed = pack_ticks(masks);
         const auto crossing = coincidence(packed, table);
         EXPECT_TRUE(unpack_ticks(crossing, ticks).equal(naive_crossing(masks, table)));
-        EXPECT_TRUE(composite_of(packed, table).equal(crossing));
-    }
-}
-
-TEST(Coincidence, TheCompositeGivesTheSameInBlocksOfAnySize) {
-    at::manual_seed(4);
-    const auto packed = pack_ticks(at::rand({20, 130}).lt(0.2));
-    const auto table = make_coincidence_table(int32_tensor({0, 1, 14, 14, 23}, {5}),
-                                              at::randint(0, 20, {23, 2}, at::kInt), 20);
-    const auto expected = coincidence(packed, table);
-    for (const std::int64_t slots : {1, 2, 4, 8, 16, 64}) {
-        EXPECT_TRUE(coincidence_by_slots(packed, table.offsets, table.pairs, 13, slots).equal(expected))
-            << slots << " slots";
     }
 }
 
@@ -153,7 +120,6 @@ TEST(Coincidence, NeighboursAddTheirTicks) {
     // MP2 of an empty mask is the crossing.
     const auto none = at::zeros_like(packed);
     EXPECT_TRUE(unpack_ticks(multi_plane(none, packed, 5, {2}, neighbours)[0], 5).equal(expected));
-    EXPECT_TRUE(unpack_ticks(products_by_composite(none, packed, neighbours, 5, {2})[0], 5).equal(expected));
     EXPECT_TRUE(unpack_ticks(packed, 5).equal(mask_of({"x....", ".x...", "..x..", "...x."})))
         << "input was written";
 }
@@ -180,7 +146,6 @@ TEST(Coincidence, NothingGivesNothing) {
     const auto no_cells =
         make_coincidence_table(int32_tensor({0, 0, 0}, {3}), at::zeros({0, 2}, at::kInt), 3);
     EXPECT_TRUE(coincidence(at::full({3, 2}, -1, at::kLong), no_cells).equal(at::zeros({2, 2}, at::kLong)));
-    EXPECT_TRUE(composite_of(at::full({3, 2}, -1, at::kLong), no_cells).equal(at::zeros({2, 2}, at::kLong)));
     EXPECT_EQ(coincidence(at::zeros({3, 0}, at::kLong), no_cells).sizes(), (std::vector<std::int64_t>{2, 0}));
     const auto no_ticks = at::zeros({2, 0}, at::kLong);
     EXPECT_EQ(multi_plane(no_ticks, no_ticks, 0, {2, 3}).sizes(), (std::vector<std::int64_t>{2, 2, 0}));

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Call the CUDA implementation of one of our operators, its composite of ATen operations, on CPU tensors.
-// This tests the composites on machines without a device, and that they never make the host wait for a
-// device.
+// Bodies for devices that are made of ATen operations run on CPU tensors in the tests, which also check that they never
+// make the host wait for a device.
 
 #include <ATen/core/Tensor.h>
-#include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/record_function.h>
 
 #include <gtest/gtest.h>
@@ -45,14 +43,5 @@ private:
     }
     at::CallbackHandle m_handle;
 };
-
-template <class Result, class... Arguments>
-Result call_composite(const char* operation, Arguments... arguments) {
-    const NothingWaits watched;
-    return c10::Dispatcher::singleton()
-        .findSchemaOrThrow(operation, "")
-        .typed<Result(Arguments...)>()
-        .redispatch(c10::DispatchKeySet(c10::DispatchKey::CUDA), arguments...);
-}
 
 } // namespace spng::testing

@@ -157,15 +157,6 @@ def test_faults_found_from_the_noise(
     assert_equal(on_cuda(site.folder, site.flags, noise_filter=steps, cuda_graph=cuda_graph), cpu)
 
 
-def test_own_kernels_switched_off(
-    site: Site, frames: wire_cell.Arrays, cpu: Result, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The host selects the channels."""
-    monkeypatch.setenv("SPNG_CUDA_KERNELS", "no")
-    wire_cell.write_arrays(site.folder / "adc.npz", frames)
-    assert_equal(on_cuda(site.folder, site.flags), cpu)
-
-
 def test_frames_in_ordinary_memory(site: Site, frames: wire_cell.Arrays) -> None:
     """Readout windows of samples that were converted are copied to page-locked memory first."""
     arrays = {

@@ -62,7 +62,4 @@ def test_jobs_that_cannot_have_one(job: Site, monkeypatch: pytest.MonkeyPatch) -
     on_cpu = cuda_simulator.job(job.folder, job.flags, {"device": "cpu"}, emulate=0).done
     assert on_cpu.returncode == 2
     assert "--memory-snapshot does not apply" in on_cpu.stderr and "a job on cpu" in on_cpu.stderr
-    monkeypatch.setenv("SPNG_CUDA_KERNELS", "no")
-    without_library = cuda_simulator.job(job.folder, job.flags, {}, emulate=0).done
-    assert without_library.returncode == 2 and "libWireCellSpngCuda.so" in without_library.stderr
     assert not (job.folder / "none.pickle").exists()

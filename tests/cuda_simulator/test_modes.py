@@ -256,16 +256,6 @@ def test_batched_anodes(tmp_path: Path) -> None:
     assert_equal(cuda, cpu)
 
 
-def test_own_kernels_switched_off(
-    site: Site, frames: wire_cell.Arrays, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Compositions of LibTorch's operators give what SPNG's kernels give."""
-    monkeypatch.setenv("SPNG_CUDA_KERNELS", "no")
-    cpu, cuda, run = on_both(site.folder, site.flags, frames)
-    assert not any("pack_levels" in name for name in run.report.all["kernels"])
-    assert_equal(cuda, cpu)
-
-
 def test_replicas_share_the_layout_of_the_network(site: Site, frames: wire_cell.Arrays) -> None:
     """Only the first one measures, so that events do not depend on their device."""
     wire_cell.write_arrays(site.folder / "adc.npz", frames)

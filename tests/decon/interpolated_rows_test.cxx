@@ -2,14 +2,11 @@
 #include "spng/nodes/decon/interpolated_rows.h"
 
 #include "spng/core/error.h"
-#include "tests/core/device_composite.h"
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/arange.h>
 #include <ATen/ops/complex.h>
 #include <ATen/ops/ones.h>
-#include <ATen/ops/rand.h>
-#include <ATen/ops/randn.h>
 #include <ATen/ops/real.h>
 #include <ATen/ops/tensor.h>
 #include <gtest/gtest.h>
@@ -64,24 +61,6 @@ TEST(InterpolatedRows, LookAcrossTheWrapOnlyOfCyclicViews) {
     const auto given = spectrum();
     interpolate_rows(given, flags({7}), true);
     EXPECT_EQ(seen(given)[7], 18);
-}
-
-TEST(InterpolatedRows, CompositionGivesTheSame) {
-    at::manual_seed(7);
-    for (const std::int64_t channels : {1, 2, 3, 40}) {
-        for (const bool cyclic : {false, true}) {
-            const auto given = at::randn({2, channels, 30}, at::kComplexFloat);
-            const auto good = at::rand({2, channels}) < 0.6;
-            const auto one = given.clone(), other = given.clone();
-            interpolate_rows(one, good, cyclic);
-            {
-                const testing::NothingWaits watched;
-                interpolate_rows_composite(other, good, cyclic);
-            }
-            EXPECT_TRUE(one.equal(other)) << channels << ' ' << cyclic;
-            EXPECT_TRUE(channels < 40 || !one.equal(given));
-        }
-    }
 }
 
 TEST(InterpolatedRows, RejectOtherShapesAndTypes) {

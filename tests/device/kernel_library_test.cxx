@@ -2,27 +2,20 @@
 #include "spng/device/kernel_library.h"
 
 #include "spng/core/error.h"
+#include "tests/support/components.h"
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-
+namespace spng::test {
 namespace {
 
-using namespace spng;
-
-TEST(KernelLibrary, AnUnknownValueOfTheVariableIsAnError) {
-    ::setenv("SPNG_CUDA_KERNELS", "off", 1);
-    try {
-        load_kernel_library();
-        ADD_FAILURE() << "no error";
-    } catch (const Error& error) {
-        EXPECT_EQ(error.kind(), ErrorKind::Usage);
-        EXPECT_EQ(error.text().where, "SPNG_CUDA_KERNELS");
-        EXPECT_EQ(error.text().seen, "off");
-        EXPECT_EQ(error.text().expected, "yes or no");
-    }
-    ::unsetenv("SPNG_CUDA_KERNELS");
+TEST(KernelLibrary, IsBesideTheLibraryAndItsAbsenceIsAnError) {
+    EXPECT_EQ(kernel_library_file().filename(), "libWireCellSpngCuda.so");
+    const Error error = error_of([] { load_kernel_library("/nowhere/libWireCellSpngCuda.so"); });
+    EXPECT_EQ(error.kind(), ErrorKind::Device);
+    EXPECT_EQ(error.text().where, "/nowhere/libWireCellSpngCuda.so");
+    EXPECT_NE(error.text().hint.find("device=cpu"), std::string::npos);
 }
 
 } // namespace
+} // namespace spng::test

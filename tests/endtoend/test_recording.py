@@ -22,7 +22,11 @@ EVENTS = 3
 FIRST_TICK, TICKS = 900, 2000  # of the default event, where tracks cross
 # Only in long readouts, and only on a device.
 NOT_IN_THIS_JOB = {"StitchWindows::stitch", "TorchTensorSetToFrameFanin::complete"}
-CHAIN = wire_cell.ROOT / "spng" / "README.md"
+STEPS = {
+    step
+    for source in (wire_cell.ROOT / "spng/nodes").rglob("*.*")
+    for step in re.findall(r'NVTX_SCOPED_RANGE\("(\w+::\w+)"\)', source.read_text(encoding="utf-8"))
+}
 
 
 def write_input(folder: Path, events: int = EVENTS) -> None:
@@ -77,7 +81,7 @@ def exclusive(ranges: list[Range]) -> dict[int, dict[str, int]]:
 
 class TestContent:
     def test_every_node_and_step_is_there(self, run: tuple[Recorded, dict]) -> None:
-        """Nodes once per event, with its index as payload; the steps that spng/README.md lists for the nodes of this job."""
+        """Nodes once per event, with its index as payload; the steps in the sources of the nodes of this job."""
         file, timing = run
         calls = file.sql(
             "SELECT s.value, n.uint64Value FROM NVTX_EVENTS n JOIN StringIds s ON n.textId = s.id "
@@ -88,11 +92,7 @@ class TestContent:
                 range(EVENTS)
             ), node["name"]
         types = {node["name"].split(":")[0].removeprefix("SPNG") for node in timing["nodes"]}
-        listed = {
-            step
-            for step in re.findall(r"`(\w+::\w+)`", CHAIN.read_text(encoding="utf-8"))
-            if step.split("::")[0] in types
-        }
+        listed = {step for step in STEPS if step.split("::")[0] in types}
         assert len(listed) > 15
         assert listed - {each.name for each in file.ranges(PUSH_POP)} == NOT_IN_THIS_JOB
 

@@ -2,7 +2,6 @@
 // Kernels that gather the rows of a frame.
 
 #include "spng/core/rows/bit_ticks.h"
-#include "spng/kernels/operators.h"
 #include "spng/nodes/frame/frame_rows.h"
 #include "tests/kernels/kernel_checks.h"
 

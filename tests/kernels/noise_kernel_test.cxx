@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spng/core/selection.h"
-#include "spng/kernels/operators.h"
 #include "spng/nodes/roi/robust_rms.h"
 #include "tests/kernels/kernel_checks.h"
 

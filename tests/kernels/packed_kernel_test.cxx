@@ -2,7 +2,6 @@
 // Kernels on packed ticks. Results are bits, so all are exact.
 
 #include "spng/core/rows/bit_ticks.h"
-#include "spng/kernels/operators.h"
 #include "spng/nodes/coincidence/coincidence.h"
 #include "spng/nodes/roi/region_growth.h"
 #include "tests/kernels/kernel_checks.h"
@@ -204,7 +203,12 @@ TEST(PackedKernel, RegionsOfSeveralPassesAndNeighbours) {
             expect_regions(levels, {}, {.passes = {by_seed, by_run}, .always = 2, .pad = 3}, ticks);
             expect_regions(levels, {}, {.always = 10}, ticks);
             expect_regions(levels, {}, {}, ticks);
-            expect_regions(levels, {}, {.passes = std::vector<RegionPass>(9, by_seed)}, ticks);
+            // More than the parameters of a launch hold.
+            std::vector<RegionPass> many(8, by_seed);
+            many.push_back(by_run);
+            expect_regions(levels, {}, {.passes = many, .always = 2}, ticks);
+            expect_regions(levels, {sure[0], sure[1], levels[5]},
+                           {.passes = many, .beside = 5, .cyclic = true, .pad = 2}, ticks);
         }
     }
     expect_regions(at::zeros({1, 2, 3, 0}, at::kLong), {}, {.passes = {{.seeds = 1}}}, 0);

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "spng/kernels/operators.h"
 #include "spng/nodes/channels/channel_selection.h"
 #include "tests/kernels/kernel_checks.h"
 

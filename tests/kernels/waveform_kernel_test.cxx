@@ -2,8 +2,9 @@
 // Kernels of the rebaseline and of running sums.
 
 #include "spng/core/rows/bit_ticks.h"
-#include "spng/kernels/operators.h"
+#include "spng/core/rows/compacted_rows.h"
 #include "spng/nodes/dnn/roi_features.h"
+#include "spng/nodes/roi/compact_regions.h"
 #include "spng/nodes/roi/long_pulses.h"
 #include "spng/nodes/roi/rebaseline.h"
 #include "tests/kernels/kernel_checks.h"

@@ -29,11 +29,10 @@ constexpr std::int64_t ticks = 4000;
 
 at::Tensor composite(const at::Tensor& waveforms, const at::Tensor& good, const at::Tensor& groups,
                      const CoherentNoiseRule& rule, const at::Tensor& bad_ticks) {
-    return testing::call_composite<at::Tensor, const at::Tensor&, const at::Tensor&, const at::Tensor&,
-                                   const at::Tensor&, double, double, std::int64_t, std::int64_t, double,
-                                   double>("spng::remove_coherent_noise", waveforms, good, groups, bad_ticks,
-                                           rule.threshold, rule.common_threshold, rule.half_smoothing,
-                                           rule.padding, rule.min_fraction, rule.max_noise);
+    const testing::NothingWaits watched;
+    return remove_coherent_noise_composite(waveforms, good, groups, bad_ticks, rule.threshold,
+                                           rule.common_threshold, rule.half_smoothing, rule.padding,
+                                           rule.min_fraction, rule.max_noise);
 }
 
 at::Tensor all_good(std::int64_t count = channels) {

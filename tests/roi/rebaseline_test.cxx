@@ -3,7 +3,6 @@
 
 #include "spng/core/error.h"
 #include "spng/core/rows/bit_ticks.h"
-#include "tests/core/device_composite.h"
 
 #include <ATen/Parallel.h>
 #include <ATen/TensorOperators.h>
@@ -37,20 +36,9 @@ at::Tensor rebased_restored(const at::Tensor& signal, const at::Tensor& mask, st
     return apply_regions_restored(signal, pack_ticks(mask), factor);
 }
 
-at::Tensor composite_of(const char* operation, const at::Tensor& signal, const at::Tensor& mask,
-                        std::int64_t factor) {
-    return testing::call_composite<at::Tensor, const at::Tensor&, const at::Tensor&, std::int64_t>(
-        operation, signal, pack_ticks(mask), factor);
-}
-
-constexpr const char* linear = "spng::apply_regions_linear";
-constexpr const char* restored = "spng::apply_regions_restored";
-
-/// Expect the same result of the operator and of its composition.
 void expect_linear(const at::Tensor& signal, const at::Tensor& mask, std::int64_t factor,
                    const at::Tensor& expected) {
     EXPECT_TRUE(rebased_linear(signal, mask, factor).allclose(expected, 1e-12, 1e-12));
-    EXPECT_TRUE(composite_of(linear, signal, mask, factor).allclose(expected, 1e-12, 1e-12));
 }
 
 /// Return a row of `ticks` with `value` in [begin, end) and 0 elsewhere.
@@ -137,7 +125,6 @@ TEST(RebaselineRestored, AHandMadeRow) {
     const auto mask = mask_of({0, 1, 1, 0, 0, 1});
     const auto expected = at::tensor({0., 7., 9., 0., 0., 0.5}, at::kDouble);
     EXPECT_TRUE(rebased_restored(signal, mask, 1).equal(expected));
-    EXPECT_TRUE(composite_of(restored, signal, mask, 1).equal(expected));
 }
 
 TEST(RebaselineRestored, WhollyInsideAndWhollyOutside) {
@@ -145,7 +132,6 @@ TEST(RebaselineRestored, WhollyInsideAndWhollyOutside) {
     const auto mask = at::tensor({1, 1, 0, 0}, at::kInt).to(at::kBool).view({2, 2});
     const auto expected = at::tensor({4., 6., 8., 0., 0., 0.}, at::kFloat).view({2, 3});
     EXPECT_TRUE(rebased_restored(signal, mask, 2).equal(expected));
-    EXPECT_TRUE(composite_of(restored, signal, mask, 2).equal(expected));
 }
 
 TEST(RebaselineRestored, KeepsTheChargeThatALineWouldTake) {
@@ -247,11 +233,7 @@ TEST(Rebaseline, RandomRegionsAgreeWithTheDefinitions) {
                 const auto by_line = naive(signal, mask, factor, true);
                 const auto by_level = naive(signal, mask, factor, false);
                 EXPECT_TRUE(rebased_linear(signal, mask, factor).allclose(by_line, 1e-12, 1e-12)) << label;
-                EXPECT_TRUE(composite_of(linear, signal, mask, factor).allclose(by_line, 1e-12, 1e-12))
-                    << label;
                 EXPECT_TRUE(rebased_restored(signal, mask, factor).allclose(by_level, 1e-12, 1e-12)) << label;
-                EXPECT_TRUE(composite_of(restored, signal, mask, factor).allclose(by_level, 1e-12, 1e-12))
-                    << label;
                 const auto single = signal.to(at::kFloat);
                 EXPECT_TRUE(
                     rebased_linear(single, mask, factor).to(at::kDouble).allclose(by_line, 1e-5, 2e-6));
@@ -282,8 +264,6 @@ TEST(Rebaseline, NothingGivesNothingAndWrongTensorsAreRejected) {
     const auto no_slices = at::zeros({2, 3, 0}, at::kBool);
     EXPECT_EQ(rebased_linear(no_ticks, no_slices, 4).sizes(), (std::vector<std::int64_t>{2, 3, 0}));
     EXPECT_EQ(rebased_restored(no_ticks, no_slices, 4).sizes(), (std::vector<std::int64_t>{2, 3, 0}));
-    EXPECT_EQ(composite_of(linear, no_ticks, no_slices, 4).sizes(), (std::vector<std::int64_t>{2, 3, 0}));
-    EXPECT_EQ(composite_of(restored, no_ticks, no_slices, 4).sizes(), (std::vector<std::int64_t>{2, 3, 0}));
     const auto signal = at::zeros({2, 800});
     const auto mask = at::zeros({2, 4}, at::kLong); // 200 slices
     EXPECT_NO_THROW(apply_regions_linear(signal, mask, 4));

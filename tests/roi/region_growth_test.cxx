@@ -3,7 +3,6 @@
 
 #include "spng/core/error.h"
 #include "spng/core/rows/bit_ticks.h"
-#include "tests/core/device_composite.h"
 
 #include <ATen/Parallel.h>
 #include <ATen/ops/rand.h>
@@ -33,15 +32,6 @@ std::string to_string(const at::Tensor& row) {
     return ticks;
 }
 
-at::Tensor composite_of(const at::Tensor& seeds, const at::Tensor& level, std::int64_t before,
-                        std::int64_t after) {
-    const std::int64_t ticks = seeds.size(-1);
-    const auto packed = testing::call_composite<at::Tensor, const at::Tensor&, const at::Tensor&,
-                                                std::int64_t, std::int64_t, std::int64_t>(
-        "spng::grow_regions", pack_ticks(seeds), pack_ticks(level), ticks, before, after);
-    return unpack_ticks(packed, ticks);
-}
-
 struct Case {
     const char* seeds;
     const char* level;
@@ -57,7 +47,6 @@ TEST_P(RegionGrowth, GivesTheRegionsAsWritten) {
     const auto seeds = row_of(example.seeds);
     const auto level = row_of(example.level);
     EXPECT_EQ(to_string(grow_regions(seeds, level, example.before, example.after)), example.regions);
-    EXPECT_EQ(to_string(composite_of(seeds, level, example.before, example.after)), example.regions);
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -127,7 +116,6 @@ TEST(RegionGrowthOperator, RandomMasksAgreeWithWalkingFromEverySeed) {
             const auto level = at::rand({40, ticks}).lt(density);
             const auto regions = grow_regions(seeds, level, 2, 5);
             EXPECT_TRUE(regions.equal(naive_regions(seeds, level, 2, 5))) << ticks << " ticks at " << density;
-            EXPECT_TRUE(composite_of(seeds, level, 2, 5).equal(regions));
         }
     }
 }
@@ -147,7 +135,6 @@ TEST(RegionGrowthOperator, KeepsViewsApartAndDoesNotDependOnThreads) {
 TEST(RegionGrowthOperator, NothingGivesNothingAndWrongMasksAreRejected) {
     const auto none = at::zeros({3, 0}, at::kBool);
     EXPECT_EQ(grow_regions(none, none, 2, 2).sizes(), (std::vector<std::int64_t>{3, 0}));
-    EXPECT_EQ(composite_of(none, none, 2, 2).sizes(), (std::vector<std::int64_t>{3, 0}));
     const auto mask = at::zeros({3, 4}, at::kBool);
     EXPECT_THROW(grow_regions(mask, none, 0, 0), Error);
     EXPECT_THROW(grow_regions(mask, mask.to(at::kFloat), 0, 0), Error);

@@ -6,7 +6,6 @@
 #include "spng/nodes/roi/long_pulses.h"
 #include "spng/nodes/roi/region_growth.h"
 #include "spng/nodes/roi/robust_rms.h"
-#include "tests/core/device_composite.h"
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/full.h>
@@ -182,18 +181,6 @@ TEST(ConfirmedRuns, KeepsByFractionOrByALoneSample) {
         "##........");
 }
 
-TEST(ConfirmedRuns, CompositeAgreesWithTheKernel) {
-    at::manual_seed(20261121);
-    for (const std::int64_t ticks : {1, 63, 64, 130}) {
-        const auto random = [&](double density) { return pack_ticks(at::rand({2, 20, ticks}) < density); };
-        const at::Tensor runs = random(0.7), confirmed = random(0.4), lone = random(0.02);
-        const auto composite = spng::testing::call_composite<at::Tensor, const at::Tensor&, const at::Tensor&,
-                                                             const at::Tensor&, std::int64_t, double>(
-            "spng::confirmed_runs", runs, confirmed, lone, ticks, 0.4);
-        EXPECT_TRUE(composite.equal(confirmed_runs(runs, confirmed, lone, ticks, 0.4))) << ticks;
-    }
-}
-
 TEST(PackLevels, IsTheComparisonOfEachRowWithItsThresholds) {
     at::manual_seed(7);
     const at::Tensor waveform = at::rand({2, 5, 150}).narrow(2, 0, 130);
@@ -211,15 +198,6 @@ TEST(PackLevels, IsTheComparisonOfEachRowWithItsThresholds) {
     EXPECT_TRUE(unpack_ticks(pack_levels(images, levels), 130).equal(expected));
     const at::Tensor packed = pack_levels(images, levels, good);
     EXPECT_TRUE(unpack_ticks(packed, 130).equal(expected & good.unsqueeze(-1)));
-    using Tensors = c10::List<std::optional<at::Tensor>>;
-    const auto composite =
-        spng::testing::call_composite<at::Tensor, at::TensorList, const Tensors&, const Tensors&,
-                                      const std::optional<at::Tensor>&, at::IntArrayRef, at::ArrayRef<double>,
-                                      at::ArrayRef<double>>(
-            "spng::pack_levels", {waveform, waveform, waveform}, Tensors({rms, rms, std::nullopt}),
-            Tensors({std::nullopt, pedestal, std::nullopt}), good, {0, 1, 2, 0}, {1, 0.7, 9, 0.5},
-            {0, 0.1, 0.25, 0});
-    EXPECT_TRUE(composite.equal(packed));
     EXPECT_EQ(pack_levels(images, {}).sizes(), (std::vector<std::int64_t>{0, 2, 5, 3}));
     EXPECT_THROW(pack_levels({}, levels), Error);
     EXPECT_THROW(pack_levels(images, {{3, 1}}), Error);
@@ -240,10 +218,6 @@ TEST(LongPulses, RunningSumOfClippedSamplesEndsAtTheRow) {
     const at::Tensor both = clipped_running_sum(waveform, zero, two, 3, {1, 3});
     EXPECT_TRUE(both[0].flatten().equal(at::tensor({0.5f, 3.f, -3.f, 2.f}, at::kFloat)));
     EXPECT_TRUE(both[1].equal(expected));
-    const auto composite = spng::testing::call_composite<at::Tensor, const at::Tensor&, const at::Tensor&,
-                                                         const at::Tensor&, double, at::IntArrayRef>(
-        "spng::clipped_running_sum", waveform, zero, two, 3, {1, 3});
-    EXPECT_TRUE(composite.equal(both));
     EXPECT_THROW(clipped_running_sum(waveform, zero, two, 3, {3, 4}), Error);
     EXPECT_THROW(clipped_running_sum(waveform, zero, two, 3, {}), Error);
 }
@@ -254,9 +228,6 @@ TEST(LongPulses, SumOfNeighboursWrapsOnlyCyclicViews) {
         const at::Tensor expected = cyclic ? at::tensor({11.f, 7.f, 14.f, 13.f}, at::kFloat)
                                            : at::tensor({3.f, 7.f, 14.f, 12.f}, at::kFloat);
         EXPECT_TRUE(sum_of_neighbours(waveform, cyclic).flatten().equal(expected));
-        const auto composite = spng::testing::call_composite<at::Tensor, const at::Tensor&, bool>(
-            "spng::sum_of_neighbours", waveform, cyclic);
-        EXPECT_TRUE(composite.flatten().equal(expected));
     }
     EXPECT_TRUE(sum_of_neighbours(waveform.narrow(1, 0, 1), true).equal(waveform.narrow(1, 0, 1)));
     EXPECT_TRUE(sum_of_neighbours(waveform.narrow(1, 0, 2), true)

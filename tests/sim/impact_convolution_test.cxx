@@ -110,14 +110,15 @@ TEST(ImpactConvolution, composite_is_the_same) {
         return at::from_blob(list.data(), shape, type);
     };
     const auto runs = static_cast<std::int64_t>(image.runs.size());
-    const at::Tensor seen = testing::call_composite<at::Tensor, const at::Tensor&, const at::Tensor&,
-                                                    const at::Tensor&, const at::Tensor&, const at::Tensor&,
-                                                    const at::Tensor&, std::int64_t, std::int64_t>(
-        "spng::impact_convolution",
-        view(image.electrons, {static_cast<std::int64_t>(image.electrons.size())}, at::kFloat),
-        view(image.runs, {runs, 4}, at::kInt),
-        view(image.first_run, {static_cast<std::int64_t>(image.first_run.size())}, at::kInt), plane.kernel,
-        plane.first_wire, plane.wires, first_tick, ticks);
+    const auto composed = [&] {
+        const testing::NothingWaits watched;
+        return impact_convolution_composite(
+            view(image.electrons, {static_cast<std::int64_t>(image.electrons.size())}, at::kFloat),
+            view(image.runs, {runs, 4}, at::kInt),
+            view(image.first_run, {static_cast<std::int64_t>(image.first_run.size())}, at::kInt),
+            plane.kernel, plane.first_wire, plane.wires, first_tick, ticks);
+    };
+    const at::Tensor seen = composed();
     EXPECT_LT(largest_difference(seen, impact_convolution(image, plane, first_tick, ticks)), 1e-13);
 }
 

@@ -2,18 +2,12 @@
 #include "spng/core/rows/bit_ticks.h"
 
 #include "spng/core/bit_words.h"
-#include "spng/core/find_operator.h"
 #include "spng/core/multiversion.h"
-#include "spng/core/row_chunks.h"
+#include "spng/core/operator.h"
 #include "spng/core/tensor_checks.h"
 
 #include <ATen/Parallel.h>
-#include <ATen/core/List.h>
-#include <ATen/ops/arange.h>
-#include <ATen/ops/constant_pad_nd.h>
 #include <ATen/ops/empty.h>
-#include <ATen/ops/zeros.h>
-#include <torch/library.h>
 
 #include <algorithm>
 #include <string>
@@ -79,8 +73,8 @@ SPNG_MULTIVERSION void compare_row(const Sample* row, std::int64_t ticks, Sample
 
 using OptionalTensors = c10::List<std::optional<at::Tensor>>;
 
-/// Round after each operation to the type of the samples, so that the result agrees with the composite and
-/// the CUDA kernel. This is not a SPNG_MULTIVERSION function, because the compiler would fuse the operations
+/// Round after each operation to the type of the samples, so that the result agrees with the CUDA
+/// kernel. This is not a SPNG_MULTIVERSION function, because the compiler would fuse the operations
 /// there.
 template <class Sample>
 Sample threshold_of_row(const Sample* rms, double factor, const Sample* pedestal, double nominal) {
@@ -160,86 +154,19 @@ at::Tensor pack_levels_cpu(at::TensorList waveforms, const OptionalTensors& rms,
     return packed;
 }
 
-at::Tensor pack_levels_composite(at::TensorList waveforms, const OptionalTensors& rms,
-                                 const OptionalTensors& pedestals, const std::optional<at::Tensor>& good,
-                                 at::IntArrayRef waveform_of_level, at::ArrayRef<double> factors,
-                                 at::ArrayRef<double> nominals) {
-    at::Tensor packed = empty_levels(waveforms, waveform_of_level.size());
-    for (std::size_t level = 0; level < waveform_of_level.size(); ++level) {
-        const auto waveform = waveform_of_level[level];
-        const std::optional<at::Tensor> unit = rms.get(waveform), zero = pedestals.get(waveform);
-        at::Tensor threshold =
-            unit ? unit->mul(factors[level])
-                 : at::zeros(packed.sizes().slice(1, packed.dim() - 2), waveforms[0].options());
-        if (zero) {
-            threshold = threshold.add(*zero);
-        }
-        at::Tensor above = waveforms[waveform].gt(threshold.add(nominals[level]).unsqueeze(-1));
-        if (good) {
-            above = above.logical_and(good->unsqueeze(-1));
-        }
-        packed.select(0, static_cast<std::int64_t>(level)).copy_(pack_ticks(above));
-    }
-    return packed;
-}
-
-at::Tensor bit_indices(const at::Tensor& like) {
-    return at::arange(bits_per_word, like.options().dtype(at::kLong));
-}
-
-at::Tensor packed_rows(const at::Tensor& mask) {
-    const std::int64_t words = words_for(mask.size(-1));
-    auto shape = mask.sizes().vec();
-    shape.back() = words;
-    shape.push_back(bits_per_word);
-    const auto whole = at::constant_pad_nd(mask, {0, words * bits_per_word - mask.size(-1)}).reshape(shape);
-    // All bits have different positions, so the sum is the bitwise OR.
-    return whole.to(at::kLong).bitwise_left_shift(bit_indices(mask)).sum(-1);
-}
-
-at::Tensor unpacked_rows(const at::Tensor& packed, std::int64_t ticks) {
-    const auto bits = packed.unsqueeze(-1).bitwise_right_shift(bit_indices(packed)).bitwise_and(1);
-    return bits.flatten(-2).narrow(-1, 0, ticks).to(at::kBool);
-}
-
-/// Return an operation on rows with two int64 for each bit, applied to a few rows at a time.
-/// @param row_size  of the result
-/// @param words     of a packed row
-template <class Operation>
-at::Tensor by_rows(const at::Tensor& input, std::int64_t row_size, at::ScalarType type, std::int64_t words,
-                   const Operation& operation) {
-    auto shape = input.sizes().vec();
-    shape.back() = row_size;
-    auto result = at::empty(shape, input.options().dtype(type));
-    if (result.numel() == 0) {
-        return result;
-    }
-    const auto rows = as_rows(input);
-    const auto result_rows = as_rows(result);
-    constexpr std::int64_t bytes_of_bit = 2 * 8 + 2;
-    for_row_chunks(rows.size(0), bytes_of_bit * bits_per_word * words,
-                   [&](std::int64_t first, std::int64_t count) {
-                       result_rows.narrow(0, first, count).copy_(operation(rows.narrow(0, first, count)));
-                   });
-    return result;
-}
-
-at::Tensor pack_ticks_composite(const at::Tensor& mask) {
-    const std::int64_t words = words_for(mask.size(-1));
-    return by_rows(mask, words, at::kLong, words, packed_rows);
-}
-
-at::Tensor unpack_ticks_composite(const at::Tensor& packed, std::int64_t ticks) {
-    return by_rows(packed, ticks, at::kBool, packed.size(-1),
-                   [&](const at::Tensor& rows) { return unpacked_rows(rows, ticks); });
-}
+const Operator pack_ticks_op{"pack_ticks(Tensor mask) -> Tensor", pack_ticks_cpu, kernels::pack_ticks};
+const Operator pack_levels_op{
+    "pack_levels(Tensor[] waveforms, Tensor?[] rms, Tensor?[] pedestals, Tensor? good, "
+    "int[] waveform_of_level, float[] factors, float[] nominals) -> Tensor",
+    pack_levels_cpu, kernels::pack_levels};
+const Operator unpack_ticks_op{"unpack_ticks(Tensor words, int ticks) -> Tensor", unpack_ticks_cpu,
+                               kernels::unpack_ticks};
 
 } // namespace
 
 at::Tensor pack_ticks(const at::Tensor& mask) {
     require_tensor(is_mask(mask) && mask.dim() >= 1, "pack_ticks", "mask", mask, "bool (..., row, tick)");
-    static const auto operation = find_operator<decltype(pack_ticks_cpu)>("spng::pack_ticks");
-    return operation.call(mask);
+    return pack_ticks_op(mask);
 }
 
 at::Tensor pack_levels(const std::vector<LevelRows>& inputs, const std::vector<Level>& levels,
@@ -279,8 +206,7 @@ at::Tensor pack_levels(const std::vector<LevelRows>& inputs, const std::vector<L
         factors.push_back(level.factor);
         nominals.push_back(level.nominal);
     }
-    static const auto operation = find_operator<decltype(pack_levels_cpu)>("spng::pack_levels");
-    return operation.call(waveforms, rms, pedestals, good, waveform_of_level, factors, nominals);
+    return pack_levels_op(waveforms, rms, pedestals, good, waveform_of_level, factors, nominals);
 }
 
 at::Tensor unpack_ticks(const at::Tensor& words, std::int64_t ticks) {
@@ -290,27 +216,7 @@ at::Tensor unpack_ticks(const at::Tensor& words, std::int64_t ticks) {
                    "unpack_ticks", "words", words,
                    "int64 (..., row, " + std::to_string(words_for(ticks)) + ") for " + std::to_string(ticks) +
                        " ticks");
-    static const auto operation = find_operator<decltype(unpack_ticks_cpu)>("spng::unpack_ticks");
-    return operation.call(words, ticks);
-}
-
-TORCH_LIBRARY_FRAGMENT(spng, library) {
-    library.def("pack_ticks(Tensor mask) -> Tensor");
-    library.def("pack_levels(Tensor[] waveforms, Tensor?[] rms, Tensor?[] pedestals, Tensor? good, "
-                "int[] waveform_of_level, float[] factors, float[] nominals) -> Tensor");
-    library.def("unpack_ticks(Tensor words, int ticks) -> Tensor");
-}
-
-TORCH_LIBRARY_IMPL(spng, CPU, library) {
-    library.impl("pack_ticks", pack_ticks_cpu);
-    library.impl("pack_levels", pack_levels_cpu);
-    library.impl("unpack_ticks", unpack_ticks_cpu);
-}
-
-TORCH_LIBRARY_IMPL(spng, CompositeExplicitAutograd, library) {
-    library.impl("pack_ticks", pack_ticks_composite);
-    library.impl("pack_levels", pack_levels_composite);
-    library.impl("unpack_ticks", unpack_ticks_composite);
+    return unpack_ticks_op(words, ticks);
 }
 
 } // namespace spng

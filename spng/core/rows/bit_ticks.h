@@ -4,6 +4,7 @@
 // (docs/decisions/packed-masks.md). Packed masks are int64, because ATen has bitwise operations for int64 on
 // every device; the sign bit is tick 63 of its word.
 
+#include <ATen/core/List.h>
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
@@ -51,5 +52,14 @@ at::Tensor pack_levels(const std::vector<LevelRows>& inputs, const std::vector<L
 /// @throws Error(Internal) for another type or number of words
 /// One operator call: spng::unpack_ticks.
 at::Tensor unpack_ticks(const at::Tensor& words, std::int64_t ticks);
+
+namespace kernels { // the bodies on CUDA: spng/kernels/bit_ticks.cxx
+at::Tensor pack_ticks(const at::Tensor& mask);
+at::Tensor pack_levels(at::TensorList waveforms, const c10::List<std::optional<at::Tensor>>& rms,
+                       const c10::List<std::optional<at::Tensor>>& pedestals,
+                       const std::optional<at::Tensor>& good, at::IntArrayRef waveform_of_level,
+                       at::ArrayRef<double> factors, at::ArrayRef<double> nominals);
+at::Tensor unpack_ticks(const at::Tensor& words, std::int64_t ticks);
+} // namespace kernels
 
 } // namespace spng

@@ -2,12 +2,11 @@
 #include "spng/core/rows/compacted_rows.h"
 
 #include "spng/core/bit_words.h"
-#include "spng/core/find_operator.h"
+#include "spng/core/operator.h"
 #include "spng/core/tensor_checks.h"
 
 #include <ATen/Dispatch.h>
 #include <ATen/ops/zeros.h>
-#include <torch/library.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -61,13 +60,10 @@ at::Tensor copy_compacted_cpu(const at::Tensor& rows, const at::Tensor& mask, st
                           auto* to) { std::copy_n(from + position, count, to + position); });
 }
 
-using Operation = decltype(find_operator<decltype(expand_rows_cpu)>(""));
-
-at::Tensor call(const Operation& operation, const char* name, const at::Tensor& rows, const at::Tensor& mask,
-                std::int64_t factor) {
-    require_rows_and_mask(name, rows, mask, factor);
-    return operation.call(rows, mask, factor);
-}
+const Operator expand_rows_op{"expand_rows(Tensor rows, Tensor mask, int factor) -> Tensor", expand_rows_cpu,
+                              kernels::expand_rows};
+const Operator copy_compacted_op{"copy_compacted(Tensor rows, Tensor mask, int factor) -> Tensor",
+                                 copy_compacted_cpu, kernels::copy_compacted};
 
 } // namespace
 
@@ -78,13 +74,13 @@ at::Tensor compacted_rows(const at::Tensor& rows, const at::Tensor& mask, std::i
 }
 
 at::Tensor expand_rows(const at::Tensor& rows, const at::Tensor& mask, std::int64_t factor) {
-    static const auto operation = find_operator<decltype(expand_rows_cpu)>("spng::expand_rows");
-    return call(operation, "expand_rows", rows, mask, factor);
+    require_rows_and_mask("expand_rows", rows, mask, factor);
+    return expand_rows_op(rows, mask, factor);
 }
 
 at::Tensor copy_compacted(const at::Tensor& rows, const at::Tensor& mask, std::int64_t factor) {
-    static const auto operation = find_operator<decltype(expand_rows_cpu)>("spng::copy_compacted");
-    return call(operation, "copy_compacted", rows, mask, factor);
+    require_rows_and_mask("copy_compacted", rows, mask, factor);
+    return copy_compacted_op(rows, mask, factor);
 }
 
 std::int64_t slices_of(std::int64_t ticks, std::int64_t factor) {
@@ -101,16 +97,6 @@ void require_rows_and_mask(const char* operation, const at::Tensor& rows, const 
                        mask.size(-1) == words,
                    operation, "mask", mask,
                    "int64, " + std::to_string(words) + " words for each row of " + describe_tensor(rows));
-}
-
-TORCH_LIBRARY_FRAGMENT(spng, library) {
-    library.def("expand_rows(Tensor rows, Tensor mask, int factor) -> Tensor");
-    library.def("copy_compacted(Tensor rows, Tensor mask, int factor) -> Tensor");
-}
-
-TORCH_LIBRARY_IMPL(spng, CPU, library) {
-    library.impl("expand_rows", expand_rows_cpu);
-    library.impl("copy_compacted", copy_compacted_cpu);
 }
 
 } // namespace spng

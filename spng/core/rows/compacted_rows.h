@@ -35,4 +35,9 @@ std::int64_t slices_of(std::int64_t ticks, std::int64_t factor);
 void require_rows_and_mask(const char* operation, const at::Tensor& rows, const at::Tensor& mask,
                            std::int64_t factor);
 
+namespace kernels { // the bodies on CUDA: spng/kernels/rebaseline.cxx
+at::Tensor expand_rows(const at::Tensor& rows, const at::Tensor& mask, std::int64_t factor);
+at::Tensor copy_compacted(const at::Tensor& rows, const at::Tensor& mask, std::int64_t factor);
+} // namespace kernels
+
 } // namespace spng

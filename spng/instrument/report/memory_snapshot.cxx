@@ -32,14 +32,11 @@ void MemorySnapshot::require_history(const std::vector<c10::Device>& devices) co
     if (m_file.empty() || allocator_history_is_on()) {
         return;
     }
-    const bool has_cuda = devices.front().is_cuda();
     throw Error(ErrorKind::Usage, {.what = "--memory-snapshot does not apply to this job",
                                    .where = "command line",
-                                   .seen = has_cuda ? "a job without libWireCellSpngCuda.so"
-                                                    : "a job on " + devices.front().str(),
-                                   .expected = "a job on a CUDA device, with SPNG's CUDA kernels",
-                                   .hint = has_cuda ? "the log has the reason; see also SPNG_CUDA_KERNELS"
-                                                    : "-A device=cuda, or leave the option out"});
+                                   .seen = "a job on " + devices.front().str(),
+                                   .expected = "a job on a CUDA device",
+                                   .hint = "-A device=cuda, or leave the option out"});
 }
 
 std::string MemorySnapshot::write() {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "spng/nodes/frame/frame_rows.h"
 #include "spng/kernels/launch.h"
-#include "spng/kernels/operators.h"
 #include "spng/nodes/frame/row_tiles.h"
 
 #include <array>

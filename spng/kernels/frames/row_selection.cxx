@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "spng/nodes/channels/row_selection.h"
 #include "spng/kernels/launch.h"
-#include "spng/kernels/operators.h"
 #include "spng/kernels/rows.h"
 
 #include <ATen/ops/empty.h>

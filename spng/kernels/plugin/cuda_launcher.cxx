@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "spng/kernels/plugin/cuda_launcher.h"
+// Launch our kernels on CUDA devices, once this library is loaded. Uses the CUDA runtime, as LibTorch does for its own
+// kernels, so that both look alike in profilers and CUDA graphs. Modules loaded with cudaLibraryLoadData belong to no
+// context and are loaded on first use.
 
 #include "spng/core/error.h"
 #include "spng/device/memory/out_of_memory.h"
+#include "spng/kernels/launch.h"
 #include "spng/kernels/modules.h"
 
 #include <cuda_runtime_api.h> // before c10's headers, which need it and do not include it
@@ -97,8 +100,7 @@ DeviceKernels& kernels_of(c10::DeviceIndex device) {
     return *kernels;
 }
 
-} // namespace
-
+/// Does not wait. Allocates only in the first call for a device, which must not be inside a capture.
 void launch_on_cuda(const Launch& launch) {
     const c10::cuda::CUDAGuard guard(launch.device);
     const void* kernel = kernels_of(launch.device.index()).find(launch.kernel);
@@ -109,9 +111,13 @@ void launch_on_cuda(const Launch& launch) {
                     "a CUDA kernel does not start", launch.device.str() + ", " + launch.kernel);
 }
 
+/// All kernels are set up for this limit.
 std::int64_t shared_bytes_limit_of_cuda(c10::Device device) {
     const c10::cuda::CUDAGuard guard(device);
     return kernels_of(device.index()).shared_bytes();
 }
 
+[[maybe_unused]] const bool is_set = (set_launcher(launch_on_cuda, shared_bytes_limit_of_cuda), true);
+
+} // namespace
 } // namespace spng::kernels

@@ -3,7 +3,6 @@
 
 #include "spng/device/memory/aligned_rows.h"
 #include "spng/kernels/launch.h"
-#include "spng/kernels/operators.h"
 #include "spng/kernels/transforms/fft_plan.h"
 
 namespace spng::kernels {

@@ -2,7 +2,6 @@
 #include "spng/nodes/decon/interpolated_rows.h"
 
 #include "spng/kernels/launch.h"
-#include "spng/kernels/operators.h"
 
 namespace spng::kernels {
 namespace {
@@ -22,7 +21,9 @@ void interpolate_rows(const at::Tensor& spectrum, const at::Tensor& good, bool c
         return;
     }
     if (spectrum.stride(2) != 1 || spectrum.stride(0) != spectrum.size(1) * spectrum.stride(1)) {
-        interpolate_rows_composite(spectrum, good, cyclic);
+        const at::Tensor dense = spectrum.clone(at::MemoryFormat::Contiguous);
+        interpolate_rows(dense, good, cyclic);
+        spectrum.copy_(dense);
         return;
     }
     const at::Tensor flags = good.contiguous();

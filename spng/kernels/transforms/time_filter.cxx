@@ -2,7 +2,6 @@
 #include "spng/nodes/filter/time_filter.h"
 
 #include "spng/kernels/launch.h"
-#include "spng/kernels/operators.h"
 #include "spng/kernels/transforms/fft_plan.h"
 
 #include <ATen/ops/empty.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spng/nodes/channels/row_selection.h"
 
-#include "spng/core/find_operator.h"
+#include "spng/core/operator.h"
 #include "spng/core/tensor_checks.h"
 #include "spng/device/memory/page_locked.h"
 
@@ -9,7 +9,6 @@
 #include <ATen/Dispatch_v2.h>
 #include <ATen/Parallel.h>
 #include <ATen/ops/empty.h>
-#include <torch/library.h>
 
 #include <algorithm>
 #include <cmath>
@@ -17,8 +16,6 @@
 
 namespace spng {
 namespace {
-
-constexpr const char* operator_name = "spng::select_rows";
 
 /// Return whether all magnitudes are at most `largest`; false for NaN. The floating-point loop has no branch.
 template <class T>
@@ -159,6 +156,11 @@ select_rows_cpu(const at::Tensor& frame, const at::Tensor& rows, const at::Tenso
     return {std::move(selected.waveforms), std::move(selected.good), std::move(selected.flags)};
 }
 
+const Operator select_rows_op{
+    "select_rows(Tensor frame, Tensor rows, Tensor offsets, Tensor ranges, int? low, int? high, "
+    "float largest) -> (Tensor, Tensor, Tensor)",
+    select_rows_cpu, kernels::select_rows};
+
 } // namespace
 
 SelectedRows select_rows_on_host(const at::Tensor& frame, const RowTable& table, std::optional<Rails> rails,
@@ -177,25 +179,10 @@ SelectedRows select_rows_on_host(const at::Tensor& frame, const RowTable& table,
 SelectedRows select_rows(const at::Tensor& frame, const RowTable& table, std::optional<Rails> rails,
                          double largest) {
     check_arguments(frame, table, rails);
-    static const auto operation = find_operator<decltype(select_rows_cpu)>(operator_name);
-    auto [waveforms, good, flags] = operation.call(
+    auto [waveforms, good, flags] = select_rows_op(
         frame, table.rows, table.offsets, table.ranges, rails ? std::optional(rails->low) : std::nullopt,
         rails ? std::optional(rails->high) : std::nullopt, largest);
     return {std::move(waveforms), std::move(good), std::move(flags)};
-}
-
-bool selects_rows_on(c10::Device device) {
-    static const auto operation = c10::Dispatcher::singleton().findSchemaOrThrow(operator_name, "");
-    return device.is_cpu() || (device.is_cuda() && operation.hasKernelForDispatchKey(c10::DispatchKey::CUDA));
-}
-
-TORCH_LIBRARY_FRAGMENT(spng, library) {
-    library.def("select_rows(Tensor frame, Tensor rows, Tensor offsets, Tensor ranges, int? low, int? high, "
-                "float largest) -> (Tensor, Tensor, Tensor)");
-}
-
-TORCH_LIBRARY_IMPL(spng, CPU, library) {
-    library.impl("select_rows", select_rows_cpu);
 }
 
 } // namespace spng

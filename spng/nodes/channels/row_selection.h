@@ -5,10 +5,10 @@
 #include "spng/nodes/channels/row_flags.h"
 
 #include <ATen/core/Tensor.h>
-#include <c10/core/Device.h>
 
 #include <cstdint>
 #include <optional>
+#include <tuple>
 
 namespace spng {
 
@@ -43,9 +43,7 @@ struct SelectedRows {
 ///   nearest, halves to even.
 /// - Saturated samples are not changed.
 ///
-/// This function runs on the host and on a device with our kernels (selects_rows_on), where it is one launch that
-/// does not wait. There is no composition of LibTorch's operations: without our kernels, rows are selected on the
-/// host.
+/// On a device it is one launch that does not wait.
 /// @param frame    (row of the frame, tick) int16, float32 or float64, contiguous
 /// @param rails    only for int16, rounded to it; empty: do not check for saturated samples
 /// @param largest  largest valid magnitude
@@ -57,7 +55,12 @@ SelectedRows select_rows(const at::Tensor& frame, const RowTable& table, std::op
 SelectedRows select_rows_on_host(const at::Tensor& frame, const RowTable& table, std::optional<Rails> rails,
                                  double largest, bool pinned);
 
-/// Return whether select_rows has a kernel for the device.
-bool selects_rows_on(c10::Device device);
+namespace kernels { // the body on CUDA: spng/kernels/frames/row_selection.cxx. A rail or both may be missing.
+std::tuple<at::Tensor, at::Tensor, at::Tensor> select_rows(const at::Tensor& frame, const at::Tensor& rows,
+                                                           const at::Tensor& offsets,
+                                                           const at::Tensor& ranges,
+                                                           std::optional<std::int64_t> low,
+                                                           std::optional<std::int64_t> high, double largest);
+} // namespace kernels
 
 } // namespace spng

@@ -2,14 +2,12 @@
 #include "spng/nodes/coincidence/coincidence.h"
 
 #include "spng/core/bit_words.h"
-#include "spng/core/find_operator.h"
 #include "spng/core/multiversion.h"
+#include "spng/core/operator.h"
 #include "spng/core/tensor_checks.h"
-#include "spng/nodes/coincidence/coincidence_composite.h"
 
 #include <ATen/Parallel.h>
 #include <ATen/ops/empty.h>
-#include <torch/library.h>
 
 #include <algorithm>
 #include <cstring>
@@ -130,6 +128,13 @@ at::Tensor multi_plane_cpu(const at::Tensor& mask, const at::Tensor& crossing,
     return result;
 }
 
+const Operator coincidence_op{
+    "coincidence(Tensor packed, Tensor offsets, Tensor pairs, int max_cells) -> Tensor", coincidence_cpu,
+    kernels::coincidence};
+const Operator multi_plane_op{
+    "multi_plane(Tensor mask, Tensor crossing, Tensor? neighbours, int ticks, int[] products) -> Tensor",
+    multi_plane_cpu, kernels::multi_plane};
+
 } // namespace
 
 CoincidenceTable CoincidenceTable::to(at::Device device) const {
@@ -172,8 +177,7 @@ CoincidenceTable make_coincidence_table(const at::Tensor& offsets, const at::Ten
 at::Tensor coincidence(const at::Tensor& packed, const CoincidenceTable& table) {
     require_tensor(is_packed(packed) && packed.size(0) == table.rows, "coincidence", "packed mask", packed,
                    "int64 (" + std::to_string(table.rows) + ", word)");
-    static const auto operation = find_operator<decltype(coincidence_cpu)>("spng::coincidence");
-    return operation.call(packed, table.offsets, table.pairs, table.max_cells);
+    return coincidence_op(packed, table.offsets, table.pairs, table.max_cells);
 }
 
 at::Tensor multi_plane(const at::Tensor& mask, const at::Tensor& crossing, std::int64_t ticks,
@@ -191,24 +195,7 @@ at::Tensor multi_plane(const at::Tensor& mask, const at::Tensor& crossing, std::
     for (const std::int64_t product : products) {
         require_argument(product >= 0 && product <= 3, "multi_plane", "product", product, "0, 1, 2 or 3");
     }
-    static const auto operation = find_operator<decltype(multi_plane_cpu)>("spng::multi_plane");
-    return operation.call(mask, crossing, neighbours, ticks, products);
-}
-
-TORCH_LIBRARY_FRAGMENT(spng, library) {
-    library.def("coincidence(Tensor packed, Tensor offsets, Tensor pairs, int max_cells) -> Tensor");
-    library.def("multi_plane(Tensor mask, Tensor crossing, Tensor? neighbours, int ticks, int[] products) "
-                "-> Tensor");
-}
-
-TORCH_LIBRARY_IMPL(spng, CPU, library) {
-    library.impl("coincidence", coincidence_cpu);
-    library.impl("multi_plane", multi_plane_cpu);
-}
-
-TORCH_LIBRARY_IMPL(spng, CompositeExplicitAutograd, library) {
-    library.impl("coincidence", coincidence_composite);
-    library.impl("multi_plane", multi_plane_composite);
+    return multi_plane_op(mask, crossing, neighbours, ticks, products);
 }
 
 } // namespace spng

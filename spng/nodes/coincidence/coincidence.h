@@ -55,4 +55,12 @@ at::Tensor multi_plane(const at::Tensor& mask, const at::Tensor& crossing, std::
                        const std::vector<std::int64_t>& products,
                        const std::optional<at::Tensor>& neighbours = {});
 
+namespace kernels { // the bodies on CUDA: spng/kernels/coincidence.cxx
+at::Tensor coincidence(const at::Tensor& packed, const at::Tensor& offsets, const at::Tensor& pairs,
+                       std::int64_t max_cells);
+at::Tensor multi_plane(const at::Tensor& mask, const at::Tensor& crossing,
+                       const std::optional<at::Tensor>& neighbours, std::int64_t ticks,
+                       at::IntArrayRef products);
+} // namespace kernels
+
 } // namespace spng

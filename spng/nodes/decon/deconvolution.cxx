@@ -2,7 +2,7 @@
 #include "spng/nodes/decon/deconvolution.h"
 
 #include "WireCellSpng/TorchnvTools.h"
-#include "spng/core/find_operator.h"
+#include "spng/core/operator.h"
 #include "spng/core/tensor_checks.h"
 
 #include <ATen/TensorOperators.h>
@@ -10,7 +10,6 @@
 #include <ATen/ops/empty.h>
 #include <ATen/ops/fft_fft.h>
 #include <ATen/ops/fft_ifft.h>
-#include <torch/library.h>
 
 namespace spng {
 namespace {
@@ -70,6 +69,10 @@ at::Tensor deconvolve_composite(const at::Tensor& spectrum, const at::Tensor& ke
     return with_contiguous_rows(at::fft_ifft(transformed, std::nullopt, 1)).narrow(1, 0, spectrum.size(1));
 }
 
+static const Operator deconvolve_op{
+    "deconvolve(Tensor spectrum, Tensor kernel, int padded_channels) -> Tensor", deconvolve_composite,
+    kernels::deconvolve};
+
 at::Tensor deconvolve(const at::Tensor& spectrum, const at::Tensor& kernel, std::int64_t padded_channels) {
     require_tensor(spectrum.dim() == 3 && spectrum.is_complex(), "deconvolve", "spectrum", spectrum,
                    "complex (view, channel, frequency)");
@@ -82,16 +85,7 @@ at::Tensor deconvolve(const at::Tensor& spectrum, const at::Tensor& kernel, std:
         "of the spectrum's type (view or 1, padded channel or the first half of them, frequency)");
     require_argument(padded_channels >= spectrum.size(1), "deconvolve", "padded channels", padded_channels,
                      "at least the channels of the spectrum");
-    static const auto operation = find_operator<decltype(deconvolve_composite)>("spng::deconvolve");
-    return operation.call(spectrum, kernel, padded_channels);
-}
-
-TORCH_LIBRARY_FRAGMENT(spng, library) {
-    library.def("deconvolve(Tensor spectrum, Tensor kernel, int padded_channels) -> Tensor");
-}
-
-TORCH_LIBRARY_IMPL(spng, CompositeExplicitAutograd, library) {
-    library.impl("deconvolve", deconvolve_composite);
+    return deconvolve_op(spectrum, kernel, padded_channels);
 }
 
 } // namespace spng

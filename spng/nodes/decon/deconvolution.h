@@ -32,8 +32,12 @@ at::Tensor deconvolution_kernel(const at::Tensor& response, const at::Tensor& wi
 /// One operator call: spng::deconvolve.
 at::Tensor deconvolve(const at::Tensor& spectrum, const at::Tensor& kernel, std::int64_t padded_channels);
 
-/// The same by ATen's transforms, on any device.
+/// The body by ATen's transforms: on the CPU, and on a device for lengths that its kernel cannot do.
 at::Tensor deconvolve_composite(const at::Tensor& spectrum, const at::Tensor& kernel,
                                 std::int64_t padded_channels);
+
+namespace kernels { // the body on CUDA: spng/kernels/transforms/deconvolution.cxx
+at::Tensor deconvolve(const at::Tensor& spectrum, const at::Tensor& kernel, std::int64_t padded_channels);
+} // namespace kernels
 
 } // namespace spng

@@ -2,13 +2,10 @@
 #include "spng/nodes/decon/interpolated_rows.h"
 
 #include "WireCellSpng/TorchnvTools.h"
-#include "spng/core/find_operator.h"
+#include "spng/core/operator.h"
 #include "spng/core/tensor_checks.h"
 
-#include <ATen/TensorOperators.h>
 #include <ATen/ops/roll.h>
-#include <ATen/ops/where.h>
-#include <torch/library.h>
 
 namespace spng {
 namespace {
@@ -40,14 +37,10 @@ void interpolate_rows_cpu(const at::Tensor& spectrum, const at::Tensor& good, bo
     }
 }
 
-} // namespace
+const Operator interpolate_rows_op{"interpolate_rows_(Tensor(a!) spectrum, Tensor good, bool cyclic) -> ()",
+                                   interpolate_rows_cpu, kernels::interpolate_rows};
 
-void interpolate_rows_composite(const at::Tensor& spectrum, const at::Tensor& good, bool cyclic) {
-    NVTX_SCOPED_RANGE("Decon::interpolate");
-    const at::Tensor single = single_rows(good, cyclic);
-    const at::Tensor mean = at::roll(spectrum, 1, 1).add_(at::roll(spectrum, -1, 1)).mul_(0.5);
-    spectrum.copy_(at::where(single.unsqueeze(-1), mean, spectrum));
-}
+} // namespace
 
 void interpolate_rows(const at::Tensor& spectrum, const at::Tensor& good, bool cyclic) {
     const char* name = "interpolate_rows";
@@ -55,21 +48,7 @@ void interpolate_rows(const at::Tensor& spectrum, const at::Tensor& good, bool c
                    spectrum, "complex (view, channel, frequency)");
     require_tensor(is_mask(good) && good.sizes() == spectrum.sizes().slice(0, 2), name,
                    "mask of good channels", good, "bool, one for each row of " + describe_tensor(spectrum));
-    static const auto operation =
-        find_operator<decltype(interpolate_rows_composite)>("spng::interpolate_rows_");
-    operation.call(spectrum, good, cyclic);
-}
-
-TORCH_LIBRARY_FRAGMENT(spng, library) {
-    library.def("interpolate_rows_(Tensor(a!) spectrum, Tensor good, bool cyclic) -> ()");
-}
-
-TORCH_LIBRARY_IMPL(spng, CPU, library) {
-    library.impl("interpolate_rows_", interpolate_rows_cpu);
-}
-
-TORCH_LIBRARY_IMPL(spng, CompositeExplicitAutograd, library) {
-    library.impl("interpolate_rows_", interpolate_rows_composite);
+    interpolate_rows_op(spectrum, good, cyclic);
 }
 
 } // namespace spng

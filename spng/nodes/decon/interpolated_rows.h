@@ -15,7 +15,8 @@ namespace spng {
 /// One operator call: spng::interpolate_rows_.
 void interpolate_rows(const at::Tensor& spectrum, const at::Tensor& good, bool cyclic);
 
-/// The same by operators of ATen, on any device.
-void interpolate_rows_composite(const at::Tensor& spectrum, const at::Tensor& good, bool cyclic);
+namespace kernels { // the body on CUDA: spng/kernels/transforms/interpolated_rows.cxx
+void interpolate_rows(const at::Tensor& spectrum, const at::Tensor& good, bool cyclic);
+} // namespace kernels
 
 } // namespace spng

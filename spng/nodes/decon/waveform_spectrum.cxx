@@ -2,13 +2,12 @@
 #include "spng/nodes/decon/waveform_spectrum.h"
 
 #include "WireCellSpng/TorchnvTools.h"
-#include "spng/core/find_operator.h"
+#include "spng/core/operator.h"
 #include "spng/core/tensor_checks.h"
 #include "spng/nodes/decon/baseline.h"
 
 #include <ATen/ops/fft_rfft.h>
 #include <ATen/ops/zeros.h>
-#include <torch/library.h>
 
 #include <string>
 
@@ -30,6 +29,10 @@ at::Tensor waveform_spectrum_composite(const at::Tensor& waveforms, std::int64_t
     return at::fft_rfft(padded);
 }
 
+static const Operator waveform_spectrum_op{
+    "waveform_spectrum(Tensor waveforms, int padded_ticks, ScalarType type, Tensor? good) -> Tensor",
+    waveform_spectrum_composite, kernels::waveform_spectrum};
+
 at::Tensor waveform_spectrum(const at::Tensor& waveforms, std::int64_t padded_ticks, at::ScalarType type,
                              const std::optional<at::Tensor>& good) {
     const char* name = "waveform_spectrum";
@@ -46,18 +49,7 @@ at::Tensor waveform_spectrum(const at::Tensor& waveforms, std::int64_t padded_ti
                        name, "mask of good channels", *good,
                        "bool, one for each row of " + describe_tensor(waveforms));
     }
-    static const auto operation =
-        find_operator<decltype(waveform_spectrum_composite)>("spng::waveform_spectrum");
-    return operation.call(waveforms, padded_ticks, type, good);
-}
-
-TORCH_LIBRARY_FRAGMENT(spng, library) {
-    library.def(
-        "waveform_spectrum(Tensor waveforms, int padded_ticks, ScalarType type, Tensor? good) -> Tensor");
-}
-
-TORCH_LIBRARY_IMPL(spng, CompositeExplicitAutograd, library) {
-    library.impl("waveform_spectrum", waveform_spectrum_composite);
+    return waveform_spectrum_op(waveforms, padded_ticks, type, good);
 }
 
 } // namespace spng

@@ -22,8 +22,13 @@ namespace spng {
 at::Tensor waveform_spectrum(const at::Tensor& waveforms, std::int64_t padded_ticks, at::ScalarType type,
                              const std::optional<at::Tensor>& good = std::nullopt);
 
-/// The same by ATen's transform, on any device.
+/// The body by ATen's transform: on the CPU, and on a device for lengths that its kernel cannot do.
 at::Tensor waveform_spectrum_composite(const at::Tensor& waveforms, std::int64_t padded_ticks,
                                        at::ScalarType type, const std::optional<at::Tensor>& good);
+
+namespace kernels { // the body on CUDA: spng/kernels/transforms/waveform_spectrum.cxx
+at::Tensor waveform_spectrum(const at::Tensor& waveforms, std::int64_t padded_ticks, at::ScalarType type,
+                             const std::optional<at::Tensor>& good);
+} // namespace kernels
 
 } // namespace spng

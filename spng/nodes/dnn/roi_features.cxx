@@ -2,13 +2,12 @@
 #include "spng/nodes/dnn/roi_features.h"
 
 #include "spng/core/bit_words.h"
-#include "spng/core/find_operator.h"
+#include "spng/core/operator.h"
 #include "spng/core/rows/bit_ticks.h"
 #include "spng/core/tensor_checks.h"
 
 #include <ATen/ops/div.h>
 #include <ATen/ops/empty.h>
-#include <torch/library.h>
 
 #include <algorithm>
 #include <optional>
@@ -44,6 +43,10 @@ at::Tensor stack_features_by_parts(at::TensorList images, std::int64_t ticks, do
     return stacked;
 }
 
+static const Operator stack_features_op{
+    "stack_features(Tensor[] images, int ticks, float scale, float offset, Tensor? divisor) -> Tensor",
+    stack_features_by_parts, kernels::stack_features};
+
 at::Tensor stack_features(const std::vector<at::Tensor>& images, std::int64_t ticks, double scale,
                           double offset, const at::Tensor& divisor) {
     const char* name = "stack_features";
@@ -63,9 +66,8 @@ at::Tensor stack_features(const std::vector<at::Tensor>& images, std::int64_t ti
         !divisor.defined() || (is_real(divisor) && divisor.dim() == 3 && divisor.size(0) == charge_images &&
                                divisor.sizes().slice(1) == first.sizes().slice(0, 2)),
         name, "divisor", divisor, "float (charge image, view, channel) of the images, or undefined");
-    static const auto operation = find_operator<decltype(stack_features_by_parts)>("spng::stack_features");
-    return operation.call(images, ticks, scale, offset,
-                          divisor.defined() ? std::optional(divisor) : std::nullopt);
+    return stack_features_op(images, ticks, scale, offset,
+                             divisor.defined() ? std::optional(divisor) : std::nullopt);
 }
 
 at::Tensor probable_regions(const at::Tensor& probability, double threshold, const at::Tensor& good) {
@@ -73,19 +75,6 @@ at::Tensor probable_regions(const at::Tensor& probability, double threshold, con
                    probability, "float (view, channel, tick)");
     return pack_levels({{.waveform = probability}}, {{.nominal = threshold}},
                        good.defined() ? std::optional(good) : std::nullopt)[0];
-}
-
-TORCH_LIBRARY_FRAGMENT(spng, library) {
-    library.def(
-        "stack_features(Tensor[] images, int ticks, float scale, float offset, Tensor? divisor) -> Tensor");
-}
-
-TORCH_LIBRARY_IMPL(spng, CPU, library) {
-    library.impl("stack_features", stack_features_by_parts);
-}
-
-TORCH_LIBRARY_IMPL(spng, CompositeExplicitAutograd, library) {
-    library.impl("stack_features", stack_features_by_parts);
 }
 
 } // namespace spng

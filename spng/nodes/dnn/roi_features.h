@@ -21,9 +21,14 @@ namespace spng {
 at::Tensor stack_features(const std::vector<at::Tensor>& images, std::int64_t ticks, double scale,
                           double offset, const at::Tensor& divisor = {});
 
-/// The operator, composed of ATen operations for any types. Call stack_features() instead.
+/// The body of ATen operations: on the CPU, and on a device for images of several types.
 at::Tensor stack_features_by_parts(at::TensorList images, std::int64_t ticks, double scale, double offset,
                                    const std::optional<at::Tensor>& divisor);
+
+namespace kernels { // the body on CUDA: spng/kernels/features.cxx
+at::Tensor stack_features(at::TensorList images, std::int64_t ticks, double scale, double offset,
+                          const std::optional<at::Tensor>& divisor);
+} // namespace kernels
 
 /// Return the samples of good channels whose probability is above the threshold.
 /// @param probability  (view, channel, tick)

@@ -2,13 +2,12 @@
 #include "spng/nodes/filter/time_filter.h"
 
 #include "WireCellSpng/TorchnvTools.h"
-#include "spng/core/find_operator.h"
+#include "spng/core/operator.h"
 #include "spng/core/tensor_checks.h"
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/fft_irfft.h>
-#include <torch/library.h>
 
 #include <complex>
 #include <numbers>
@@ -56,6 +55,10 @@ at::Tensor apply_time_filter_composite(const at::Tensor& spectrum, const at::Ten
     return at::fft_irfft(filtered, length, 2).narrow(2, 0, samples);
 }
 
+static const Operator apply_time_filter_op{
+    "apply_time_filter(Tensor spectrum, Tensor filter, int length, int samples) -> Tensor",
+    apply_time_filter_composite, kernels::apply_time_filter};
+
 at::Tensor apply_time_filter(const at::Tensor& spectrum, const at::Tensor& filter, std::int64_t length,
                              std::int64_t samples) {
     const std::int64_t bins = length / 2 + 1;
@@ -68,17 +71,7 @@ at::Tensor apply_time_filter(const at::Tensor& spectrum, const at::Tensor& filte
         "apply_time_filter", "filter", filter, "of the spectrum's type (view or 1, 1, length / 2 + 1)");
     require_argument(samples >= 0 && samples <= length, "apply_time_filter", "samples", samples,
                      "0 to length");
-    static const auto operation =
-        find_operator<decltype(apply_time_filter_composite)>("spng::apply_time_filter");
-    return operation.call(spectrum.narrow(2, 0, bins), filter, length, samples);
-}
-
-TORCH_LIBRARY_FRAGMENT(spng, library) {
-    library.def("apply_time_filter(Tensor spectrum, Tensor filter, int length, int samples) -> Tensor");
-}
-
-TORCH_LIBRARY_IMPL(spng, CompositeExplicitAutograd, library) {
-    library.impl("apply_time_filter", apply_time_filter_composite);
+    return apply_time_filter_op(spectrum.narrow(2, 0, bins), filter, length, samples);
 }
 
 } // namespace spng

@@ -38,8 +38,13 @@ at::Tensor time_filter(const at::Tensor& filter, std::int64_t padded_ticks, std:
 at::Tensor apply_time_filter(const at::Tensor& spectrum, const at::Tensor& filter, std::int64_t length,
                              std::int64_t samples);
 
-/// The same by ATen's transform, on any device.
+/// The body by ATen's transform: on the CPU, and on a device for lengths that its kernel cannot do.
 at::Tensor apply_time_filter_composite(const at::Tensor& spectrum, const at::Tensor& filter,
                                        std::int64_t length, std::int64_t samples);
+
+namespace kernels { // the body on CUDA: spng/kernels/transforms/time_filter.cxx
+at::Tensor apply_time_filter(const at::Tensor& spectrum, const at::Tensor& filter, std::int64_t length,
+                             std::int64_t samples);
+} // namespace kernels
 
 } // namespace spng

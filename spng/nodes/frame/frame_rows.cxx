@@ -2,12 +2,11 @@
 #include "spng/nodes/frame/frame_rows.h"
 
 #include "spng/core/bit_words.h"
-#include "spng/core/find_operator.h"
+#include "spng/core/operator.h"
 #include "spng/core/tensor_checks.h"
 #include "spng/nodes/frame/row_tiles.h"
 
 #include <ATen/Dispatch.h>
-#include <torch/library.h>
 
 #include <algorithm>
 
@@ -74,6 +73,15 @@ void gather_rows_cpu(at::TensorList sources, const at::Tensor& origins, const at
     });
 }
 
+const Operator gather_words_op{
+    "gather_words(Tensor[] sources, Tensor origins, int factor, int ticks, Tensor(a!) words, "
+    "Tensor(b!) extents, Tensor(c!) tiles) -> ()",
+    gather_words_cpu, kernels::gather_words};
+const Operator gather_rows_op{
+    "gather_rows(Tensor[] sources, Tensor origins, Tensor extents, Tensor tiles, int first_tile, "
+    "Tensor(a!) values) -> ()",
+    gather_rows_cpu, kernels::gather_rows};
+
 void require_sources(const char* operation, const std::vector<at::Tensor>& sources, bool fits,
                      const char* expected) {
     require_argument(!sources.empty() && sources.size() <= max_row_sources, operation, "sources",
@@ -100,8 +108,7 @@ void gather_words(const std::vector<at::Tensor>& sources, const at::Tensor& orig
     require_argument(factor >= 1 && factor <= max_ticks, "gather_words", "factor", factor, "1 to 2^27");
     require_argument(ticks >= 1 && ticks <= max_ticks, "gather_words", "ticks", ticks, "1 to 2^27");
     if (words.numel() > 0) {
-        static const auto gather = find_operator<decltype(gather_words_cpu)>("spng::gather_words");
-        gather.call(sources, origins, factor, ticks, words, extents, tiles);
+        gather_words_op(sources, origins, factor, ticks, words, extents, tiles);
     }
 }
 
@@ -110,21 +117,8 @@ void gather_rows(const std::vector<at::Tensor>& sources, const at::Tensor& origi
     require_sources("gather_rows", sources, !sources.empty() && is_real(sources[0]),
                     "contiguous float32 or float64 (..., row, tick), as many ticks in all sources");
     if (values.numel() > 0) {
-        static const auto gather = find_operator<decltype(gather_rows_cpu)>("spng::gather_rows");
-        gather.call(sources, origins, extents, tiles, first_tile, values);
+        gather_rows_op(sources, origins, extents, tiles, first_tile, values);
     }
-}
-
-TORCH_LIBRARY_FRAGMENT(spng, library) {
-    library.def("gather_words(Tensor[] sources, Tensor origins, int factor, int ticks, Tensor(a!) words, "
-                "Tensor(b!) extents, Tensor(c!) tiles) -> ()");
-    library.def("gather_rows(Tensor[] sources, Tensor origins, Tensor extents, Tensor tiles, int first_tile, "
-                "Tensor(a!) values) -> ()");
-}
-
-TORCH_LIBRARY_IMPL(spng, CPU, library) {
-    library.impl("gather_words", gather_words_cpu);
-    library.impl("gather_rows", gather_rows_cpu);
 }
 
 } // namespace spng

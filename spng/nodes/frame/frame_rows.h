@@ -38,4 +38,11 @@ void gather_words(const std::vector<at::Tensor>& sources, const at::Tensor& orig
 void gather_rows(const std::vector<at::Tensor>& sources, const at::Tensor& origins, const at::Tensor& extents,
                  const at::Tensor& tiles, std::int64_t first_tile, const at::Tensor& values);
 
+namespace kernels { // the bodies on CUDA: spng/kernels/frames/frame_rows.cxx
+void gather_words(at::TensorList sources, const at::Tensor& origins, std::int64_t factor, std::int64_t ticks,
+                  const at::Tensor& words, const at::Tensor& extents, const at::Tensor& tiles);
+void gather_rows(at::TensorList sources, const at::Tensor& origins, const at::Tensor& extents,
+                 const at::Tensor& tiles, std::int64_t first_tile, const at::Tensor& values);
+} // namespace kernels
+
 } // namespace spng

@@ -93,7 +93,7 @@ void FrameToTorchSetFanout::prepare_node(Environment& environment) {
         ids.push_back(group->ids.reshape({-1}));
     }
     m_ids = at::cat(ids);
-    m_selects_on_device = !context().device().is_cpu() && selects_rows_on(context().device());
+    m_selects_on_device = !context().device().is_cpu();
 }
 
 void FrameToTorchSetFanout::begin_run(Environment& environment) {

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spng/nodes/noise/coherent_noise.h"
 
-#include "spng/core/find_operator.h"
+#include "spng/core/operator.h"
 #include "spng/core/tensor_checks.h"
 #include "spng/nodes/noise/board_waves.h"
 
 #include <ATen/Parallel.h>
 #include <ATen/ops/empty.h>
-#include <torch/library.h>
 
 #include <algorithm>
 #include <cmath>
@@ -299,6 +298,11 @@ at::Tensor remove_coherent_noise_cpu(const at::Tensor& waveforms, const at::Tens
     return result;
 }
 
+const Operator remove_coherent_noise_op{
+    "remove_coherent_noise(Tensor waveforms, Tensor good, Tensor groups, Tensor bad_ticks, float threshold, "
+    "float common_threshold, int half_smoothing, int padding, float min_fraction, float max_noise) -> Tensor",
+    remove_coherent_noise_cpu, remove_coherent_noise_composite};
+
 } // namespace
 
 at::Tensor remove_coherent_noise(const at::Tensor& waveforms, const at::Tensor& good,
@@ -321,21 +325,8 @@ at::Tensor remove_coherent_noise(const at::Tensor& waveforms, const at::Tensor& 
                    name, "bad ticks", bad_ticks,
                    "int32 (..., channel, range, 2), for the rows of " + describe_tensor(waveforms));
     const auto bad = bad_ticks.defined() ? bad_ticks : at::empty(shape, good.options().dtype(at::kInt));
-    static const auto operation =
-        find_operator<decltype(remove_coherent_noise_cpu)>("spng::remove_coherent_noise");
-    return operation.call(waveforms, good, groups, bad, rule.threshold, rule.common_threshold,
-                          rule.half_smoothing, rule.padding, rule.min_fraction, rule.max_noise);
-}
-
-TORCH_LIBRARY_FRAGMENT(spng, library) {
-    library.def(
-        "remove_coherent_noise(Tensor waveforms, Tensor good, Tensor groups, Tensor bad_ticks, "
-        "float threshold, float common_threshold, int half_smoothing, int padding, float min_fraction, float "
-        "max_noise) -> Tensor");
-}
-
-TORCH_LIBRARY_IMPL(spng, CPU, library) {
-    library.impl("remove_coherent_noise", remove_coherent_noise_cpu);
+    return remove_coherent_noise_op(waveforms, good, groups, bad, rule.threshold, rule.common_threshold,
+                                    rule.half_smoothing, rule.padding, rule.min_fraction, rule.max_noise);
 }
 
 } // namespace spng

@@ -63,4 +63,11 @@ at::Tensor remove_coherent_noise(const at::Tensor& waveforms, const at::Tensor& 
                                  const at::Tensor& groups, const CoherentNoiseRule& rule = {},
                                  const at::Tensor& bad_ticks = {});
 
+/// The body on devices, of ATen operations, which do not wait.
+at::Tensor remove_coherent_noise_composite(const at::Tensor& waveforms, const at::Tensor& good,
+                                           const at::Tensor& groups, const at::Tensor& bad_ticks,
+                                           double threshold, double common_threshold,
+                                           std::int64_t half_smoothing, std::int64_t padding,
+                                           double min_fraction, double max_noise);
+
 } // namespace spng

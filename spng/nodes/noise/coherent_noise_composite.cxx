@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// remove_coherent_noise() composed of ATen operations, for devices without a kernel of their own.
+// remove_coherent_noise() composed of ATen operations, its body on devices.
 
 #include "spng/core/row_chunks.h"
 #include "spng/nodes/noise/coherent_noise.h"
@@ -16,7 +16,6 @@
 #include <ATen/ops/max_pool1d.h>
 #include <ATen/ops/nanmedian.h>
 #include <ATen/ops/where.h>
-#include <torch/library.h>
 
 #include <algorithm>
 #include <cmath>
@@ -122,6 +121,8 @@ at::Tensor cleaned_groups(const at::Tensor& samples, const at::Tensor& alive, co
     return at::where(alive, samples - noise, samples);
 }
 
+} // namespace
+
 at::Tensor remove_coherent_noise_composite(const at::Tensor& waveforms, const at::Tensor& good,
                                            const at::Tensor& groups, const at::Tensor& bad_ticks,
                                            double threshold, double common_threshold,
@@ -158,12 +159,6 @@ at::Tensor remove_coherent_noise_composite(const at::Tensor& waveforms, const at
         },
         limit);
     return result;
-}
-
-} // namespace
-
-TORCH_LIBRARY_IMPL(spng, CompositeExplicitAutograd, library) {
-    library.impl("remove_coherent_noise", remove_coherent_noise_composite);
 }
 
 } // namespace spng

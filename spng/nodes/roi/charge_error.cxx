@@ -328,7 +328,8 @@ at::Tensor charge_error(const at::Tensor& waveform, const at::Tensor& mask, cons
         return result;
     }
     const std::int64_t reach = (level_distance + level_ticks / 2 + factor - 1) / factor;
-    const auto with_levels = unpack_ticks(grow_packed_regions(mask, mask, slices, reach, reach), slices);
+    const at::Tensor wider = find_regions(mask.unsqueeze(0), {}, {.always = 1, .pad = reach}, slices);
+    const auto with_levels = unpack_ticks(wider, slices);
     const Noise noise = measure_noise(
         waveform, upsample_mask(with_levels, factor).narrow(-1, 0, ticks).logical_not(), good, baseline);
     for (std::int64_t view = 0; view < waveform.size(0); ++view) {

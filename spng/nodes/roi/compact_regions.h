@@ -8,7 +8,7 @@
 
 namespace spng {
 
-/// Return whether SPNGApplyROI compacts its rows on this device: with our CUDA kernels (cuda_plugin.h).
+/// Return whether SPNGApplyROI compacts its rows on this device.
 bool compacts_rows(c10::Device device);
 
 /// The same as apply_regions_linear and apply_regions_restored (rebaseline.h), but the rows of the result are
@@ -17,5 +17,10 @@ bool compacts_rows(c10::Device device);
 /// One operator call: spng::compact_regions_linear, spng::compact_regions_restored.
 at::Tensor compact_regions_linear(const at::Tensor& signal, const at::Tensor& mask, std::int64_t factor);
 at::Tensor compact_regions_restored(const at::Tensor& signal, const at::Tensor& mask, std::int64_t factor);
+
+namespace kernels { // the bodies on CUDA: spng/kernels/rebaseline.cxx
+at::Tensor compact_regions_linear(const at::Tensor& signal, const at::Tensor& mask, std::int64_t factor);
+at::Tensor compact_regions_restored(const at::Tensor& signal, const at::Tensor& mask, std::int64_t factor);
+} // namespace kernels
 
 } // namespace spng

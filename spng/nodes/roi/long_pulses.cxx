@@ -2,22 +2,15 @@
 #include "spng/nodes/roi/long_pulses.h"
 
 #include "WireCellSpng/TorchnvTools.h"
-#include "spng/core/find_operator.h"
 #include "spng/core/multiversion.h"
-#include "spng/core/row_chunks.h"
+#include "spng/core/operator.h"
 #include "spng/core/tensor_checks.h"
 #include "spng/graph/memory_rule.h"
-#include "spng/nodes/roi/neighbours.h"
 #include "spng/nodes/roi/robust_rms.h"
 
 #include <ATen/Parallel.h>
-#include <ATen/TensorOperators.h>
-#include <ATen/ops/constant_pad_nd.h>
-#include <ATen/ops/cumsum.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>
-#include <ATen/ops/where.h>
-#include <torch/library.h>
 
 #include <algorithm>
 #include <vector>
@@ -106,33 +99,6 @@ at::Tensor clipped_running_sum_cpu(const at::Tensor& waveform, const at::Tensor&
     return result;
 }
 
-at::Tensor clipped_running_sum_composite(const at::Tensor& waveform, const at::Tensor& pedestal,
-                                         const at::Tensor& rms, double clip, at::IntArrayRef samples) {
-    at::Tensor result = empty_sums(waveform, samples);
-    if (result.numel() == 0) {
-        return result;
-    }
-    const std::int64_t ticks = waveform.size(-1);
-    const at::Tensor rows = as_rows(waveform);
-    const at::Tensor levels = pedestal.reshape({-1, 1});
-    const at::Tensor units = rms.reshape({-1, 1});
-    for (std::size_t i = 0; i < samples.size(); ++i) {
-        const std::int64_t half = samples[i] / 2;
-        const at::Tensor result_rows = as_rows(result.select(0, static_cast<std::int64_t>(i)));
-        const std::int64_t bytes_of_row = 6 * 8 * (ticks + samples[i]); // six float64
-        for_row_chunks(rows.size(0), bytes_of_row, [&](std::int64_t first, std::int64_t count) {
-            const at::Tensor unit = units.narrow(0, first, count).to(at::kDouble);
-            const at::Tensor deviation =
-                rows.narrow(0, first, count).to(at::kDouble) - levels.narrow(0, first, count);
-            const at::Tensor scaled = at::where(unit > 0, deviation / unit, 0.0).clamp(-clip, clip);
-            const at::Tensor total = at::cumsum(at::constant_pad_nd(scaled, {half + 1, half}), -1);
-            result_rows.narrow(0, first, count)
-                .copy_(total.narrow(-1, samples[i], ticks) - total.narrow(-1, 0, ticks));
-        });
-    }
-    return result;
-}
-
 /// @param second, third  null if there is none
 template <class Sample>
 SPNG_MULTIVERSION void sum_of_rows(const Sample* first, const Sample* second, const Sample* third,
@@ -183,18 +149,18 @@ at::Tensor sum_of_neighbours_cpu(const at::Tensor& waveform, bool cyclic) {
     return result;
 }
 
-at::Tensor sum_of_neighbours_composite(const at::Tensor& waveform, bool cyclic) {
-    return combined_with_neighbours(waveform, cyclic,
-                                    [](at::Tensor into, const at::Tensor& from) { into.add_(from); });
-}
+const Operator sum_of_neighbours_op{"sum_of_neighbours(Tensor waveform, bool cyclic) -> Tensor",
+                                    sum_of_neighbours_cpu, kernels::sum_of_neighbours};
+const Operator clipped_running_sum_op{
+    "clipped_running_sum(Tensor waveform, Tensor pedestal, Tensor rms, float clip, int[] samples) -> Tensor",
+    clipped_running_sum_cpu, kernels::clipped_running_sum};
 
 } // namespace
 
 at::Tensor sum_of_neighbours(const at::Tensor& waveform, bool cyclic) {
     require_tensor(waveform.dim() == 3 && is_real(waveform), "sum_of_neighbours", "waveform", waveform,
                    "real (view, channel, tick)");
-    static const auto operation = find_operator<decltype(sum_of_neighbours_cpu)>("spng::sum_of_neighbours");
-    return operation.call(waveform, cyclic);
+    return sum_of_neighbours_op(waveform, cyclic);
 }
 
 at::Tensor clipped_running_sum(const at::Tensor& waveform, const at::Tensor& pedestal, const at::Tensor& rms,
@@ -212,9 +178,7 @@ at::Tensor clipped_running_sum(const at::Tensor& waveform, const at::Tensor& ped
         require_argument(length % 2 == 1 && length > 0, "clipped_running_sum", "samples", length,
                          "an odd number");
     }
-    static const auto operation =
-        find_operator<decltype(clipped_running_sum_cpu)>("spng::clipped_running_sum");
-    return operation.call(waveform, pedestal, rms, clip, samples);
+    return clipped_running_sum_op(waveform, pedestal, rms, clip, samples);
 }
 
 void LongPulses::configured() {
@@ -255,23 +219,6 @@ Ports LongPulses::process(const Ports& inputs) {
     }
     images.push_back(std::move(loose));
     return {std::make_shared<const TensorSet>(inputs[0]->event_ptr(), std::move(images))};
-}
-
-TORCH_LIBRARY_FRAGMENT(spng, library) {
-    library.def("sum_of_neighbours(Tensor waveform, bool cyclic) -> Tensor");
-    library.def(
-        "clipped_running_sum(Tensor waveform, Tensor pedestal, Tensor rms, float clip, int[] samples) "
-        "-> Tensor");
-}
-
-TORCH_LIBRARY_IMPL(spng, CPU, library) {
-    library.impl("sum_of_neighbours", sum_of_neighbours_cpu);
-    library.impl("clipped_running_sum", clipped_running_sum_cpu);
-}
-
-TORCH_LIBRARY_IMPL(spng, CompositeExplicitAutograd, library) {
-    library.impl("sum_of_neighbours", sum_of_neighbours_composite);
-    library.impl("clipped_running_sum", clipped_running_sum_composite);
 }
 
 } // namespace spng

@@ -53,6 +53,12 @@ at::Tensor sum_of_neighbours(const at::Tensor& waveform, bool cyclic);
 at::Tensor clipped_running_sum(const at::Tensor& waveform, const at::Tensor& pedestal, const at::Tensor& rms,
                                double clip, const std::vector<std::int64_t>& samples);
 
+namespace kernels { // the bodies on CUDA: spng/kernels/running_sum.cxx
+at::Tensor sum_of_neighbours(const at::Tensor& waveform, bool cyclic);
+at::Tensor clipped_running_sum(const at::Tensor& waveform, const at::Tensor& pedestal, const at::Tensor& rms,
+                               double clip, at::IntArrayRef samples);
+} // namespace kernels
+
 /// In: one waveform (view, channel, tick). Out: "loose", the sum of neighbours, and for each of `samples`
 /// "long<samples>", its clipped running sum; each with its RMS as summary and its median as pedestal.
 class LongPulses : public NodeWith<LongPulsesConfig> {

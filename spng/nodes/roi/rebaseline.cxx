@@ -2,23 +2,16 @@
 #include "spng/nodes/roi/rebaseline.h"
 
 #include "spng/core/bit_words.h"
-#include "spng/core/find_operator.h"
 #include "spng/core/lane_sum.h"
 #include "spng/core/multiversion.h"
-#include "spng/core/row_chunks.h"
+#include "spng/core/operator.h"
 #include "spng/core/rows/bit_ticks.h"
 #include "spng/core/rows/compacted_rows.h"
 #include "spng/core/tensor_checks.h"
 #include "spng/nodes/roi/level_window.h"
-#include "spng/nodes/roi/region_growth.h"
-#include "spng/nodes/roi/run_limits.h"
 
 #include <ATen/Parallel.h>
-#include <ATen/ops/arange.h>
-#include <ATen/ops/constant_pad_nd.h>
 #include <ATen/ops/empty.h>
-#include <ATen/ops/where.h>
-#include <torch/library.h>
 
 #include <algorithm>
 #include <optional>
@@ -206,146 +199,21 @@ at::Tensor apply_regions_restored_cpu(const at::Tensor& signal, const at::Tensor
     return result;
 }
 
-at::Tensor mask_of_ticks(const at::Tensor& signal, const at::Tensor& mask, std::int64_t factor) {
-    const std::int64_t ticks = signal.size(-1);
-    return upsample_mask(unpack_ticks(mask, slices_of(ticks, factor)), factor).narrow(-1, 0, ticks);
-}
-
-/// Return the means over level_ticks from every tick on that has so many ticks after it.
-at::Tensor levels(const at::Tensor& signal) {
-    const std::int64_t count = signal.size(-1) - level_ticks + 1;
-    auto sum = signal.narrow(-1, 0, count).clone();
-    for (std::int64_t tick = 1; tick < level_ticks; ++tick) {
-        sum.add_(signal.narrow(-1, tick, count));
-    }
-    return sum.div_(level_ticks);
-}
-
-/// Return operation(rows of the signal, rows of the mask), applied to a few rows at a time.
-/// @param bytes_of_tick  temporaries
-template <class Operation>
-at::Tensor by_rows(const at::Tensor& signal, const at::Tensor& mask, std::int64_t bytes_of_tick,
-                   const Operation& operation) {
-    auto result = at::empty(signal.sizes(), signal.options());
-    if (result.numel() == 0) {
-        return result;
-    }
-    const auto signal_rows = as_rows(signal);
-    const auto mask_rows = as_rows(mask);
-    const auto result_rows = as_rows(result);
-    for_row_chunks(
-        signal_rows.size(0), bytes_of_tick * signal.size(-1), [&](std::int64_t first, std::int64_t count) {
-            result_rows.narrow(0, first, count)
-                .copy_(operation(signal_rows.narrow(0, first, count), mask_rows.narrow(0, first, count)));
-        });
-    return result;
-}
-
-/// Return bend_negative() of each run.
-/// @param charge  (row, tick), 0 outside
-/// @param first, end  of the run of each tick inside
-at::Tensor bent_rows(const at::Tensor& charge, const at::Tensor& inside, const at::Tensor& first,
-                     const at::Tensor& end) {
-    const std::int64_t ticks = charge.size(-1);
-    const auto tick = at::arange(ticks, first.options()).expand_as(first);
-    const auto run = at::where(inside, first, tick); // the runs by their first ticks
-    const auto sums = at::constant_pad_nd(charge.to(at::kDouble).cumsum(-1), {1, 0});
-    const auto total = sums.gather(-1, end).sub(sums.gather(-1, first)).to(charge.scalar_type());
-    const auto smallest = [&](const at::Tensor& values) {
-        return values.scatter_reduce(-1, run, values, "amin", /*include_self=*/false).gather(-1, run);
-    };
-    const auto depth = smallest(charge);
-    const auto lowest = smallest(at::where(charge.eq(depth), tick, ticks));
-    const auto up = tick.sub(first).add(1).to(charge.scalar_type()).div(lowest.sub(first).add(1));
-    const auto down = end.sub(tick).to(charge.scalar_type()).div(end.sub(lowest));
-    const auto part = total.mul(4).div(depth.mul(end.sub(first).add(1))).clamp_max(1);
-    const auto bent = charge.sub(depth.mul(part).mul(at::where(tick.le(lowest), up, down)));
-    return at::where(inside.logical_and(total.lt(0)), bent, charge);
-}
-
-at::Tensor linear_rows(const at::Tensor& signal, const at::Tensor& mask, std::int64_t factor) {
-    const std::int64_t ticks = signal.size(-1);
-    const auto inside = mask_of_ticks(signal, mask, factor);
-    const auto tick = at::arange(ticks, signal.options().dtype(at::kLong));
-    const auto [first, end, gap_before, gap_after] = run_limits(inside, 2 * level_distance);
-    if (ticks < level_ticks) {
-        return bent_rows(at::where(inside, signal, 0), inside, first, end);
-    }
-    const auto before = gap_before.div(2, "floor").clamp_max(level_distance);
-    const auto after = gap_after.div(2, "floor").clamp_max(level_distance);
-    const auto means = levels(signal);
-    const auto level_from = [&](const at::Tensor& start) {
-        return means.gather(-1, start.clamp(0, ticks - level_ticks));
-    };
-    const auto left_start = first.sub(before).sub(level_ticks / 2);
-    const auto right_start = end.add(after).sub(level_ticks / 2);
-    const auto is_in_row = [&](const at::Tensor& start) {
-        return start.ge(0).logical_and(start.le(ticks - level_ticks));
-    };
-    const auto has_left = is_in_row(left_start);
-    const auto has_right = is_in_row(right_start);
-    const auto left = level_from(left_start);
-    const auto right = level_from(right_start);
-    const auto both = has_left.logical_and(has_right);
-    const auto one = at::where(has_left, left, at::where(has_right, right, 0));
-    const auto slope = at::where(both, right.sub(left).div(end.sub(first).add(before).add(after)), 0);
-    const auto start = at::where(both, left.add(slope.mul(before.add(0.5))), one);
-    const auto charge = at::where(inside, signal.sub(start.add(slope.mul(tick.sub(first)))), 0);
-    return bent_rows(charge, inside, first, end);
-}
-
-at::Tensor apply_regions_linear_composite(const at::Tensor& signal, const at::Tensor& mask,
-                                          std::int64_t factor) {
-    // Sixteen int64 or float64, twelve samples, and masks.
-    return by_rows(
-        signal, mask, 16 * 8 + 12 * signal.element_size() + 8,
-        [&](const at::Tensor& rows, const at::Tensor& masks) { return linear_rows(rows, masks, factor); });
-}
-
-at::Tensor restored_rows(const at::Tensor& signal, const at::Tensor& mask, std::int64_t factor) {
-    const auto inside = mask_of_ticks(signal, mask, factor);
-    const auto outside = inside.logical_not();
-    const auto total = at::where(inside, 0, signal).sum(-1, /*keepdim=*/true);
-    const auto baseline = total.div(outside.sum(-1, /*keepdim=*/true).clamp_min(1));
-    return at::where(inside, signal.sub(baseline), 0);
-}
-
-at::Tensor apply_regions_restored_composite(const at::Tensor& signal, const at::Tensor& mask,
-                                            std::int64_t factor) {
-    return by_rows(
-        signal, mask, 3 * signal.element_size() + 4,
-        [&](const at::Tensor& rows, const at::Tensor& masks) { return restored_rows(rows, masks, factor); });
-}
-
-at::Tensor call(const char* operation, const char* name, const at::Tensor& signal, const at::Tensor& mask,
-                std::int64_t factor) {
-    require_rows_and_mask(name, signal, mask, factor);
-    return find_operator<decltype(apply_regions_linear_cpu)>(operation).call(signal, mask, factor);
-}
+const Operator apply_regions_linear_op{
+    "apply_regions_linear(Tensor signal, Tensor mask, int factor) -> Tensor", apply_regions_linear_cpu};
+const Operator apply_regions_restored_op{
+    "apply_regions_restored(Tensor signal, Tensor mask, int factor) -> Tensor", apply_regions_restored_cpu};
 
 } // namespace
 
 at::Tensor apply_regions_linear(const at::Tensor& signal, const at::Tensor& mask, std::int64_t factor) {
-    return call("spng::apply_regions_linear", "apply_regions_linear", signal, mask, factor);
+    require_rows_and_mask("apply_regions_linear", signal, mask, factor);
+    return apply_regions_linear_op(signal, mask, factor);
 }
 
 at::Tensor apply_regions_restored(const at::Tensor& signal, const at::Tensor& mask, std::int64_t factor) {
-    return call("spng::apply_regions_restored", "apply_regions_restored", signal, mask, factor);
-}
-
-TORCH_LIBRARY_FRAGMENT(spng, library) {
-    library.def("apply_regions_linear(Tensor signal, Tensor mask, int factor) -> Tensor");
-    library.def("apply_regions_restored(Tensor signal, Tensor mask, int factor) -> Tensor");
-}
-
-TORCH_LIBRARY_IMPL(spng, CPU, library) {
-    library.impl("apply_regions_linear", apply_regions_linear_cpu);
-    library.impl("apply_regions_restored", apply_regions_restored_cpu);
-}
-
-TORCH_LIBRARY_IMPL(spng, CompositeExplicitAutograd, library) {
-    library.impl("apply_regions_linear", apply_regions_linear_composite);
-    library.impl("apply_regions_restored", apply_regions_restored_composite);
+    require_rows_and_mask("apply_regions_restored", signal, mask, factor);
+    return apply_regions_restored_op(signal, mask, factor);
 }
 
 } // namespace spng

@@ -2,27 +2,18 @@
 #include "spng/nodes/roi/region_growth.h"
 
 #include "spng/core/bit_words.h"
-#include "spng/core/find_operator.h"
-#include "spng/core/row_chunks.h"
+#include "spng/core/operator.h"
 #include "spng/core/rows/bit_ticks.h"
 #include "spng/core/tensor_checks.h"
 #include "spng/nodes/roi/neighbours.h"
 
 #include <ATen/Parallel.h>
 #include <ATen/TensorOperators.h>
-#include <ATen/ops/arange.h>
-#include <ATen/ops/constant_pad_nd.h>
-#include <ATen/ops/cummax.h>
-#include <ATen/ops/empty.h>
-#include <ATen/ops/where.h>
 #include <ATen/ops/zeros.h>
 #include <ATen/ops/zeros_like.h>
-#include <torch/library.h>
 
 #include <algorithm>
 #include <bit>
-#include <initializer_list>
-#include <iterator>
 #include <string>
 #include <vector>
 
@@ -33,8 +24,8 @@ namespace {
 constexpr std::int64_t row_grain = 16;
 
 /// Find the ends of runs by counting zeros, so that an empty word costs one test.
-at::Tensor grow_regions_cpu(const at::Tensor& seeds, const at::Tensor& level, std::int64_t ticks,
-                            std::int64_t pad_before, std::int64_t pad_after) {
+at::Tensor grown_rows(const at::Tensor& seeds, const at::Tensor& level, std::int64_t ticks,
+                      std::int64_t pad_before, std::int64_t pad_after) {
     const auto seed_input = seeds.contiguous();
     const auto level_input = level.contiguous();
     auto regions = at::zeros(seeds.sizes(), seeds.options());
@@ -68,65 +59,8 @@ at::Tensor grow_regions_cpu(const at::Tensor& seeds, const at::Tensor& level, st
     return regions;
 }
 
-/// Return for every tick the latest tick at or before it where `mask` is set, or `never`.
-at::Tensor latest_set(const at::Tensor& mask, const at::Tensor& tick, std::int64_t never) {
-    return std::get<0>(at::cummax(at::where(mask, tick, never), -1));
-}
-
-/// Return an operation of packed masks (..., row, word) of one shape, applied to a few rows at a time.
-/// @param bytes_of_row  temporaries of one row
-template <class Operation>
-at::Tensor by_rows(std::initializer_list<at::Tensor> masks, std::int64_t bytes_of_row,
-                   const Operation& operation) {
-    auto result = at::empty(masks.begin()->sizes(), masks.begin()->options());
-    if (result.numel() == 0) {
-        return result;
-    }
-    std::vector<at::Tensor> rows;
-    std::transform(masks.begin(), masks.end(), std::back_inserter(rows), as_rows);
-    const auto result_rows = as_rows(result);
-    for_row_chunks(result_rows.size(0), bytes_of_row, [&](std::int64_t first, std::int64_t count) {
-        std::vector<at::Tensor> chunk;
-        for (const auto& mask : rows) {
-            chunk.push_back(mask.narrow(0, first, count));
-        }
-        result_rows.narrow(0, first, count).copy_(operation(chunk));
-    });
-    return result;
-}
-
-at::Tensor grown_rows(const at::Tensor& packed_seeds, const at::Tensor& packed_level, std::int64_t ticks,
-                      std::int64_t pad_before, std::int64_t pad_after) {
-    const auto seeds = unpack_ticks(packed_seeds, ticks);
-    const auto level = unpack_ticks(packed_level, ticks);
-    const auto tick = at::arange(ticks, seeds.options().dtype(at::kLong));
-    const auto open = seeds.logical_or(level);
-    const auto closed = open.logical_not();
-    const std::int64_t never = -1;
-    // A tick is connected to an earlier seed if no closed tick lies between them. For later seeds, flip the
-    // time.
-    const auto connected = [&](const at::Tensor& seed, const at::Tensor& gap) {
-        return latest_set(seed, tick, never).gt(latest_set(gap, tick, never));
-    };
-    const auto later = connected(seeds.flip(-1), closed.flip(-1)).flip(-1);
-    const auto grown = open.logical_and(connected(seeds, closed).logical_or(later));
-    // Pad by the distance back to the latest grown tick and forward to the earliest one.
-    const std::int64_t out_of_reach = -(ticks + std::max(pad_before, pad_after) + 1);
-    const auto behind = tick.sub(latest_set(grown, tick, out_of_reach)).le(pad_after);
-    const auto ahead = tick.sub(latest_set(grown.flip(-1), tick, out_of_reach)).le(pad_before).flip(-1);
-    return pack_ticks(behind.logical_or(ahead));
-}
-
-at::Tensor grow_regions_composite(const at::Tensor& packed_seeds, const at::Tensor& packed_level,
-                                  std::int64_t ticks, std::int64_t pad_before, std::int64_t pad_after) {
-    // Eight int64 for each tick, among them the values and indices of two cummax, and masks.
-    return by_rows({packed_seeds, packed_level}, 72 * ticks, [&](const std::vector<at::Tensor>& masks) {
-        return grown_rows(masks[0], masks[1], ticks, pad_before, pad_after);
-    });
-}
-
-at::Tensor confirmed_runs_cpu(const at::Tensor& runs, const at::Tensor& confirmed, const at::Tensor& lone,
-                              std::int64_t ticks, double fraction) {
+at::Tensor confirmed_rows(const at::Tensor& runs, const at::Tensor& confirmed, const at::Tensor& lone,
+                          std::int64_t ticks, double fraction) {
     const auto run_input = runs.contiguous();
     const auto confirmed_input = confirmed.contiguous();
     const auto lone_input = lone.contiguous();
@@ -156,34 +90,6 @@ at::Tensor confirmed_runs_cpu(const at::Tensor& runs, const at::Tensor& confirme
     return kept;
 }
 
-at::Tensor confirmed_rows(const at::Tensor& packed_runs, const at::Tensor& packed_confirmed,
-                          const at::Tensor& packed_lone, std::int64_t ticks, double fraction) {
-    const auto runs = unpack_ticks(packed_runs, ticks);
-    const auto tick = at::arange(ticks, packed_runs.options());
-    const auto gap = runs.logical_not();
-    // Nearest closed ticks on both sides of each tick; -1 and `ticks` if there is none.
-    const auto before = latest_set(gap, tick, -1);
-    const auto past = latest_set(gap.flip(-1), tick, -1).flip(-1).neg().add(ticks - 1);
-    // sums[k] counts the first k ticks, so the run (before, past) has sums[past] - sums[before + 1].
-    const auto in_run = [&](const at::Tensor& mask) {
-        const auto sums = at::constant_pad_nd(mask.to(at::kLong).cumsum(-1), {1, 0});
-        return sums.gather(-1, past).sub(sums.gather(-1, before.add(1)));
-    };
-    const auto count = in_run(unpack_ticks(packed_confirmed, ticks)).to(at::kDouble);
-    const auto length = past.sub(before).sub(1).to(at::kDouble);
-    const auto has_lone = in_run(unpack_ticks(packed_lone, ticks)).gt(0);
-    return pack_ticks(runs.logical_and(count.ge(length.mul(fraction)).logical_or(has_lone)));
-}
-
-at::Tensor confirmed_runs_composite(const at::Tensor& packed_runs, const at::Tensor& packed_confirmed,
-                                    const at::Tensor& packed_lone, std::int64_t ticks, double fraction) {
-    // Ten int64 or float64 for each tick, and masks.
-    return by_rows({packed_runs, packed_confirmed, packed_lone}, 88 * ticks,
-                   [&](const std::vector<at::Tensor>& masks) {
-                       return confirmed_rows(masks[0], masks[1], masks[2], ticks, fraction);
-                   });
-}
-
 /// Return the OR of the levels in the set, undefined for an empty set.
 at::Tensor or_of_levels(const at::Tensor& levels, LevelSet set) {
     at::Tensor mask;
@@ -210,12 +116,10 @@ void require_packed(const char* operation, const char* name, const at::Tensor& m
                    operation, name, mask, "packed, int64 (..., channel, word)");
 }
 
-} // namespace
-
-at::Tensor find_regions_by_parts(const at::Tensor& levels, at::TensorList confirmed, std::int64_t ticks,
-                                 at::IntArrayRef seeds, at::IntArrayRef lone, at::IntArrayRef grow,
-                                 at::ArrayRef<double> fractions, std::int64_t always, std::int64_t beside,
-                                 bool cyclic, std::int64_t pad) {
+at::Tensor find_regions_cpu(const at::Tensor& levels, at::TensorList confirmed, std::int64_t ticks,
+                            at::IntArrayRef seeds, at::IntArrayRef lone, at::IntArrayRef grow,
+                            at::ArrayRef<double> fractions, std::int64_t always, std::int64_t beside,
+                            bool cyclic, std::int64_t pad) {
     at::Tensor sure;
     for (const at::Tensor& mask : confirmed) {
         sure = or_of(sure, mask);
@@ -252,6 +156,13 @@ at::Tensor find_regions_by_parts(const at::Tensor& levels, at::TensorList confir
     return seeds.empty() ? regions.clone() : regions; // a level is a view of the argument
 }
 
+const Operator find_regions_op{
+    "find_regions(Tensor levels, Tensor[] confirmed, int ticks, int[] seeds, int[] lone, int[] grow, "
+    "float[] fractions, int always, int beside, bool cyclic, int pad) -> Tensor",
+    find_regions_cpu, kernels::find_regions};
+
+} // namespace
+
 at::Tensor confirmed_runs(const at::Tensor& runs, const at::Tensor& confirmed, const at::Tensor& lone,
                           std::int64_t ticks, double fraction) {
     require_argument(ticks >= 0, "confirmed_runs", "number of ticks", ticks, "0 or more");
@@ -260,8 +171,7 @@ at::Tensor confirmed_runs(const at::Tensor& runs, const at::Tensor& confirmed, c
         require_tensor(mask->sizes() == runs.sizes(), "confirmed_runs", "mask", *mask,
                        "the shape of the runs");
     }
-    static const auto operation = find_operator<decltype(confirmed_runs_cpu)>("spng::confirmed_runs");
-    return operation.call(runs, confirmed, lone, ticks, fraction);
+    return confirmed_rows(runs, confirmed, lone, ticks, fraction);
 }
 
 at::Tensor grow_packed_regions(const at::Tensor& seeds, const at::Tensor& level, std::int64_t ticks,
@@ -273,8 +183,7 @@ at::Tensor grow_packed_regions(const at::Tensor& seeds, const at::Tensor& level,
                    "the shape of the seeds, " + describe_tensor(seeds));
     require_argument(pad_before >= 0, "grow_packed_regions", "padding before", pad_before, "0 or more ticks");
     require_argument(pad_after >= 0, "grow_packed_regions", "padding after", pad_after, "0 or more ticks");
-    static const auto operation = find_operator<decltype(grow_regions_cpu)>("spng::grow_regions");
-    return operation.call(seeds, level, ticks, pad_before, pad_after);
+    return grown_rows(seeds, level, ticks, pad_before, pad_after);
 }
 
 at::Tensor grow_regions(const at::Tensor& seeds, const at::Tensor& level, std::int64_t pad_before,
@@ -325,9 +234,8 @@ at::Tensor find_regions(const at::Tensor& levels, const std::vector<at::Tensor>&
     require_argument(rule.beside < 0 || (!seeds.empty() && !confirmed.empty()), name, "level beside",
                      rule.beside, "-1 without a pass or without confirmation");
     require_argument(rule.pad >= 0, name, "padding", rule.pad, "0 or more ticks");
-    static const auto operation = find_operator<decltype(find_regions_by_parts)>("spng::find_regions");
-    return operation.call(levels, confirmed, ticks, seeds, lone, grow, fractions,
-                          static_cast<std::int64_t>(rule.always), rule.beside, rule.cyclic, rule.pad);
+    return find_regions_op(levels, confirmed, ticks, seeds, lone, grow, fractions,
+                           static_cast<std::int64_t>(rule.always), rule.beside, rule.cyclic, rule.pad);
 }
 
 at::Tensor upsample_mask(const at::Tensor& mask, std::int64_t factor) {
@@ -336,28 +244,6 @@ at::Tensor upsample_mask(const at::Tensor& mask, std::int64_t factor) {
     auto shape = mask.sizes().vec();
     shape.push_back(factor);
     return mask.unsqueeze(-1).expand(shape).flatten(-2);
-}
-
-TORCH_LIBRARY_FRAGMENT(spng, library) {
-    library.def(
-        "find_regions(Tensor levels, Tensor[] confirmed, int ticks, int[] seeds, int[] lone, int[] grow, "
-        "float[] fractions, int always, int beside, bool cyclic, int pad) -> Tensor");
-    library.def(
-        "confirmed_runs(Tensor runs, Tensor confirmed, Tensor lone, int ticks, float fraction) -> Tensor");
-    library.def(
-        "grow_regions(Tensor seeds, Tensor level, int ticks, int pad_before, int pad_after) -> Tensor");
-}
-
-TORCH_LIBRARY_IMPL(spng, CPU, library) {
-    library.impl("find_regions", find_regions_by_parts);
-    library.impl("confirmed_runs", confirmed_runs_cpu);
-    library.impl("grow_regions", grow_regions_cpu);
-}
-
-TORCH_LIBRARY_IMPL(spng, CompositeExplicitAutograd, library) {
-    library.impl("find_regions", find_regions_by_parts);
-    library.impl("confirmed_runs", confirmed_runs_composite);
-    library.impl("grow_regions", grow_regions_composite);
 }
 
 } // namespace spng

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Grow ROIs from seeds, by hysteresis along ticks (docs/physics-notes.md#roi-growth). Nodes call find_regions();
-// grow_packed_regions() and confirmed_runs() are its parts, on the CPU and where there are no kernels for a device.
+// grow_packed_regions() and confirmed_runs() are its parts on the CPU.
 
 #include <ATen/core/Tensor.h>
 
@@ -12,12 +12,11 @@ namespace spng {
 
 /// Return every maximal run of (level | seeds) along ticks that holds at least one seed, widened by
 /// `pad_before` earlier and `pad_after` later ticks within the row.
-/// @param seeds  (..., channel, word) int64, packed masks (pack_ticks)
+/// @param seeds  (..., channel, word) int64 on the host, packed masks (pack_ticks)
 /// @param level  mask of the ticks to which an ROI may grow, same shape
 /// @param ticks  length of a row; later bits are 0 in both masks and in the result
 /// @return int64, shape of `seeds`
 /// @throws Error(Internal) for other shapes or types, or a negative padding
-/// One operator call: spng::grow_regions.
 at::Tensor grow_packed_regions(const at::Tensor& seeds, const at::Tensor& level, std::int64_t ticks,
                                std::int64_t pad_before, std::int64_t pad_after);
 
@@ -27,12 +26,11 @@ at::Tensor grow_regions(const at::Tensor& seeds, const at::Tensor& level, std::i
 
 /// Return the maximal runs of `runs` that are confirmed along at least `fraction` of their length, or contain
 /// a sample of `lone`.
-/// @param runs, confirmed, lone  (..., channel, word) int64, packed masks of one shape
+/// @param runs, confirmed, lone  (..., channel, word) int64 on the host, packed masks of one shape
 /// @param ticks     length of a row
 /// @param fraction  0 to 1
 /// @return int64, the same shape
 /// @throws Error(Internal) if shapes or types differ
-/// One operator call: spng::confirmed_runs.
 at::Tensor confirmed_runs(const at::Tensor& runs, const at::Tensor& confirmed, const at::Tensor& lone,
                           std::int64_t ticks, double fraction);
 
@@ -75,12 +73,12 @@ struct RegionRule {
 at::Tensor find_regions(const at::Tensor& levels, const std::vector<at::Tensor>& confirmed,
                         const RegionRule& rule, std::int64_t ticks);
 
-/// The operator find_regions composed of grow_packed_regions() and confirmed_runs(), with any count of passes. Call
-/// find_regions() instead.
-at::Tensor find_regions_by_parts(const at::Tensor& levels, at::TensorList confirmed, std::int64_t ticks,
-                                 at::IntArrayRef seeds, at::IntArrayRef lone, at::IntArrayRef grow,
-                                 at::ArrayRef<double> fractions, std::int64_t always, std::int64_t beside,
-                                 bool cyclic, std::int64_t pad);
+namespace kernels { // the body on CUDA: spng/kernels/region_growth.cxx
+at::Tensor find_regions(const at::Tensor& levels, at::TensorList confirmed, std::int64_t ticks,
+                        at::IntArrayRef seeds, at::IntArrayRef lone, at::IntArrayRef grow,
+                        at::ArrayRef<double> fractions, std::int64_t always, std::int64_t beside, bool cyclic,
+                        std::int64_t pad);
+} // namespace kernels
 
 /// Repeat each sample of a mask `factor` times: bool (..., tick) -> (..., tick * factor).
 /// @throws Error(Internal) for another type, or a factor below 1

@@ -1,24 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spng/nodes/roi/robust_rms.h"
 
-#include "spng/core/find_operator.h"
 #include "spng/core/lane_sum.h"
 #include "spng/core/multiversion.h"
-#include "spng/core/row_chunks.h"
+#include "spng/core/operator.h"
 #include "spng/core/selection.h"
 #include "spng/core/tensor_checks.h"
 #include "spng/detector/view_statistics.h"
 
 #include <ATen/Parallel.h>
 #include <ATen/ops/empty.h>
-#include <ATen/ops/fmin.h>
-#include <ATen/ops/minimum.h>
-#include <ATen/ops/nanmedian.h>
-#include <ATen/ops/sort.h>
-#include <ATen/ops/std.h>
-#include <ATen/ops/where.h>
 #include <ATen/ops/zeros.h>
-#include <torch/library.h>
 
 #include <algorithm>
 #include <cmath>
@@ -142,63 +134,7 @@ at::Tensor plain_rms_cpu(const at::Tensor& waveforms) {
     return result;
 }
 
-Noise robust_noise_composite(const at::Tensor& waveforms, double cut) {
-    if (waveforms.numel() == 0) {
-        return {zero_of_every_row(waveforms), zero_of_every_row(waveforms), zero_of_every_row(waveforms)};
-    }
-    const std::int64_t ticks = waveforms.size(-1);
-    const NoiseRanks ranks(ticks);
-    const auto rows = as_rows(waveforms);
-    const auto shape = waveforms.sizes().slice(0, waveforms.dim() - 1);
-    Noise noise{at::empty(shape, waveforms.options()), at::empty(shape, waveforms.options()),
-                at::empty(shape, waveforms.options())};
-    // Sorting gives indices of int64 besides the samples, and has as much working memory.
-    const std::int64_t bytes_of_row = ticks * (6 * waveforms.element_size() + 3 * 8);
-    for_row_chunks(rows.size(0), bytes_of_row, [&](std::int64_t first, std::int64_t count) {
-        const auto samples = rows.narrow(0, first, count);
-        const auto put = [&](const at::Tensor& result, const at::Tensor& values) {
-            result.view(-1).narrow(0, first, count).copy_(values);
-        };
-        const auto sorted = std::get<0>(at::sort(samples, -1));
-        const auto median = sorted.narrow(-1, ranks.median, 1);
-        const auto low = sorted.narrow(-1, ranks.low, 1);
-        const auto above = sorted.narrow(-1, ranks.high, 1).sub(median);
-        const auto below = median.sub(low);
-        const auto limit = above.square().add(below.square()).div(2).sqrt().mul(cut);
-        const auto deviation = samples.sub(median);
-        const auto is_noise = deviation.abs().le(limit);
-        const auto squares = at::where(is_noise, deviation.square(), 0).sum(-1);
-        put(std::get<0>(noise), low.squeeze(-1));
-        put(std::get<1>(noise), median.squeeze(-1));
-        put(std::get<2>(noise), squares.div(is_noise.sum(-1)).sqrt().div(rms_of_cut_gaussian(cut)));
-    });
-    return noise;
-}
-
-at::Tensor plain_rms_composite(const at::Tensor& waveforms) {
-    if (waveforms.numel() == 0 || waveforms.size(-1) < 2) {
-        return zero_of_every_row(waveforms);
-    }
-    return at::std(waveforms, at::IntArrayRef{-1}, /*unbiased=*/true);
-}
-
 using CappedNoise = std::tuple<at::Tensor, at::Tensor>;
-
-/// Return median and RMS.
-CappedNoise capped_noise_by_parts(const at::Tensor& low, const at::Tensor& median, const at::Tensor& rms,
-                                  const std::optional<at::Tensor>& good,
-                                  const std::optional<at::Tensor>& expected, double cap) {
-    const double none = std::numeric_limits<double>::quiet_NaN();
-    const at::Tensor counted = good ? rms.gt(0).logical_and(*good) : rms.gt(0);
-    at::Tensor typical = std::get<0>(at::nanmedian(at::where(counted, rms, none), -1, /*keepdim=*/true));
-    if (expected) {
-        const at::Tensor is_few = counted.sum(-1, /*keepdim=*/true).lt(min_measured_channels);
-        typical = at::where(is_few, *expected, typical);
-    }
-    // The limit of a view without any noise is NaN, which fmin() ignores and minimum() would propagate.
-    at::Tensor limited = at::fmin(rms, typical.mul(cap));
-    return {at::minimum(median, low.add(limited)), limited};
-}
 
 template <class Sample>
 void cap_views(const at::Tensor& low, const at::Tensor& median, const at::Tensor& rms, const bool* good,
@@ -250,6 +186,15 @@ CappedNoise capped_noise_cpu(const at::Tensor& low, const at::Tensor& median, co
     return capped;
 }
 
+const Operator robust_noise_op{
+    "robust_noise(Tensor waveforms, float cut) -> (Tensor low, Tensor median, Tensor rms)", robust_noise_cpu,
+    kernels::robust_noise};
+const Operator capped_noise_op{
+    "capped_noise(Tensor low, Tensor median, Tensor rms, Tensor? good, Tensor? expected, float cap) "
+    "-> (Tensor median, Tensor rms)",
+    capped_noise_cpu, kernels::capped_noise};
+const Operator plain_rms_op{"plain_rms(Tensor waveforms) -> Tensor", plain_rms_cpu, kernels::plain_rms};
+
 void require_waveforms(const char* name, const at::Tensor& waveforms) {
     require_tensor(is_real(waveforms) && waveforms.dim() >= 1, name, "waveforms", waveforms,
                    "float32 or float64 (..., channel, tick)");
@@ -271,8 +216,7 @@ ChannelNoise robust_noise(const at::Tensor& waveforms, double cut) {
     require_waveforms("robust_noise", waveforms);
     require_argument(cut >= 1 && cut <= 10, "robust_noise", "cut in sigma", static_cast<std::int64_t>(cut),
                      "1 to 10");
-    static const auto operation = find_operator<decltype(robust_noise_cpu)>("spng::robust_noise");
-    auto [low, median, rms] = operation.call(waveforms, cut);
+    auto [low, median, rms] = robust_noise_op(waveforms, cut);
     return {low, median, rms};
 }
 
@@ -294,36 +238,14 @@ ChannelNoise capped_noise(const ChannelNoise& noise, const ViewNoise& view, doub
     const auto if_defined = [](const at::Tensor& tensor) {
         return tensor.defined() ? std::optional(tensor) : std::nullopt;
     };
-    static const auto operation = find_operator<decltype(capped_noise_by_parts)>("spng::capped_noise");
-    auto [median, rms] = operation.call(noise.low, noise.median, noise.rms, if_defined(view.good),
-                                        if_defined(view.expected), cap);
+    auto [median, rms] = capped_noise_op(noise.low, noise.median, noise.rms, if_defined(view.good),
+                                         if_defined(view.expected), cap);
     return {noise.low, median, rms};
 }
 
 at::Tensor plain_rms(const at::Tensor& waveforms) {
     require_waveforms("plain_rms", waveforms);
-    static const auto operation = find_operator<decltype(plain_rms_cpu)>("spng::plain_rms");
-    return operation.call(waveforms);
-}
-
-TORCH_LIBRARY_FRAGMENT(spng, library) {
-    library.def("robust_noise(Tensor waveforms, float cut) -> (Tensor low, Tensor median, Tensor rms)");
-    library.def(
-        "capped_noise(Tensor low, Tensor median, Tensor rms, Tensor? good, Tensor? expected, float cap) "
-        "-> (Tensor median, Tensor rms)");
-    library.def("plain_rms(Tensor waveforms) -> Tensor");
-}
-
-TORCH_LIBRARY_IMPL(spng, CPU, library) {
-    library.impl("robust_noise", robust_noise_cpu);
-    library.impl("capped_noise", capped_noise_cpu);
-    library.impl("plain_rms", plain_rms_cpu);
-}
-
-TORCH_LIBRARY_IMPL(spng, CompositeExplicitAutograd, library) {
-    library.impl("robust_noise", robust_noise_composite);
-    library.impl("capped_noise", capped_noise_by_parts);
-    library.impl("plain_rms", plain_rms_composite);
+    return plain_rms_op(waveforms);
 }
 
 } // namespace spng

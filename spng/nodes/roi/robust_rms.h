@@ -5,6 +5,8 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <optional>
+#include <tuple>
 
 namespace spng {
 
@@ -60,5 +62,13 @@ double rms_of_cut_gaussian(double cut);
 /// @throws Error(Internal) for another type
 /// One operator call: spng::plain_rms.
 at::Tensor plain_rms(const at::Tensor& waveforms);
+
+namespace kernels { // the bodies on CUDA: spng/kernels/noise.cxx. Sums of float32 carry their rounding error.
+std::tuple<at::Tensor, at::Tensor, at::Tensor> robust_noise(const at::Tensor& waveforms, double cut);
+std::tuple<at::Tensor, at::Tensor> capped_noise(const at::Tensor& low, const at::Tensor& median,
+                                                const at::Tensor& rms, const std::optional<at::Tensor>& good,
+                                                const std::optional<at::Tensor>& expected, double cap);
+at::Tensor plain_rms(const at::Tensor& waveforms);
+} // namespace kernels
 
 } // namespace spng

@@ -2,7 +2,6 @@
 #include "spng/core/rows/bit_ticks.h"
 
 #include "spng/core/error.h"
-#include "tests/core/device_composite.h"
 
 #include <ATen/ops/rand.h>
 #include <ATen/ops/tensor.h>
@@ -13,16 +12,6 @@
 
 namespace spng {
 namespace {
-
-using testing::call_composite;
-
-at::Tensor pack_composite(const at::Tensor& mask) {
-    return call_composite<at::Tensor, const at::Tensor&>("spng::pack_ticks", mask);
-}
-
-at::Tensor unpack_composite(const at::Tensor& words, std::int64_t ticks) {
-    return call_composite<at::Tensor, const at::Tensor&, std::int64_t>("spng::unpack_ticks", words, ticks);
-}
 
 TEST(BitTicks, TicksAreBitsInLittleEndianOrder) {
     auto mask = at::zeros({2, 70}, at::kBool);
@@ -35,9 +24,7 @@ TEST(BitTicks, TicksAreBitsInLittleEndianOrder) {
         at::tensor({first, std::int64_t{0b100001}, std::int64_t{1} << 62, std::int64_t{0}}, at::kLong)
             .view({2, 2});
     EXPECT_TRUE(pack_ticks(mask).equal(expected));
-    EXPECT_TRUE(pack_composite(mask).equal(expected));
     EXPECT_TRUE(unpack_ticks(expected, 70).equal(mask));
-    EXPECT_TRUE(unpack_composite(expected, 70).equal(mask));
 }
 
 class BitTicksLength : public ::testing::TestWithParam<std::int64_t> {};
@@ -56,8 +43,6 @@ TEST_P(BitTicksLength, EveryTickComesBackAndTheTailIsZero) {
         }
     }
     EXPECT_TRUE(unpack_ticks(packed, ticks).equal(mask));
-    EXPECT_TRUE(pack_composite(mask).equal(packed));
-    EXPECT_TRUE(unpack_composite(packed, ticks).equal(mask));
 }
 
 INSTANTIATE_TEST_SUITE_P(Lengths, BitTicksLength, ::testing::Values(1, 7, 63, 64, 65, 128, 150));
@@ -72,8 +57,6 @@ TEST(BitTicks, NothingGivesNothing) {
     EXPECT_EQ(pack_ticks(at::zeros({0, 65}, at::kBool)).sizes(), (std::vector<std::int64_t>{0, 2}));
     EXPECT_EQ(unpack_ticks(at::zeros({3, 0}, at::kLong), 0).sizes(), (std::vector<std::int64_t>{3, 0}));
     EXPECT_EQ(unpack_ticks(at::zeros({0, 2}, at::kLong), 65).sizes(), (std::vector<std::int64_t>{0, 65}));
-    EXPECT_EQ(pack_composite(at::zeros({3, 0}, at::kBool)).sizes(), (std::vector<std::int64_t>{3, 0}));
-    EXPECT_EQ(unpack_composite(at::zeros({3, 0}, at::kLong), 0).sizes(), (std::vector<std::int64_t>{3, 0}));
 }
 
 TEST(BitTicks, WrongTensorsAreRejectedInWords) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spng/nodes/sim/signal/impact_convolution.h"
 
-#include "spng/core/find_operator.h"
 #include "spng/core/multiversion.h"
+#include "spng/core/operator.h"
 #include "spng/core/tensor_checks.h"
 
 #include <ATen/Parallel.h>
@@ -11,7 +11,6 @@
 #include <ATen/ops/empty.h>
 #include <ATen/ops/from_blob.h>
 #include <ATen/ops/where.h>
-#include <torch/library.h>
 
 #include <algorithm>
 #include <vector>
@@ -144,6 +143,11 @@ at::Tensor view_of(const std::vector<std::int32_t>& list) {
                          at::kInt);
 }
 
+const Operator impact_convolution_op{
+    "impact_convolution(Tensor electrons, Tensor runs, Tensor first_run, Tensor kernel, Tensor first_wire, "
+    "Tensor wires, int first_tick, int ticks) -> Tensor",
+    impact_convolution_cpu, impact_convolution_composite};
+
 } // namespace
 
 ImpactConvolution make_impact_convolution(const ReadoutPlane& plane, const at::Tensor& kernel,
@@ -164,22 +168,8 @@ at::Tensor impact_convolution(const ChargeImage& image, const ImpactConvolution&
     static_assert(sizeof(ChargeRun) == 4 * sizeof(std::int32_t));
     const at::Tensor runs = at::from_blob(const_cast<ChargeRun*>(image.runs.data()),
                                           {static_cast<std::int64_t>(image.runs.size()), 4}, at::kInt);
-    static const auto operation = find_operator<decltype(impact_convolution_cpu)>("spng::impact_convolution");
-    return operation.call(electrons, runs, view_of(image.first_run), plane.kernel, plane.first_wire,
-                          plane.wires, first_tick, ticks);
-}
-
-TORCH_LIBRARY_FRAGMENT(spng, library) {
-    library.def("impact_convolution(Tensor electrons, Tensor runs, Tensor first_run, Tensor kernel, "
-                "Tensor first_wire, Tensor wires, int first_tick, int ticks) -> Tensor");
-}
-
-TORCH_LIBRARY_IMPL(spng, CPU, library) {
-    library.impl("impact_convolution", impact_convolution_cpu);
-}
-
-TORCH_LIBRARY_IMPL(spng, CompositeExplicitAutograd, library) {
-    library.impl("impact_convolution", impact_convolution_composite);
+    return impact_convolution_op(electrons, runs, view_of(image.first_run), plane.kernel, plane.first_wire,
+                                 plane.wires, first_tick, ticks);
 }
 
 } // namespace spng

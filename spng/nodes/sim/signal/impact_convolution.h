@@ -36,7 +36,7 @@ ImpactConvolution make_impact_convolution(const ReadoutPlane& plane, const at::T
 at::Tensor impact_convolution(const ChargeImage& image, const ImpactConvolution& plane,
                               std::int64_t first_tick, std::int64_t ticks);
 
-/// The operator composed of ATen operations, for devices without a kernel of their own.
+/// The body on devices, of ATen operations.
 /// @param electrons, runs, first_run  members of ChargeImage on the host: (value) float32, (run, 4) int32 and
 ///                                    (slot + 1) int32
 at::Tensor impact_convolution_composite(const at::Tensor& electrons, const at::Tensor& runs,
