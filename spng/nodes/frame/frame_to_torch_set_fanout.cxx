@@ -354,46 +354,62 @@ std::vector<TensorSetPtr> FrameToTorchSetFanout::example() const {
     return outputs;
 }
 
+void FrameToTorchSetFanout::add_listed_channels(EventInfo& event) const {
+    for (const int channel : m_bad_channels) {
+        const ChannelRange whole{channel, 0, event.ticks};
+        auto& mask = event.masks["bad"];
+        if (std::find(mask.begin(), mask.end(), whole) == mask.end()) {
+            mask.push_back(whole);
+        }
+    }
+}
+
+std::vector<ChannelRange> FrameToTorchSetFanout::bad_ranges(const EventInfo& event) const {
+    std::vector<ChannelRange> bad;
+    for (const auto& mask : config().bad_masks) {
+        const auto found = event.masks.find(mask);
+        if (found != event.masks.end()) {
+            bad.insert(bad.end(), found->second.begin(), found->second.end());
+        }
+    }
+    return bad;
+}
+
 Ports FrameToTorchSetFanout::process(const Ports& inputs) {
     const NamedTensor& frame = select_input(*inputs[0]);
     require_period(frame.axes[1].period);
     const Rows rows = rows_for(frame.channels->ids);
     auto event = std::make_shared<EventInfo>(inputs[0]->event());
     event->ticks = frame.data.size(1);
-    for (const int channel : m_bad_channels) {
-        const ChannelRange whole{channel, 0, event->ticks};
-        auto& mask = event->masks["bad"];
-        if (std::find(mask.begin(), mask.end(), whole) == mask.end()) {
-            mask.push_back(whole);
-        }
+    add_listed_channels(*event);
+    return m_selects_on_device ? select_on_device(frame, rows, event) : select_on_host(frame, rows, event);
+}
+
+Ports FrameToTorchSetFanout::select_on_device(const NamedTensor& frame, const Rows& rows,
+                                              const std::shared_ptr<EventInfo>& event) const {
+    std::vector<ChannelRange> bad = bad_ranges(*event);
+    const auto table = table_for({rows, bad, bad.empty() ? 0 : frame.data.size(1)});
+    std::vector<LateFindings::Group> groups;
+    for (std::size_t group = 0; group < m_groups.size(); ++group) {
+        groups.push_back({m_groups[group], m_first_rows[group]});
     }
-    std::vector<ChannelRange> bad;
-    for (const auto& mask : config().bad_masks) {
-        const auto found = event->masks.find(mask);
-        if (found != event->masks.end()) {
-            bad.insert(bad.end(), found->second.begin(), found->second.end());
-        }
-    }
+    auto findings = std::make_shared<const LateFindings>(LateFindings::Input{
+        name().text(), event->index, frame.data, *rows, table->is_masked, std::move(groups), std::move(bad),
+        rails_of(frame.data, config().adc_bits), largest_sample(config().adc_bits), m_ratio, m_tally});
+    Report report{.node = name().text(),
+                  .read = [findings = std::move(findings)](const at::Tensor& flags) {
+                      return findings->find(flags);
+                  }};
+    resample(*event, m_ratio, config().chain_period);
+    return outputs_for(to_upload(event, frame.data, table->rows, frame.axes[1],
+                                 {std::make_shared<const Report>(std::move(report))}));
+}
+
+Ports FrameToTorchSetFanout::select_on_host(const NamedTensor& frame, const Rows& rows,
+                                            const std::shared_ptr<EventInfo>& event) const {
+    const std::vector<ChannelRange> bad = bad_ranges(*event);
     const std::optional<Rails> rails = rails_of(frame.data, config().adc_bits);
     const double largest = largest_sample(config().adc_bits);
-    const Axis& ticks = frame.axes[1];
-
-    if (m_selects_on_device) {
-        const auto table = table_for({rows, bad, bad.empty() ? 0 : frame.data.size(1)});
-        std::vector<LateFindings::Group> groups;
-        for (std::size_t group = 0; group < m_groups.size(); ++group) {
-            groups.push_back({m_groups[group], m_first_rows[group]});
-        }
-        auto findings = std::make_shared<const LateFindings>(
-            LateFindings::Input{name().text(), event->index, frame.data, *rows, table->is_masked,
-                                std::move(groups), std::move(bad), rails, largest, m_ratio, m_tally});
-        Report report{.node = name().text(), .read = [findings = std::move(findings)](const at::Tensor& flags) {
-                          return findings->find(flags);
-                      }};
-        resample(*event, m_ratio, config().chain_period);
-        return outputs_for(to_upload(event, frame.data, table->rows, ticks,
-                                     {std::make_shared<const Report>(std::move(report))}));
-    }
     std::vector<NamedTensor> tensors;
     const c10::Device device = context().device();
     std::vector<InputTally::Selected> found;
@@ -409,7 +425,7 @@ Ports FrameToTorchSetFanout::process(const Ports& inputs) {
             NVTX_SCOPED_RANGE("FrameToTorchSetFanout::upload");
             tensors.push_back(tensor_of(*m_groups[group],
                                         selected.waveforms.to(device, /*non_blocking=*/true),
-                                        selected.good.to(device, /*non_blocking=*/true), ticks));
+                                        selected.good.to(device, /*non_blocking=*/true), frame.axes[1]));
         }
         const auto waveforms = [samples = selected.waveforms, good = selected.good,
                                 &ids = m_groups[group]->ids](EveryChannel channels) {

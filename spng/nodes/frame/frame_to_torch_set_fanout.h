@@ -135,6 +135,15 @@ private:
     /// @param reports  without values, which device_work() makes
     TensorSetPtr to_upload(std::shared_ptr<const EventInfo> event, const at::Tensor& samples,
                            const at::Tensor& table, const Axis& ticks, Reports reports) const;
+    /// Add the channels of the list to the mask "bad".
+    void add_listed_channels(EventInfo& event) const;
+    /// Return the ranges of the masks that make channels bad.
+    std::vector<ChannelRange> bad_ranges(const EventInfo& event) const;
+    /// Return the outputs of an event whose channels are selected on the device, or here. Both resample the event.
+    Ports select_on_device(const NamedTensor& frame, const Rows& rows,
+                           const std::shared_ptr<EventInfo>& event) const;
+    Ports select_on_host(const NamedTensor& frame, const Rows& rows,
+                         const std::shared_ptr<EventInfo>& event) const;
     /// Return the outputs for a set to upload, or leave the work to the caller.
     std::vector<TensorSetPtr> outputs_for(const TensorSetPtr& set) const;
     /// @param waveforms  (view, channel, tick) on the device of the job
