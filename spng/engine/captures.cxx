@@ -88,7 +88,7 @@ bool Captures::drop_oldest(std::optional<std::uint64_t> idle_before) {
 void Captures::pause() {
     m_fitting = count();
     if (m_requests >= m_pause_ends) { // not the same shortage again
-        m_pause = m_pause == 0 ? first_pause : std::min(2 * m_pause, max_pause);
+        m_pause = m_pauses.next();
     }
     m_pause_ends = m_requests + m_pause;
     log::line(logger, m_level, [&] {
@@ -189,16 +189,16 @@ Capture* Captures::try_capture(Shape& shape, const Make& make) {
 void Captures::reject_for_a_while(Shape& shape, const std::exception& error) const {
     const bool is_final = dynamic_cast<const UnusableOutputs*>(&error) != nullptr;
     shape.slots = shape.captures.size();
-    shape.retry_at = is_final ? std::numeric_limits<std::uint64_t>::max() : m_requests + shape.next_pause;
-    const bool is_first = shape.next_pause == first_pause;
+    const bool is_first = shape.pauses.is_fresh();
+    const std::uint64_t pause = shape.pauses.next();
+    shape.retry_at = is_final ? std::numeric_limits<std::uint64_t>::max() : m_requests + pause;
     log::line(logger, is_first ? m_level : log::Level::info, [&] {
         return std::string(shape.slots == 0 ? "events of this shape have no CUDA graph"
                                             : "this shape has one CUDA graph") +
                ", since a capture failed" +
-               (is_final ? "" : "; it is tried again after " + std::to_string(shape.next_pause) + " events") +
+               (is_final ? "" : "; it is tried again after " + std::to_string(pause) + " events") +
                ": " + without_trace(error.what());
     });
-    shape.next_pause = std::min(2 * shape.next_pause, max_pause);
 }
 
 void Captures::note_call(const std::string& key) {

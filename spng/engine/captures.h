@@ -2,6 +2,7 @@
 #pragma once
 // The captures of a device section, by the shape of the events: which to keep, to drop, and to try again.
 
+#include "spng/core/backoff.h"
 #include "spng/core/log/log.h"
 #include "spng/core/report.h"
 #include "spng/device/device_graph.h"
@@ -96,7 +97,7 @@ private:
         bool was_called = false;      ///< note_call()
         std::size_t slots = 0;        ///< maximum number of captures, lowered when the device rejects one
         std::uint64_t retry_at = 0;   ///< value of m_requests from which `slots` is that of the limits again
-        std::uint64_t next_pause = first_pause;
+        Backoff<> pauses{first_pause, max_pause};
         std::vector<std::unique_ptr<Capture>> captures{};
     };
 
@@ -131,6 +132,7 @@ private:
     std::size_t m_fitting = 0;      ///< number of captures for which memory sufficed, before m_pause_ends
     std::uint64_t m_pause_ends = 0; ///< value of m_requests
     std::uint64_t m_pause = 0;      ///< length of the latest pause [events]
+    Backoff<> m_pauses{first_pause, max_pause};
 };
 
 } // namespace spng
