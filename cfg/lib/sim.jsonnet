@@ -1,30 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // The steps of the simulation as parts of a graph for one anode of a detector description (detectors/*.jsonnet). Each node type
 // has one function, with its name, as in spng.jsonnet.
-local make_electronics = import 'electronics.jsonnet';
-local pg = import 'pgraph.jsonnet';
+local make_services = import 'services.jsonnet';
 local wc = import 'wirecell.jsonnet';
 
 /// det: detector description; anode: index of the anode; seed: seed of all random numbers of the job
 function(det, anode, seed=1) {
     local label = 'anode' + anode,
 
-    // Services, equal to those of spng.jsonnet ----------------------------------------------------------------------
-
-    local component(type, name, data, uses=[]) = { type: type, name: name, data: data, uses: uses },
-
-    local file_source = { [if std.objectHasAll(det, 'file_source') then 'source']: det.file_source },
-    local wires = component('WireSchemaFile', det.name, { filename: det.wires } + file_source),
-    local anode_plane = component('AnodePlane', label, {
-        ident: anode,
-        wire_schema: wc.tn(wires),
-        [if std.objectHasAll(det, 'anode_parts') then 'parts']: det.anode_parts(anode),
-    }, [wires]),
+    local services = make_services(det),
+    local node = services.node,
+    local anode_plane = services.anode_plane(anode),
 
     // Nodes ----------------------------------------------------------------------------------------------------------
-
-    local node(type, name, data, inputs, nout=1, uses=[]) =
-        pg.pnode(component(type, name, data), std.length(inputs), nout, uses, inputs=inputs),
 
     /// kind: tracks, muons, blips, line or none; count: tracks, muons or blips in an event; plane, angles: for ideal lines, where
     /// an empty list means all angles of the line scan; extra: further keys of the node
@@ -59,12 +47,12 @@ function(det, anode, seed=1) {
 
     // From drifted charge to ADC counts -------------------------------------------------------------------------------
 
-    local field = component('FieldResponse', label, { filename: det.field_response(anode) } + file_source),
-    local electronics = make_electronics.components(det),
-    local adc_per_voltage = std.pow(2, det.digitiser.bits) / det.digitiser.fullscale,
+    local field = services.field_response(anode),
+    local electronics = services.electronics,
+    local adc_per_voltage = services.adc_per_voltage,
 
     // Waveforms have the sampling of the detector's frames, the truth that of the output of the chain.
-    local raw_readout = std.get(det, 'raw_readout', det.readout),
+    local raw_readout = services.raw_readout,
 
     /// Position and time of the charge's readout. The readout starts earlier by the drift time from the response plane to the
     /// wires, so that charge deposited at the wires at det.readout.start is in the first tick, as in the Wire-Cell Toolkit's

@@ -3,8 +3,7 @@
 // function, with its name, which takes the parts that are its inputs; without them a job connects the node in another way.
 local job_anodes = import 'anodes.jsonnet';
 local args = import 'arguments.jsonnet';
-local make_electronics = import 'electronics.jsonnet';
-local pg = import 'pgraph.jsonnet';
+local make_services = import 'services.jsonnet';
 local wc = import 'wirecell.jsonnet';
 
 /// det: detector description; anodes: index of the anode, or a list of indices; filters: name of one of the detector's filter
@@ -12,18 +11,21 @@ local wc = import 'wirecell.jsonnet';
 /// ROIs instead of those of the filter set, { seed, grow }, each { induction, collection }, null for that of the set
 function(det, anodes, filters='', bad_channels='', thresholds={}) {
     local spng = self,
+    local services = make_services(det),
+    local component = services.component,
+    local node = services.node,
+    local names = services.names,
     local set_name = if filters == '' then det.filter_set else filters,
     filter_set:: set_name,
     local set_of_anode(anode) =
-        local sets = det.filter_sets(anode);
-        if std.objectHas(sets, set_name) then sets[set_name]
-        else error "unknown filter set '" + set_name + "' of " + det.name + '; known: ' + std.join(', ', std.objectFields(sets)),
+        local known = det.filter_sets(anode);
+        if std.objectHas(known, set_name) then known[set_name]
+        else error "unknown filter set '" + set_name + "' of " + det.name + '; known: ' + std.join(', ', std.objectFields(known)),
     local sets = [set_of_anode(anode) for anode in all],
     local noise_images = if std.objectHasAll(det, 'noise_image') then [det.noise_image(anode) for anode in all],
     local set_strings = [std.toString([sets[i], if noise_images != null then noise_images[i]]) for i in indices(all)],
 
-    /// The readout of the frames, which SPNGResampler brings to that of the chain if their ticks differ.
-    local raw_readout = std.get(det, 'raw_readout', det.readout),
+    local raw_readout = services.raw_readout,
     is_resampled:: raw_readout.tick != det.readout.tick,
 
     /// Ticks in a sample of the ROI images.
@@ -71,25 +73,14 @@ function(det, anodes, filters='', bad_channels='', thresholds={}) {
 
     // Services -------------------------------------------------------------------------------------------------------
 
-    local component(type, name, data, uses=[]) = { type: type, name: name, data: data, uses: uses },
-
-    // The repository of files that do not come with this project.
-    local file_source = { [if std.objectHasAll(det, 'file_source') then 'source']: det.file_source },
-    local wires = component('WireSchemaFile', det.name, { filename: det.wires } + file_source),
-    local electronics = make_electronics.components(det),
-    local planes = [
-        component('AnodePlane', 'anode' + anode, {
-            ident: anode,
-            wire_schema: wc.tn(wires),
-            [if std.objectHasAll(det, 'anode_parts') then 'parts']: det.anode_parts(anode),
-        }, [wires])
-        for anode in all
-    ],
+    local wires = services.wires,
+    local electronics = services.electronics,
+    local planes = [services.anode_plane(anode) for anode in all],
 
     // Anodes with the same field response share the services made from it, which are named after the first of them.
     local response_files = [det.field_response(anode) for anode in all],
     local first_alike(anode) = all[std.find(of_anode(response_files, anode), response_files)[0]],
-    local fields = [component('FieldResponse', 'anode' + all[i], { filename: response_files[i] } + file_source) for i in indices(all)],
+    local fields = [services.field_response(anode) for anode in all],
 
     // Bad channels of the file, and those of the detector.
     local own_bad_channels =
@@ -147,14 +138,14 @@ function(det, anodes, filters='', bad_channels='', thresholds={}) {
     TorchFRERSpectrum(plane, anode=all[0], readout=det.readout)::
         local alike = first_alike(anode);
         local field = of_anode(fields, alike);
-        local shaper = make_electronics.of_plane(electronics, plane);
+        local shaper = services.electronics_of(plane);
         local label = (if readout == det.readout then '' else 'raw-') + 'anode' + alike + '-plane' + plane;
         component('TorchFRERSpectrum', label, {
             field_response: wc.tn(field),
             elec_response: wc.tn(shaper),
             fr_plane_id: plane,
             readout_period: readout.tick,
-            ADC_mV: std.pow(2, det.digitiser.bits) / det.digitiser.fullscale,
+            ADC_mV: services.adc_per_voltage,
             default_nticks: readout.nticks,
         }, [field, shaper]),
 
@@ -184,11 +175,6 @@ function(det, anodes, filters='', bad_channels='', thresholds={}) {
         spng.Torch1DSpectrum(label, [low_pass(label, shape.low)] + (if high == null then [] else [high_pass(label, high)])),
 
     // Nodes ----------------------------------------------------------------------------------------------------------
-
-    local node(type, name, data, inputs, nout=1, uses=[]) =
-        pg.pnode(component(type, name, data), std.length(inputs), nout, uses, inputs=inputs),
-
-    local names(components) = [wc.tn(c) for c in components],
 
     local roi_baseline(group) = if group.kind == 'induction' then 'linear' else 'restored',
 
@@ -344,7 +330,7 @@ function(det, anodes, filters='', bad_channels='', thresholds={}) {
 
     /// Return the electronics of the first view of a group. what: name of `value` of electronics, which all views must share
     local electronics_of(group, what, value) =
-        local found = [make_electronics.of_plane(electronics, view.plane) for view in group.views];
+        local found = [services.electronics_of(view.plane) for view in group.views];
         if std.length(std.set([std.toString(value(each)) for each in found])) == 1 then found[0]
         else error "the planes of group '" + group.name + "' of detector '" + det.name + "' have different " + what
                    + ', of which a node takes one; use batch=false',
