@@ -131,10 +131,12 @@ def grid(
     height: float,
     curves: Callable[[Row, str], Iterable[Curve]],
     finish: Callable[[Axes, Row, str], None],
+    label: Callable[[Axes], object],
 ) -> str:
     """Draw a panel for each row and view; return the picture as SVG.
 
     curves, finish  give the curves of a panel, and draw what it has besides
+    label           labels the common axis of a column, below its last panel
     """
     with plt.rc_context(STYLE):
         figure, axes = plt.subplots(
@@ -150,17 +152,9 @@ def grid(
                 finish(axes[line, column], row, view)
         for column, view in enumerate(VIEWS):
             axes[0, column].set_title(f"view {view}")
+            label(axes[-1, column])
         draw_legend(figure, axes)
         return to_svg(figure)
-
-
-def label_positions(
-    axes: Axes, positions: Sequence[float], labels: Sequence[str], title: str, **font: Any
-) -> None:
-    """Label the common axis of a column, below its last panel."""
-    if axes.get_subplotspec().is_last_row():
-        axes.set_xticks(positions, labels, **font)
-        axes.set_xlabel(title)
 
 
 def activity(result: dict[str, Any], names: list[str]) -> str:
@@ -187,10 +181,12 @@ def activity(result: dict[str, Any], names: list[str]) -> str:
         if row.quantity in bands and (view != "W" or row.quantity == "charge"):
             low, high = bands[row.quantity]
             axes.axhspan(PERCENT * low, PERCENT * high, linewidth=0, **BAR)
-        tracks = [str(sample["simulation"]["tracks"]) for sample in samples]
-        label_positions(axes, positions, tracks, "muons in the event")
 
-    return grid(rows, 10, curves, finish)
+    def label(axes: Axes) -> None:
+        axes.set_xticks(positions, [str(sample["simulation"]["tracks"]) for sample in samples])
+        axes.set_xlabel("muons in the event")
+
+    return grid(rows, 10, curves, finish, label)
 
 
 def lines(result: dict[str, Any], osp: dict[str, Any]) -> str:
@@ -213,17 +209,20 @@ def lines(result: dict[str, Any], osp: dict[str, Any]) -> str:
             cells = [figures.get(row.quantity) for figures in views.get(view, [])]
             yield Curve(name, label, range(len(cells)), cells)
 
+    angles = [figures["theta_xz_deg"] for figures in osp["lines"][VIEWS[0]]]
+
     def finish(axes: Axes, row: Row, view: str) -> None:
-        angles = [figures["theta_xz_deg"] for figures in osp["lines"][view]]
         if row.quantity == "bias":
             axes.axhline(0, color=INK, linewidth=0.8)
             band = PERCENT * bars.LINE_BIAS[view]
             flat = [position for position, angle in enumerate(angles) if angle <= bars.LINE_ANGLES[1]]
             axes.fill_between([flat[0] - 0.3, flat[-1] + 0.3], -band, band, linewidth=0, **BAR)
-        title = "angle to the pitch direction [degrees]"
-        label_positions(axes, range(len(angles)), list(map(str, angles)), title, fontsize=7)
 
-    return grid(rows, 13, curves, finish)
+    def label(axes: Axes) -> None:
+        axes.set_xticks(range(len(angles)), list(map(str, angles)), fontsize=7)
+        axes.set_xlabel("angle to the pitch direction [degrees]")
+
+    return grid(rows, 13, curves, finish, label)
 
 
 def roc(result: dict[str, Any], seed_variants: list[str]) -> str:

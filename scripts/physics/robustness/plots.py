@@ -30,7 +30,5 @@ def against(result: dict[str, Any], points: dict[str, float], label: str, has_lo
             axes.set_xscale("log")
             axes.set_xticks(list(shown.values()), [f"{value:g}" for value in shown.values()])
             axes.minorticks_off()
-        if axes.get_subplotspec().is_last_row():
-            axes.set_xlabel(label)
 
-    return grid(ROWS, 10, curves, finish)
+    return grid(ROWS, 10, curves, finish, lambda axes: axes.set_xlabel(label))
