@@ -10,7 +10,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -35,26 +35,21 @@ SHARES = {
 
 
 @dataclass(frozen=True)
-class Failure:
-    """Inputs that fail for one reason, of which one was saved."""
-
-    reason: str
-    file: Path
-    count: int
-    replay: str  # the command
-
-
-@dataclass(frozen=True)
 class TargetReport:
-    """Result of one target."""
+    """Result of one target, as the program reports it.
+
+    results       different errors and kinds of content, a measure of coverage
+    peak_bytes    the most that an input allocated at a time
+    failures      reason, file (one input of them), count and replay (the command)
+    """
 
     target: str
-    inputs: int
-    seconds: float
-    corpus_files: int
-    results: int  # different errors and kinds of content, a measure of coverage
-    peak_bytes: int  # the most that an input allocated at a time
-    failures: tuple[Failure, ...]
+    inputs: int = 0
+    seconds: float = 0.0
+    corpus_files: int = 0
+    results: int = 0
+    peak_bytes: int = 0
+    failures: Sequence[dict[str, Any]] = ()
 
     @property
     def inputs_per_second(self) -> float:
@@ -67,24 +62,17 @@ class TargetReport:
             f"{self.target:14} {self.inputs:9} inputs  {self.inputs_per_second:7.0f} /s  {self.results:4} results  "
             f"{self.peak_bytes / 1e6:6.1f} MB  {len(self.failures)} failures"
         )
-        return "\n".join(
-            [head, *(f"    {one.count} x {one.reason}\n    {one.replay}" for one in self.failures)]
-        )
+        rest = [f"    {one['count']} x {one['reason']}\n    {one['replay']}" for one in self.failures]
+        return "\n".join([head, *rest])
 
     def as_json(self) -> dict[str, Any]:
         """Return the result for the report."""
-        return {
-            "target": self.target,
-            "inputs": self.inputs,
+        failed = [{name: one[name] for name in ("reason", "count", "replay")} for one in self.failures]
+        return asdict(self) | {
             "seconds": round(self.seconds, 1),
             "inputs_per_second": round(self.inputs_per_second, 1),
-            "corpus_files": self.corpus_files,
-            "results": self.results,
-            "peak_bytes": self.peak_bytes,
             "failures": len(self.failures),
-            "failed": [
-                {"reason": one.reason, "count": one.count, "replay": one.replay} for one in self.failures
-            ],
+            "failed": failed,
         }
 
 
@@ -130,20 +118,12 @@ def run_command(target: str, command: Sequence[str], seconds: float) -> TargetRe
     except subprocess.TimeoutExpired:
         lines, problem = [], f"no end within {seconds:.0f} s"
     if not lines or not lines[-1].startswith("{"):
-        failure = Failure(problem, Path(), 1, " ".join(command))
-        return TargetReport(target, 0, 0.0, 0, 0, 0, (failure,))
+        failure = {"reason": problem, "file": "", "count": 1, "replay": " ".join(command)}
+        return TargetReport(target, failures=[failure])
     report = json.loads(lines[-1])
-    failures = [
-        Failure(one["reason"], Path(one["file"]), one["count"], one["replay"]) for one in report["failures"]
-    ]
+    known = {field.name for field in fields(TargetReport)}
     return TargetReport(
-        target,
-        report["inputs"],
-        report["seconds"],
-        report["corpus_files"],
-        report["results"],
-        report["peak_bytes"],
-        tuple(failures),
+        **{name: value for name, value in report.items() if name in known} | {"target": target}
     )
 
 

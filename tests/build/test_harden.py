@@ -15,7 +15,7 @@ from scripts.harden.sanitizers import SanitizerResult
 from tests.support.small_detector import channels_of_planes
 
 FUZZED = fuzzing.TargetReport("npy", 100, 2.0, 3, 5, 1000, ())
-FAILURE = fuzzing.Failure("crash", Path("input"), 1, "spng_fuzz npy --replay input")
+FAILURE = {"reason": "crash", "file": "input", "count": 1, "replay": "spng_fuzz npy --replay input"}
 
 
 @pytest.mark.parametrize(
