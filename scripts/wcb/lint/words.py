@@ -23,51 +23,46 @@ SIMD_FILES = (
 CUDA_FILES = r"spng/kernels/|spng/device/|tests/kernels/|tests/device/|compile_kernels|spng_cuda|cuda-\w+\.md"
 NOTHING = r"(?!)"
 
-# Pattern of a word; the word to use; contexts in which it is right; files that the rule covers; files that it does not cover.
-RULES = [
-    (r"[Mm]end(s|ed|ing)?", "hint", NOTHING, "", NOTHING),
-    (r"[Rr]efus(e|es|ed|al|als|ing)", "reject", r"[Cc]onnection[ _]?[Rr]efused|ECONNREFUSED", "", NOTHING),
-    (
-        r"(channel|wire|anode|event|frame|plane|node|device) numbers?",
-        "index, id or count",
-        NOTHING,
-        "",
-        NOTHING,
-    ),
-    (
+
+@dataclass(frozen=True)
+class Rule:
+    """A word, the one to use, and regular expressions of contexts in which it is right and of files to check or to leave out."""
+
+    word: str
+    instead: str
+    right: str = NOTHING
+    only: str = ""
+    exempt: str = NOTHING
+
+    def uses(self, line: str) -> list[str]:
+        """Return the wrong uses in a line. A word may follow an underscore: refuse_foreign."""
+        pattern = rf"(?<![A-Za-z-])(?:{self.word})(?![a-z])"
+        return [found.group() for found in re.finditer(pattern, re.sub(self.right, "", line))]
+
+
+RULES = (
+    Rule(r"[Mm]end(?:s|ed|ing)?", "hint"),
+    Rule(r"[Rr]efus(?:e|es|ed|al|als|ing)", "reject", right=r"[Cc]onnection[ _]?[Rr]efused|ECONNREFUSED"),
+    Rule(r"(?:channel|wire|anode|event|frame|plane|node|device) numbers?", "index, id or count"),
+    Rule(
         r"[Ll]anes?",
         "device replica",
-        r"(?i)\b(simd|warp|vector|32|64|each|of a warp'?s?) lanes?\b|lane_sum\w*|lanes? of (a|the) warp",
-        "",
-        SIMD_FILES + r"|board_waves|html_\w+\.(py|js|css)$",
+        right=r"(?i)\b(simd|warp|vector|32|64|each|of a warp'?s?) lanes?\b|lane_sum\w*|lanes? of (a|the) warp",
+        exempt=SIMD_FILES + r"|board_waves|html_\w+\.(py|js|css)$",
     ),
-    (
+    Rule(
         r"[Ii]mages?",
         "fatbin or module (CUDA)",
-        r"images?/|\.images\b|(ROI|charge|loose) images?|nvPTXCompiler|container images?",
-        CUDA_FILES,
-        NOTHING,
+        right=r"images?/|\.images\b|(ROI|charge|loose) images?|nvPTXCompiler|container images?",
+        only=CUDA_FILES,
     ),
-    (
-        r"(?i:(an?|the|of|in|each|every|one|this|that|no|its|per|all|two|any|by|with|and|or|between) windows?)(?![_(.])",
+    Rule(
+        r"(?i:(?:an?|the|of|in|each|every|one|this|that|no|its|per|all|two|any|by|with|and|or|between) windows?)(?![_(.])",
         "the kind of window: readout window, capture window, ...",
-        r"\bwindow W\b",
-        "",
-        NOTHING,
+        right=r"\bwindow W\b",
     ),
-    (
-        r"(?i:record(ed|ing|s)? (a |the )?(CUDA |device )?graphs?|graph recordings?)",
-        "capture",
-        NOTHING,
-        "",
-        NOTHING,
-    ),
-]
-# A word may follow an underscore: refuse_foreign.
-COMPILED = [
-    (re.compile(rf"(?<![A-Za-z-])(?:{word})(?![a-z])"), use, *map(re.compile, rest))
-    for word, use, *rest in RULES
-]
+    Rule(r"(?i:record(?:ed|ing|s)? (?:a |the )?(?:CUDA |device )?graphs?|graph recordings?)", "capture"),
+)
 
 # "What ...", "Where ...", "That which ...", "Those that ..." as the opening of a comment, docstring, item or sentence.
 HEADLESS = re.compile(
@@ -102,15 +97,12 @@ def is_covered(path: str) -> bool:
 
 def check_text(path: str, text: str) -> Iterator[Finding]:
     """Yield the findings of one file. `path` is relative to the root of the repository, with slashes."""
-    rules = [
-        (pattern, use, right)
-        for pattern, use, right, only, exempt in COMPILED
-        if only.search(path) and not exempt.search(path) and pattern.search(text)
-    ]
+    rules = [rule for rule in RULES if re.search(rule.only, path) and not re.search(rule.exempt, path)]
+    rules = [rule for rule in rules if rule.uses(text)]
     for index, line in enumerate(text.splitlines(), start=1):
-        for pattern, use, right in rules:
-            for found in pattern.finditer(right.sub("", line)):
-                yield Finding(path, index, found.group(), use)
+        for rule in rules:
+            for word in rule.uses(line):
+                yield Finding(path, index, word, rule.instead)
         headless = HEADLESS.search(line)
         if headless and not QUESTION.search(line):
             yield Finding(path, index, headless.group().strip(), "a sentence that names its subject")
