@@ -111,8 +111,7 @@ void ModelRunner::halve_chunk(std::int64_t tried, std::int64_t ticks, const std:
         return; // another call has halved it in the meantime
     }
     m_chunk = half;
-    m_pause *= m_was_doubled ? 2 : 1;
-    m_was_doubled = false;
+    m_pause = std::exchange(m_was_doubled, false) ? m_pauses.next() : m_pause;
     m_calls_left = m_pause;
     log::warn(m_options.name, "out of memory; continuing with " + std::to_string(half) +
                                   " ticks per forward, for at least " + std::to_string(m_pause) + " calls");

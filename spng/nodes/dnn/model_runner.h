@@ -2,6 +2,7 @@
 #pragma once
 // Runs a model with limits on concurrent forwards and on ticks per forward, and retries when memory runs out.
 
+#include "spng/core/backoff.h"
 #include "spng/device/cuda_math.h"
 #include "spng/nodes/dnn/model.h"
 #include "spng/nodes/dnn/tiled_forward.h"
@@ -39,8 +40,9 @@ public:
     ModelRunner(std::unique_ptr<const Model> model, ModelRunnerOptions options);
 
     /// Number of calls with a halved chunk after which it is doubled again, because memory may be free again.
-    /// Twice as many after each time that memory runs out again.
+    /// Twice as many after each time that memory runs out again, up to `max_pause`.
     static constexpr std::int64_t first_pause = 32;
+    static constexpr std::int64_t max_pause = 1024;
 
     /// Wait for a free slot and run the network. If memory runs out, halve the chunk for this and the next
     /// calls, at most 3 times per call, but not while the thread captures. Thread-safe. On a device it returns
@@ -75,9 +77,10 @@ private:
     mutable std::counting_semaphore<> m_free;
     std::int64_t m_planned_chunk = 0; ///< the chunk while memory suffices
     mutable std::atomic<std::int64_t> m_chunk{0};
-    mutable std::mutex m_mutex;         ///< guards changes of the chunk, and the members below
-    mutable bool m_was_doubled = false; ///< since memory ran out last
-    mutable std::int64_t m_pause = first_pause;
+    mutable std::mutex m_mutex;        ///< guards changes of the chunk, and the members below
+    mutable bool m_was_doubled = true; ///< since memory ran out last
+    mutable Backoff<std::int64_t> m_pauses{first_pause, max_pause};
+    mutable std::int64_t m_pause = 0;
     mutable std::int64_t m_calls_left = 0; ///< before the chunk is doubled
     mutable std::once_flag m_halo_once;
     mutable std::int64_t m_halo = 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spng/nodes/dnn/remote_model.h"
 
+#include "spng/core/backoff.h"
 #include "spng/core/error.h"
 #include "spng/core/log/log.h"
 #include "spng/core/tensor_checks.h"
@@ -10,7 +11,6 @@
 
 #include <ATen/ops/from_blob.h>
 
-#include <algorithm>
 #include <thread>
 #include <utility>
 
@@ -20,7 +20,7 @@ namespace {
 using kserve::Failure;
 using kserve::Status;
 
-constexpr std::chrono::milliseconds first_pause{100}; // doubled after each try
+constexpr std::chrono::milliseconds first_pause{100};
 constexpr std::chrono::milliseconds longest_pause{5000};
 constexpr double description_seconds = 30;
 
@@ -77,7 +77,7 @@ private:
     /// @param late_hint  for the error of a try that takes longer
     template <class Value, class Ask>
     Value with_retries(double seconds, const char* late_hint, Ask ask) const {
-        auto pause = first_pause;
+        Backoff pauses(first_pause, longest_pause);
         for (int retry = 0;; ++retry) {
             kserve::Result<Value> result = ask(seconds);
             const auto* failure = std::get_if<Failure>(&result);
@@ -91,8 +91,7 @@ private:
             }
             log::info(m_options.where,
                       [&] { return location() + ": " + on_one_line(failure->text) + "; trying again"; });
-            std::this_thread::sleep_for(pause);
-            pause = std::min(2 * pause, longest_pause);
+            std::this_thread::sleep_for(pauses.next());
         }
     }
 
