@@ -89,11 +89,11 @@ def build(bld):
         source=bld.path.ant_glob("spng/kserve/grpc/*.cxx")
         + [node for node in generated if node.name.endswith(".cc")]
         + bld.path.ant_glob(
-            "spng/kserve/address.cxx spng/kserve/datatypes.cxx spng/kserve/known_parameters.cxx "
+            "spng/kserve/address.cxx spng/kserve/datatypes.cxx spng/kserve/json_descriptions.cxx spng/kserve/known_parameters.cxx "
             "spng/core/error.cxx spng/core/nearest.cxx spng/core/printable.cxx"
         ),
         includes=[".", folder],
-        use="GRPC SYSTEM",
+        use="GRPC NLOHMANN SYSTEM",
         cxxflags=["-fvisibility=hidden"],
         linkflags=["-Wl,--as-needed"] + bld.env.LINKFLAGS_COMPLETE,
         rpath=["$ORIGIN"] + bld.env.RPATH_GRPC,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spng/kserve/datatypes.h"
 
-#include "spng/core/error.h"
+#include "spng/kserve/reject_message.h"
 
 #include <array>
 #include <limits>
@@ -63,10 +63,7 @@ void require_number_type(const std::string& datatype, const std::string& where) 
     for (const auto& [name, bytes] : sizes) {
         names += (names.empty() ? "" : ", ") + std::string(name);
     }
-    throw Error(ErrorKind::Input, {.what = "tensors of this type are not accepted",
-                                   .where = where,
-                                   .seen = datatype.empty() ? "no type" : datatype,
-                                   .expected = names});
+    reject(where, "tensors of this type are not accepted", datatype.empty() ? "no type" : datatype, names);
 }
 
 void require_bytes_of_shape(const Tensor& tensor, const std::string& where) {
@@ -74,13 +71,10 @@ void require_bytes_of_shape(const Tensor& tensor, const std::string& where) {
     const auto size = element_bytes(tensor.datatype);
     const auto count = element_count(tensor.shape);
     if (!count || *size * *count != tensor.bytes) {
-        throw Error(ErrorKind::Input,
-                    {.what = "a tensor does not have the bytes of its shape",
-                     .where = where,
-                     .seen = describe(tensor.datatype, tensor.shape) + " in " + std::to_string(tensor.bytes) +
-                             " bytes",
-                     .expected = count ? std::to_string(*size * *count) + " bytes" : "lengths of at least 0",
-                     .hint = "tensors are little-endian, in C order, without padding"});
+        reject(where, "a tensor does not have the bytes of its shape",
+               describe(tensor.datatype, tensor.shape) + " in " + std::to_string(tensor.bytes) + " bytes",
+               count ? std::to_string(*size * *count) + " bytes" : "lengths of at least 0",
+               "tensors are little-endian, in C order, without padding");
     }
 }
 

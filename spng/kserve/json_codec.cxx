@@ -121,13 +121,21 @@ bool is_binary(const InferRequest& request, const std::string& output, const std
 void require_short_list(const Tensor& tensor, bool is_binary, const std::string& where) {
     constexpr std::size_t max_bytes = max_json_bytes / 2;
     if (!is_binary && tensor.bytes > max_bytes) {
-        throw Error(ErrorKind::Input,
-                    {.what = "an output is too large for a list of JSON",
-                     .where = where,
-                     .seen = tensor.name + ", " + describe(tensor.datatype, tensor.shape),
-                     .expected = "at most " + std::to_string(max_bytes) + " bytes as a list",
-                     .hint = "ask for it in binary form: parameter binary_data_output = true"});
+        reject(where, "an output is too large for a list of JSON",
+               tensor.name + ", " + describe(tensor.datatype, tensor.shape),
+               "at most " + std::to_string(max_bytes) + " bytes as a list",
+               "ask for it in binary form: parameter binary_data_output = true");
     }
+}
+
+std::vector<TensorDescription> descriptions_at(const json& object, const char* key,
+                                               const std::string& where) {
+    std::vector<TensorDescription> tensors;
+    for (const json& entry : list_at(object, key, where, false)) {
+        tensors.push_back({text_at(entry, "name", where, true), text_at(entry, "datatype", where, true),
+                           shape_of(entry, where)});
+    }
+    return tensors;
 }
 
 } // namespace
@@ -214,6 +222,24 @@ InferResponse parse_infer_response(const BodyView& body, const std::string& mode
     response.parameters = parameters_of(object, where);
     response.outputs = tensors_of(list_at(object, "outputs", where, true), body, /*is_request=*/false, where);
     return response;
+}
+
+ModelDescription parse_model_description(std::string_view text, const std::string& model) {
+    const std::string where = "description of model " + model;
+    const json object = parse_object(text, where);
+    ModelDescription description{.name = text_at(object, "name", where, true)};
+    description.platform = text_at(object, "platform", where, false);
+    description.inputs = descriptions_at(object, "inputs", where);
+    description.outputs = descriptions_at(object, "outputs", where);
+    const auto properties = object.find("properties");
+    if (properties != object.end() && properties->is_object()) {
+        for (const auto& [name, value] : properties->items()) {
+            if (value.is_string()) {
+                description.properties[name] = value.get<std::string>();
+            }
+        }
+    }
+    return description;
 }
 
 std::string error_json(const std::string& text) {

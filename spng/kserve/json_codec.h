@@ -3,6 +3,7 @@
 // The JSON of the Open Inference Protocol over HTTP, with its extension for binary tensors: the body is JSON,
 // then the bytes of the tensors that have the parameter binary_data_size, in order.
 
+#include "spng/kserve/json_descriptions.h"
 #include "spng/kserve/protocol.h"
 
 #include <nlohmann/json.hpp>
@@ -53,11 +54,6 @@ Body encode_request(const InferRequest& request);
 /// Parse a response, as parse_infer_request().
 InferResponse parse_infer_response(const BodyView& body, const std::string& model);
 
-nlohmann::json to_json(const ServerDescription& server);
-nlohmann::json to_json(const ModelDescription& model);
-/// Return the configuration of a model in the form of Triton.
-nlohmann::json config_json(const ModelDescription& model);
-nlohmann::json to_json(const std::vector<ModelStatistics>& models);
 /// @throws Error(Input) for anything but the description of a model
 ModelDescription parse_model_description(std::string_view json, const std::string& model);
 

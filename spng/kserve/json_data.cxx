@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spng/kserve/json_data.h"
 
-#include "spng/core/error.h"
 #include "spng/core/printable.h"
 #include "spng/kserve/datatypes.h"
+#include "spng/kserve/reject_message.h"
 
 #include <cmath>
 #include <concepts>
@@ -17,14 +17,7 @@ namespace {
 
 using nlohmann::json;
 
-[[noreturn]] void reject(const std::string& where, std::string what, std::string seen, std::string expected,
-                         std::string hint = "send tensors in binary form (binary_data_size)") {
-    throw Error(ErrorKind::Input, {.what = std::move(what),
-                                   .where = where,
-                                   .seen = std::move(seen),
-                                   .expected = std::move(expected),
-                                   .hint = std::move(hint)});
-}
+constexpr const char* binary_form = "send tensors in binary form (binary_data_size)";
 
 /// Call `use` with a value of the C++ type; return false for types that JSON lists do not have here.
 template <class Use>
@@ -108,7 +101,7 @@ void copy_values(const json& list, Value*& next, const Tensor& tensor, NotFinite
         const std::optional<Value> value = value_of<Value>(entry, not_finite);
         if (!value) {
             reject(where, "a value does not have the type of its tensor", shortened(json_text(entry), 80),
-                   "a number of type " + tensor.datatype);
+                   "a number of type " + tensor.datatype, binary_form);
         }
         *next++ = *value;
     }
@@ -152,7 +145,7 @@ void read_data(const json& list, Tensor& tensor, NotFinite not_finite, const std
     const std::size_t count = count_values(list);
     if (element_count(tensor.shape) != count) {
         reject(where, "the list of a tensor has another length than its shape",
-               std::to_string(count) + " values", describe(tensor.datatype, tensor.shape));
+               std::to_string(count) + " values", describe(tensor.datatype, tensor.shape), binary_form);
     }
     const bool is_known = with_type(tensor.datatype, [&](auto type) {
         using Value = decltype(type);
@@ -165,7 +158,7 @@ void read_data(const json& list, Tensor& tensor, NotFinite not_finite, const std
     });
     if (!is_known) {
         reject(where, "a list of this type is not understood", tensor.datatype,
-               "INT8 to INT64, UINT8 to UINT64, FP32, FP64");
+               "INT8 to INT64, UINT8 to UINT64, FP32, FP64", binary_form);
     }
 }
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Servers and models in JSON.
 
-#include "spng/kserve/json_codec.h"
-#include "spng/kserve/json_members.h"
+#include "spng/kserve/json_descriptions.h"
 
 namespace spng::kserve {
 
@@ -12,16 +11,6 @@ namespace {
 
 json description_of(const TensorDescription& tensor) {
     return {{"name", tensor.name}, {"datatype", tensor.datatype}, {"shape", tensor.shape}};
-}
-
-std::vector<TensorDescription> descriptions_at(const json& object, const char* key,
-                                               const std::string& where) {
-    std::vector<TensorDescription> tensors;
-    for (const json& entry : list_at(object, key, where, false)) {
-        tensors.push_back({text_at(entry, "name", where, true), text_at(entry, "datatype", where, true),
-                           shape_of(entry, where)});
-    }
-    return tensors;
 }
 
 } // namespace
@@ -86,24 +75,6 @@ json to_json(const std::vector<ModelStatistics>& models) {
                         {"batch_stats", json::array()}});
     }
     return {{"model_stats", list}};
-}
-
-ModelDescription parse_model_description(std::string_view text, const std::string& model) {
-    const std::string where = "description of model " + model;
-    const json object = parse_object(text, where);
-    ModelDescription description{.name = text_at(object, "name", where, true)};
-    description.platform = text_at(object, "platform", where, false);
-    description.inputs = descriptions_at(object, "inputs", where);
-    description.outputs = descriptions_at(object, "outputs", where);
-    const auto properties = object.find("properties");
-    if (properties != object.end() && properties->is_object()) {
-        for (const auto& [name, value] : properties->items()) {
-            if (value.is_string()) {
-                description.properties[name] = value.get<std::string>();
-            }
-        }
-    }
-    return description;
 }
 
 } // namespace spng::kserve

@@ -1,31 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spng/kserve/known_parameters.h"
 
-#include "spng/core/error.h"
 #include "spng/core/nearest.h"
+#include "spng/kserve/reject_message.h"
 
 #include <algorithm>
 #include <array>
 
 namespace spng::kserve {
-namespace {
-
-[[noreturn]] void reject(std::string what, const std::string& where, const std::string& name,
-                         std::string expected, std::string hint) {
-    throw Error(ErrorKind::Input, {.what = std::move(what),
-                                   .where = where,
-                                   .seen = "parameter " + name,
-                                   .expected = std::move(expected),
-                                   .hint = std::move(hint)});
-}
-
-} // namespace
-
 void require_known_parameters(const Parameters& parameters, const std::vector<std::string>& known,
                               const std::string& owner, const std::string& where) {
     for (const auto& [name, value] : parameters) {
         if (std::find(known.begin(), known.end(), name) == known.end()) {
-            reject("the " + owner + " has no such parameter", where, name, joined(known),
+            reject(where, "the " + owner + " has no such parameter", "parameter " + name, joined(known),
                    name.starts_with("shared_memory") ? "send and receive tensors in the messages"
                                                      : suggestion(name, known, "docs/server.md has a list"));
         }
@@ -66,7 +53,7 @@ bool flag(const Parameters& parameters, const char* name, bool otherwise, const 
     if (const bool* const value = std::get_if<bool>(&found->second)) {
         return *value;
     }
-    reject("a parameter is not true or false", where, name, "true or false", {});
+    reject(where, "a parameter is not true or false", std::string("parameter ") + name, "true or false");
 }
 
 } // namespace spng::kserve

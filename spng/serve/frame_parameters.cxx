@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spng/serve/frame_parameters.h"
 
-#include "spng/core/error.h"
 #include "spng/core/printable.h"
 #include "spng/io/json_file.h"
 #include "spng/kserve/json_data.h"
 #include "spng/kserve/known_parameters.h"
+#include "spng/kserve/reject_message.h"
 
 #include <nlohmann/json.hpp>
 
@@ -19,13 +19,8 @@ namespace spng {
 namespace {
 
 using kserve::Parameters;
+using kserve::reject;
 using nlohmann::json;
-
-[[noreturn]] void reject(const std::string& where, std::string what, std::string seen, std::string expected) {
-    throw Error(
-        ErrorKind::Input,
-        {.what = std::move(what), .where = where, .seen = std::move(seen), .expected = std::move(expected)});
-}
 
 /// Write a value for an error.
 std::string shown(const kserve::Parameter& value) {

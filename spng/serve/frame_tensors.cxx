@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spng/serve/frame_tensors.h"
 
-#include "spng/core/error.h"
 #include "spng/core/nearest.h"
 #include "spng/kserve/datatypes.h"
+#include "spng/kserve/reject_message.h"
 #include "spng/serve/frame_parameters.h"
 
 #include <algorithm>
@@ -14,6 +14,7 @@
 namespace spng {
 namespace {
 
+using kserve::reject;
 using kserve::Tensor;
 
 constexpr std::array<std::pair<const char*, SampleType>, 6> sample_types{{{"INT16", SampleType::int16},
@@ -26,15 +27,6 @@ const std::vector<std::string> known_inputs{"adc", "channels"};
 
 std::string where_of(const kserve::InferRequest& request) {
     return "request to model " + request.model + (request.id.empty() ? "" : ", id " + request.id);
-}
-
-[[noreturn]] void reject(const std::string& where, std::string what, std::string seen, std::string expected,
-                         std::string hint = {}) {
-    throw Error(ErrorKind::Input, {.what = std::move(what),
-                                   .where = where,
-                                   .seen = std::move(seen),
-                                   .expected = std::move(expected),
-                                   .hint = std::move(hint)});
 }
 
 bool contains(const std::vector<std::string>& names, const std::string& name) {

@@ -4,6 +4,7 @@
 #include "spng/core/error.h"
 #include "spng/core/printable.h"
 #include "spng/io/json_file.h"
+#include "spng/kserve/status_codes.h"
 
 #include <algorithm>
 #include <map>
@@ -53,58 +54,30 @@ bool wants_ready_models(std::string_view body) {
 
 } // namespace
 
-unsigned http_status(kserve::Status status) {
-    switch (status) {
-    case kserve::Status::invalid:
-        return 400;
-    case kserve::Status::not_found:
-        return 404;
-    case kserve::Status::too_large:
-        return 413;
-    case kserve::Status::overloaded:
-    case kserve::Status::unavailable:
-        return 503;
-    case kserve::Status::timeout:
-        return 504;
-    case kserve::Status::failed:
-        break;
-    }
-    return 500;
-}
-
 HttpReply error_reply(unsigned status, const std::string& text) {
     return {.status = status, .body = {.json = kserve::error_json(text)}};
 }
 
 HttpReply error_reply(const kserve::Failure& failure) {
-    return error_reply(http_status(failure.status), failure.text);
+    return error_reply(kserve::codes_of(failure.status).http, failure.text);
 }
 
 Target parse_target(std::string_view target) {
     const std::string_view path = path_of(target);
     const auto parts = parts_of(path);
-    const auto is = [&](const std::vector<std::string>& wanted) { return parts == wanted; };
     using Kind = Target::Kind;
     if (path == "/" || path == "*") {
         return {Kind::root};
     }
-    if (is({"metrics"})) {
-        return {Kind::metrics};
-    }
-    if (is({"v2"})) {
-        return {Kind::server};
-    }
-    if (is({"v2", "health", "live"})) {
-        return {Kind::live};
-    }
-    if (is({"v2", "health", "ready"})) {
-        return {Kind::ready};
-    }
-    if (is({"v2", "repository", "index"})) {
-        return {Kind::index};
-    }
-    if (is({"v2", "models", "stats"})) {
-        return {Kind::statistics};
+    static const std::map<std::vector<std::string>, Kind> fixed{
+        {{"metrics"}, Kind::metrics},
+        {{"v2"}, Kind::server},
+        {{"v2", "health", "live"}, Kind::live},
+        {{"v2", "health", "ready"}, Kind::ready},
+        {{"v2", "repository", "index"}, Kind::index},
+        {{"v2", "models", "stats"}, Kind::statistics}};
+    if (const auto found = fixed.find(parts); found != fixed.end()) {
+        return {found->second};
     }
     if (parts.size() < 3 || parts[0] != "v2" || parts[1] != "models" || parts[2].empty()) {
         return {};

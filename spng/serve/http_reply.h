@@ -19,9 +19,6 @@ struct HttpReply {
     const char* allow = nullptr; ///< methods of the path, for replies to OPTIONS and 405
 };
 
-/// Return the status of a failure in HTTP.
-unsigned http_status(kserve::Status status);
-
 HttpReply error_reply(unsigned status, const std::string& text);
 HttpReply error_reply(const kserve::Failure& failure);
 

@@ -2,6 +2,7 @@
 #include "spng/serve/metrics.h"
 
 #include "spng/instrument/clock.h"
+#include "spng/kserve/status_codes.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -28,26 +29,6 @@ void add_to(kserve::ModelStatistics::Duration& sum, double seconds) {
 
 } // namespace
 
-const char* to_string(kserve::Status status) {
-    switch (status) {
-    case kserve::Status::invalid:
-        return "invalid";
-    case kserve::Status::not_found:
-        return "not_found";
-    case kserve::Status::too_large:
-        return "too_large";
-    case kserve::Status::overloaded:
-        return "overloaded";
-    case kserve::Status::unavailable:
-        return "unavailable";
-    case kserve::Status::timeout:
-        return "timeout";
-    case kserve::Status::failed:
-        return "failed";
-    }
-    return "unknown";
-}
-
 void Histogram::add(double seconds) {
     const auto limit = std::lower_bound(limits.begin(), limits.end(), seconds);
     ++m_counts[static_cast<std::size_t>(limit - limits.begin())];
@@ -70,7 +51,7 @@ void Histogram::write(std::string& text, const std::string& name, const std::str
 void RequestMetrics::add(const std::string& model, const std::string& transport, const kserve::Status* status,
                          double seconds, double waited, double run) {
     const std::lock_guard lock(m_mutex);
-    ++m_counts[{model, transport, status == nullptr ? "ok" : to_string(*status)}];
+    ++m_counts[{model, transport, status == nullptr ? "ok" : kserve::codes_of(*status).name}];
     Times& times = m_times[model];
     times.total.add(seconds);
     add_to(status == nullptr ? times.sums.success : times.sums.fail, seconds);

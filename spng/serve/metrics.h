@@ -14,9 +14,6 @@
 
 namespace spng {
 
-/// Return "invalid", "timeout", ...
-const char* to_string(kserve::Status status);
-
 /// Counts of times by upper limit, as Prometheus has them.
 class Histogram {
 public:

@@ -8,6 +8,7 @@
 #include "spng/instrument/clock.h"
 #include "spng/instrument/control/prometheus.h"
 #include "spng/job/version.h"
+#include "spng/kserve/reject_message.h"
 
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
@@ -36,10 +37,8 @@ double timeout_of(const kserve::InferRequest& request) {
     }
     const auto* const microseconds = std::get_if<std::int64_t>(&found->second);
     if (microseconds == nullptr || *microseconds < 0) {
-        throw Error(ErrorKind::Input, {.what = "the time limit of a request is not understood",
-                                       .where = "request to model " + request.model,
-                                       .seen = "parameter timeout",
-                                       .expected = "an integer of at least 0 [microseconds]"});
+        kserve::reject("request to model " + request.model, "the time limit of a request is not understood",
+                       "parameter timeout", "an integer of at least 0 [microseconds]");
     }
     return static_cast<double>(*microseconds) / 1e6;
 }

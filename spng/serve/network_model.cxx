@@ -6,6 +6,7 @@
 #include "spng/device/memory/out_of_memory.h"
 #include "spng/kserve/datatypes.h"
 #include "spng/kserve/known_parameters.h"
+#include "spng/kserve/reject_message.h"
 
 #include <ATen/ops/from_blob.h>
 #include <boost/asio/post.hpp>
@@ -40,19 +41,13 @@ const kserve::Tensor& features_of(const kserve::InferRequest& request, std::int6
     };
     if (!is_one || request.inputs.front().datatype != "FP32" || request.inputs.front().shape.size() != 4 ||
         request.inputs.front().shape[1] != count || request.inputs.front().bytes == 0) {
-        throw Error(ErrorKind::Input,
-                    {.what = "the input of the network is not understood",
-                     .where = where,
-                     .seen = seen(),
-                     .expected = "one input features, FP32 (view, feature, channel, tick), with " +
-                                 std::to_string(count) + " features"});
+        kserve::reject(where, "the input of the network is not understood", seen(),
+                       "one input features, FP32 (view, feature, channel, tick), with " +
+                           std::to_string(count) + " features");
     }
     for (const kserve::RequestedOutput& output : request.outputs) {
         if (output.name != output_name) {
-            throw Error(ErrorKind::Input, {.what = "the network has no such output",
-                                           .where = where,
-                                           .seen = "'" + output.name + "'",
-                                           .expected = output_name});
+            kserve::reject(where, "the network has no such output", "'" + output.name + "'", output_name);
         }
     }
     kserve::require_request_parameters(request.parameters, {}, "network", where);

@@ -6,10 +6,13 @@
 #include "spng/kserve/known_parameters.h"
 #include "spng/kserve/reject_message.h"
 
+#include <google/protobuf/util/json_util.h>
+
 #include <bit>
 #include <charconv>
 #include <cstdint>
 #include <limits>
+#include <stdexcept>
 #include <type_traits>
 #include <utility>
 
@@ -183,16 +186,6 @@ std::vector<TensorDescription> descriptions(const List& list) {
     return tensors;
 }
 
-template <class List>
-void fill_descriptions(List& list, const std::vector<TensorDescription>& tensors) {
-    for (const TensorDescription& tensor : tensors) {
-        auto& entry = *list.Add();
-        entry.set_name(tensor.name);
-        entry.set_datatype(tensor.datatype);
-        entry.mutable_shape()->Add(tensor.shape.begin(), tensor.shape.end());
-    }
-}
-
 } // namespace
 
 InferRequest take_request(inference::ModelInferRequest& message) {
@@ -243,54 +236,12 @@ void fill(inference::ModelInferResponse& message, const InferResponse& response)
     }
 }
 
-void fill(inference::ModelMetadataResponse& message, const ModelDescription& model) {
-    message.set_name(model.name);
-    for (const std::string& version : model.versions) {
-        message.add_versions(version);
-    }
-    message.set_platform(model.platform);
-    fill_descriptions(*message.mutable_inputs(), model.inputs);
-    fill_descriptions(*message.mutable_outputs(), model.outputs);
-    for (const auto& [name, value] : model.properties) {
-        (*message.mutable_properties())[name] = value;
-    }
-}
-
-void fill(inference::ModelConfig& message, const ModelDescription& model) {
-    message.set_name(model.name);
-    message.set_platform(model.platform);
-    message.set_backend("spng");
-    const auto add = [](auto& list, const std::vector<TensorDescription>& tensors) {
-        for (const TensorDescription& tensor : tensors) {
-            auto& entry = *list.Add();
-            inference::DataType type{};
-            inference::DataType_Parse("TYPE_" + tensor.datatype, &type);
-            entry.set_name(tensor.name);
-            entry.set_data_type(type);
-            entry.mutable_dims()->Add(tensor.shape.begin(), tensor.shape.end());
-        }
-    };
-    add(*message.mutable_input(), model.inputs);
-    add(*message.mutable_output(), model.outputs);
-}
-
-void fill(inference::ModelStatisticsResponse& message, const std::vector<ModelStatistics>& models) {
-    const auto set = [](inference::StatisticDuration& entry, const ModelStatistics::Duration& duration) {
-        entry.set_count(duration.count);
-        entry.set_ns(duration.ns);
-    };
-    for (const ModelStatistics& model : models) {
-        auto& entry = *message.add_model_stats();
-        entry.set_name(model.name);
-        entry.set_version("1");
-        entry.set_last_inference(model.last_ms);
-        entry.set_inference_count(model.success.count);
-        entry.set_execution_count(model.success.count);
-        auto& times = *entry.mutable_inference_stats();
-        set(*times.mutable_success(), model.success);
-        set(*times.mutable_fail(), model.fail);
-        set(*times.mutable_queue(), model.queue);
-        set(*times.mutable_compute_infer(), model.run);
+void fill(google::protobuf::Message& message, const nlohmann::json& value) {
+    google::protobuf::util::JsonParseOptions options;
+    options.ignore_unknown_fields = true; // HTTP has more
+    const auto status = google::protobuf::util::JsonStringToMessage(value.dump(), &message, options);
+    if (!status.ok()) {
+        throw std::logic_error("a description does not fit its message: " + status.ToString());
     }
 }
 

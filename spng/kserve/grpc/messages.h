@@ -6,6 +6,8 @@
 
 #include "inference.pb.h"
 
+#include <nlohmann/json.hpp>
+
 namespace spng::kserve {
 
 /// Take the content of a request. Its raw contents are moved out.
@@ -19,9 +21,8 @@ InferResponse take_response(inference::ModelInferResponse& message);
 
 void fill(inference::ModelInferResponse& message, const InferResponse& response);
 
-void fill(inference::ModelMetadataResponse& message, const ModelDescription& model);
-void fill(inference::ModelConfig& message, const ModelDescription& model);
-void fill(inference::ModelStatisticsResponse& message, const std::vector<ModelStatistics>& models);
+/// Fill a message with its JSON, which HTTP sends.
+void fill(google::protobuf::Message& message, const nlohmann::json& value);
 ModelDescription description_of(const inference::ModelMetadataResponse& message);
 
 } // namespace spng::kserve

@@ -5,7 +5,9 @@
 #include "spng/core/printable.h"
 #include "spng/kserve/budget.h"
 #include "spng/kserve/grpc/messages.h"
+#include "spng/kserve/json_descriptions.h"
 #include "spng/kserve/reject_message.h"
+#include "spng/kserve/status_codes.h"
 
 #include "inference.grpc.pb.h"
 
@@ -23,24 +25,7 @@ using grpc::StatusCode;
 constexpr std::size_t max_text_bytes = 4000; // the text of a status is in a header of HTTP/2, which has 8 kB
 
 grpc::Status status_of(const Failure& failure) {
-    const auto code = [&] {
-        switch (failure.status) {
-        case Status::invalid:
-            return StatusCode::INVALID_ARGUMENT;
-        case Status::not_found:
-            return StatusCode::NOT_FOUND;
-        case Status::too_large:
-        case Status::overloaded:
-            return StatusCode::RESOURCE_EXHAUSTED;
-        case Status::unavailable:
-            return StatusCode::UNAVAILABLE;
-        case Status::timeout:
-            return StatusCode::DEADLINE_EXCEEDED;
-        case Status::failed:
-            break;
-        }
-        return StatusCode::INTERNAL;
-    }();
+    const auto code = static_cast<StatusCode>(codes_of(failure.status).grpc);
     return {code, shortened(failure.text, max_text_bytes)};
 }
 
@@ -89,55 +74,36 @@ public:
     grpc::ServerUnaryReactor* ModelReady(grpc::CallbackServerContext* context,
                                          const inference::ModelReadyRequest* request,
                                          inference::ModelReadyResponse* response) override {
-        const auto model = m_handler.describe(request->name(), request->version());
-        if (const auto* failure = std::get_if<Failure>(&model)) {
-            return finished(context, status_of(*failure));
-        }
-        response->set_ready(m_handler.is_ready());
-        return finished(context, grpc::Status::OK);
+        return replied(context, m_handler.describe(request->name(), request->version()),
+                       [&](const auto&) { response->set_ready(m_handler.is_ready()); });
     }
 
     grpc::ServerUnaryReactor* ServerMetadata(grpc::CallbackServerContext* context,
                                              const inference::ServerMetadataRequest*,
                                              inference::ServerMetadataResponse* response) override {
-        const ServerDescription server = m_handler.describe_server();
-        response->set_name(server.name);
-        response->set_version(server.version);
-        response->mutable_extensions()->Add(server.extensions.begin(), server.extensions.end());
+        fill(*response, to_json(m_handler.describe_server()));
         return finished(context, grpc::Status::OK);
     }
 
     grpc::ServerUnaryReactor* ModelMetadata(grpc::CallbackServerContext* context,
                                             const inference::ModelMetadataRequest* request,
                                             inference::ModelMetadataResponse* response) override {
-        const auto model = m_handler.describe(request->name(), request->version());
-        if (const auto* failure = std::get_if<Failure>(&model)) {
-            return finished(context, status_of(*failure));
-        }
-        fill(*response, std::get<ModelDescription>(model));
-        return finished(context, grpc::Status::OK);
+        return replied(context, m_handler.describe(request->name(), request->version()),
+                       [&](const auto& model) { fill(*response, to_json(model)); });
     }
 
     grpc::ServerUnaryReactor* ModelConfig(grpc::CallbackServerContext* context,
                                           const inference::ModelConfigRequest* request,
                                           inference::ModelConfigResponse* response) override {
-        const auto model = m_handler.describe(request->name(), request->version());
-        if (const auto* failure = std::get_if<Failure>(&model)) {
-            return finished(context, status_of(*failure));
-        }
-        fill(*response->mutable_config(), std::get<ModelDescription>(model));
-        return finished(context, grpc::Status::OK);
+        return replied(context, m_handler.describe(request->name(), request->version()),
+                       [&](const auto& model) { fill(*response->mutable_config(), config_json(model)); });
     }
 
     grpc::ServerUnaryReactor* ModelStatistics(grpc::CallbackServerContext* context,
                                               const inference::ModelStatisticsRequest* request,
                                               inference::ModelStatisticsResponse* response) override {
-        const auto models = m_handler.statistics(request->name(), request->version());
-        if (const auto* failure = std::get_if<Failure>(&models)) {
-            return finished(context, status_of(*failure));
-        }
-        fill(*response, std::get<std::vector<kserve::ModelStatistics>>(models));
-        return finished(context, grpc::Status::OK);
+        return replied(context, m_handler.statistics(request->name(), request->version()),
+                       [&](const auto& models) { fill(*response, to_json(models)); });
     }
 
     grpc::ServerUnaryReactor* RepositoryIndex(grpc::CallbackServerContext* context,
@@ -206,6 +172,17 @@ private:
         grpc::ServerUnaryReactor* const reactor = context->DefaultReactor();
         reactor->Finish(status);
         return reactor;
+    }
+
+    /// @param fill  gets the value of a result that is no failure
+    template <class Value, class Fill>
+    static grpc::ServerUnaryReactor* replied(grpc::CallbackServerContext* context,
+                                             const Result<Value>& result, Fill fill) {
+        if (const auto* failure = std::get_if<Failure>(&result)) {
+            return finished(context, status_of(*failure));
+        }
+        fill(std::get<Value>(result));
+        return finished(context, grpc::Status::OK);
     }
 
     static grpc::Status answer(Result<InferResponse> result, grpc::ByteBuffer& response) {
