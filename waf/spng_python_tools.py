@@ -42,8 +42,7 @@ def build(bld):
         )
     env = bld.env
     packages = os.path.relpath(f"{env.PREFIX}/{site_packages()}", env.BINDIR)
-    version = ".".join(map(str, sys.version_info[:2])) if with_frames else None
-    for command, text in python_tools.launchers(env.PYTHON, packages, version).items():
+    for command, text in python_tools.launchers(env.PYTHON, packages, with_frames).items():
         node = bld.bldnode.make_node(f"launchers/{command}")
         node.parent.mkdir()
         node.write(text)

@@ -50,7 +50,10 @@ def parse(words: list[str]) -> argparse.Namespace:
     parser.add_argument("stage", choices=[*STAGES, "report"], help="what to do")
     parser.add_argument("results", nargs="*", type=Path, metavar="OUT", help="report: folders with results")
     parser.add_argument(
-        "--bundle", type=Path, metavar="FILE", help="folder or archive of ./wcb bundle; default: the build"
+        "--bundle",
+        type=Path,
+        metavar="FILE",
+        help="folder or archive with the unpacked wheel of ./wcb wheel; default: the build",
     )
     parser.add_argument(
         "--out",

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Frame files in NumPy alone: .npz, .tar, .tar.gz or .tar.bz2.
 
-gpu_check runs on machines that have a build or a bundle and a python3 with NumPy, of another version than the one for which
+gpu_check runs on machines that have a build or an unpacked wheel and a python3 with NumPy, of another version than the one for which
 the native module of the package spng was built. Everything else uses spng.
 
 An event `ident` with the frame tag `tag` is the members frame_<tag>_<ident> (channel, tick), channels_<tag>_<ident>,

@@ -18,7 +18,7 @@ DEFAULT_INPUT = ROOT / "data" / "tracks10-adc.tar.bz2"
 class Setting:
     """Settings of a run.
 
-    program       wire-cell of a bundle or of a build; its libraries are in ../lib
+    program       wire-cell of an unpacked wheel or of a build; its libraries are in ../lib
     work          folder for inputs and outputs of jobs
     device        argument `device` of the jobs
     frames        frame file whose first event is the input
@@ -48,7 +48,7 @@ class Setting:
 
 
 def find_program(bundle: Path | None, scratch: Path) -> Path:
-    """Return wire-cell: of the bundle (a folder, or an archive that is unpacked into `scratch`), of the variable
+    """Return wire-cell: of an unpacked wheel (a folder, or an archive that is unpacked into `scratch`), of the variable
     SPNG_WIRE_CELL, or of the build.
 
     @throws ValueError if there is none.
@@ -59,7 +59,9 @@ def find_program(bundle: Path | None, scratch: Path) -> Path:
         for program in found:
             if program.exists():
                 return program.resolve()
-        raise ValueError(f"{bundle} has no bin/wire-cell: it is not a folder or archive of ./wcb bundle")
+        raise ValueError(
+            f"{bundle} has no bin/wire-cell: it is not a folder or archive with an unpacked wheel"
+        )
     if "SPNG_WIRE_CELL" in os.environ:
         given = Path(os.environ["SPNG_WIRE_CELL"])
         if not given.exists():
@@ -82,7 +84,7 @@ def unpacked(archive: Path, folder: Path) -> Path:
 
 
 def environment_for(program: Path) -> dict[str, str]:
-    """Return the environment of all programs: the one of this process, with what tests, tools and a bundle look for."""
+    """Return the environment of all programs: the one of this process, with what tests, tools and an unpacked wheel look for."""
     values = dict(os.environ)
     own = [str(ROOT / folder) for folder in ("profiling", "python")]
     paths = [*own, *filter(None, values.get("PYTHONPATH", "").split(os.pathsep))]
@@ -93,6 +95,9 @@ def environment_for(program: Path) -> dict[str, str]:
         "SPNG_WIRE_CELL": str(program),
     }
     torch = importlib.util.find_spec("torch")
-    if "SPNG_TORCH" not in values and torch is not None and torch.submodule_search_locations:
-        values["SPNG_TORCH"] = torch.submodule_search_locations[0]
+    if torch is not None and torch.submodule_search_locations:  # for an unpacked wheel
+        folder = Path(torch.submodule_search_locations[0])
+        libraries = [folder / "lib", *sorted((folder.parent / "nvidia").glob("*/lib"))]
+        given = filter(None, values.get("LD_LIBRARY_PATH", "").split(os.pathsep))
+        values["LD_LIBRARY_PATH"] = os.pathsep.join([*given, *map(str, libraries)])
     return values

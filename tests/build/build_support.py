@@ -71,13 +71,3 @@ def fingerprint(folder: Path) -> dict[str, tuple]:
         content = hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else ""
         found[str(path.relative_to(folder))] = (state.st_mode, int(state.st_mtime), content)
     return found
-
-
-def rejection(done: subprocess.CompletedProcess) -> dict[str, str]:
-    """Check that a launcher ended with status 2 and one error block; return the block by label."""
-    assert done.returncode == 2, (done.returncode, done.stdout, done.stderr)
-    assert done.stdout == ""
-    lines = done.stderr.splitlines()
-    labels = [line.split(":")[0].strip() for line in lines]
-    assert labels == ["error", "where", "seen", "expected", "hint"], done.stderr
-    return {label: line.split(":", 1)[1].strip() for label, line in zip(labels, lines)}
