@@ -7,7 +7,7 @@
 #include "spng/core/tensor_checks.h"
 #include "spng/device/context.h"
 #include "spng/device/late_values.h"
-#include "spng/graph/memory_rule.h"
+#include "spng/graph/tensor_node.h"
 #include "spng/instrument/meter/unmeasured.h"
 #include "spng/nodes/coincidence/mask_tensor.h"
 #include "spng/nodes/dnn/roi_features.h"
@@ -283,12 +283,8 @@ Ports DNNROI::process(const Ports& inputs) {
     }
     const at::Tensor probability = m_service->forward(stacked);
     watch_output(probability, image, both->event(), notes);
-    NamedTensor regions = image;
-    regions.name = config().output;
+    NamedTensor regions = like(image, config().output, {});
     regions.unit.clear();
-    regions.summary.reset(); // the noise of the image does not apply to the ROIs
-    regions.pedestal.reset();
-    regions.expected_noise.reset();
     merge_notes(regions.notes, notes);
     {
         NVTX_SCOPED_RANGE("DNNROI::threshold");
@@ -303,7 +299,7 @@ Ports DNNROI::process(const Ports& inputs) {
         regions.packed_samples = 0;
         tensors.push_back(std::move(regions));
     }
-    return {std::make_shared<const TensorSet>(both->event_ptr(), std::move(tensors))};
+    return output_of(both, std::move(tensors));
 }
 
 } // namespace spng

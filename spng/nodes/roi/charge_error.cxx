@@ -4,7 +4,7 @@
 #include "WireCellSpng/TorchnvTools.h"
 #include "spng/core/row_chunks.h"
 #include "spng/core/tensor_checks.h"
-#include "spng/graph/memory_rule.h"
+#include "spng/graph/tensor_node.h"
 #include "spng/nodes/coincidence/bit_ticks.h"
 #include "spng/nodes/coincidence/mask_tensor.h"
 #include "spng/nodes/roi/level_window.h"
@@ -361,7 +361,7 @@ Ports ChargeError::process(const Ports& inputs) {
     if (inputs[0]->event().window) {
         tensors.push_back(regions);
     }
-    return {std::make_shared<const TensorSet>(inputs[0]->event_ptr(), std::move(tensors))};
+    return output_of(inputs[0], std::move(tensors));
 }
 
 } // namespace spng
