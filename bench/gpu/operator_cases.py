@@ -103,15 +103,13 @@ def masks(ticks: int) -> Iterator[Case]:
         return spng.pack_levels([crop, 2 * crop], *rest)
 
     factors = ([0, 1, 0], [0.7, 0, 2], [0.1, 1, 0])
-    levels = ([torch.rand(9), None], [torch.randn(9), None], mask(0.8, 9), *factors)
-    yield Case(levels_of_a_crop, (waves, *levels))
+    noise_of_rows = ([torch.rand(9), None], [torch.randn(9), None])
+    yield Case(levels_of_a_crop, (waves, *noise_of_rows, mask(0.8, 9), *factors))
     levels = torch.stack([seeds, packed, seeds.roll(1, 0), packed.roll(1, 0)]).view(4, 1, 9, -1)
     sure = [spng.pack_ticks(mask(0.3, 1, 9, ticks)) for _ in range(2)]
     for pad in (0, 1, 70, 100000):
-        passes = ([1, 5], [0, 0], [1, 3], [0, 0])
-        yield Case("find_regions", (levels, [], ticks, *passes, 4, -1, False, pad))
-        passes = ([1, 5], [4, 1], [1, 3], [0, 0.4])
-        yield Case("find_regions", (levels, sure, ticks, *passes, 0, 3, True, pad))
+        yield Case("find_regions", (levels, [], ticks, [1, 5], [0, 0], [1, 3], [0, 0], 4, -1, False, pad))
+        yield Case("find_regions", (levels, sure, ticks, [1, 5], [4, 1], [1, 3], [0, 0.4], 0, 3, True, pad))
     offsets = torch.tensor([0, 40, 40, 900], dtype=torch.int32)
     pairs = torch.randint(0, 9, (900, 2), dtype=torch.int32)
     yield Case("coincidence", (packed, offsets, pairs, 860))

@@ -82,7 +82,9 @@ def own_kernels() -> list[str]:
         "".join(path.read_text(encoding="utf-8") for path in sorted(KERNELS.rglob(pattern)))
         for pattern in ("*.cxx", "*.cu")
     )
-    stems = {name: re.sub(r"(_int16|_float32|_float64)+$", "", name) for name in re.findall(r'"([a-z]\w+)"', host)}
+    stems = {
+        name: re.sub(r"(_int16|_float32|_float64)+$", "", name) for name in re.findall(r'"([a-z]\w+)"', host)
+    }
     defined = re.findall(r"^ *SPNG_[A-Z_]+[ (].*", device, re.MULTILINE)
     return sorted(name for name in stems if re.search(rf"[( ]{stems[name]}[_#(,]", "\n".join(defined)))
 

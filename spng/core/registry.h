@@ -69,6 +69,9 @@ template <class T>
 struct Registration {
     explicit Registration(ComponentType type) {
         using Config = std::remove_cvref_t<decltype(std::declval<T>().config())>;
+        if constexpr (requires { T::set_defaults(type); }) {
+            T::set_defaults(type);
+        }
         Registry::instance().add({std::move(type), [] { return std::make_unique<T>(); },
                                   [] { return describe_fields<Config>(); }});
     }

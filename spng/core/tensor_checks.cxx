@@ -64,6 +64,17 @@ void require_argument(bool fits, const char* operation, const char* name, std::i
     }
 }
 
+void require_waveforms(const char* operation, const at::Tensor& waveforms,
+                       const std::optional<at::Tensor>& good, std::int64_t axes) {
+    require_tensor((is_real(waveforms) || (waveforms.defined() && waveforms.scalar_type() == at::kShort)) &&
+                       waveforms.dim() >= axes,
+                   operation, "waveforms", waveforms, "int16, float32 or float64 (..., channel, tick)");
+    require_tensor(!good ||
+                       (is_mask(*good) && good->sizes() == waveforms.sizes().slice(0, waveforms.dim() - 1)),
+                   operation, "mask of good channels", good.value_or(at::Tensor()),
+                   "bool, one for each row of " + describe_tensor(waveforms));
+}
+
 bool is_real(const at::Tensor& tensor) {
     return tensor.defined() && (tensor.scalar_type() == at::kFloat || tensor.scalar_type() == at::kDouble);
 }

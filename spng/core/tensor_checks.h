@@ -5,6 +5,8 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <cstdint>
+#include <optional>
 #include <string>
 
 namespace spng {
@@ -23,6 +25,13 @@ void require_tensor(bool fits, const char* operation, const char* name, const at
 /// The same for an integer argument.
 void require_argument(bool fits, const char* operation, const char* name, std::int64_t seen,
                       const std::string& expected);
+
+/// Reject waveforms that are not (..., channel, tick) int16, float32 or float64, and a mask of good channels that is not
+/// one bool for each of their rows.
+/// @param axes  that the waveforms have at least
+/// @throws Error(Internal)
+void require_waveforms(const char* operation, const at::Tensor& waveforms,
+                       const std::optional<at::Tensor>& good = {}, std::int64_t axes = 2);
 
 /// Return true for a defined tensor of float32 or float64.
 bool is_real(const at::Tensor& tensor);

@@ -91,4 +91,12 @@ private:
     std::vector<int> m_channels;
 };
 
+/// Return the group of a component with the keys groups and group.
+/// @param name  of the component, for errors
+template <class Config>
+const ViewGroup& group_of(const Config& config, Environment& environment, const std::string& name) {
+    return environment.service<ViewGroups>(config.groups, name + ", key groups")
+        .group(config.group, name + ", key group");
+}
+
 } // namespace spng

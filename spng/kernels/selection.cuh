@@ -47,6 +47,35 @@ struct OrderedKey<double> {
     static SPNG_DEVICE double sample(Key key) { return __longlong_as_double(key ^ ((key >> 63) & highest)); }
 };
 
+/// Set `range` to the smallest key of the row and the smallest complement, which is that of the largest key.
+template <class Sample, class Key, class Reduction>
+SPNG_DEVICE void extreme_keys(const RowView<Sample>& row, Index ticks, Reduction& reduce, Key (&range)[2]) {
+    for (Index tick = Reduction::thread(); tick < ticks; tick += Reduction::threads) {
+        const Key key = OrderedKey<Sample>::of(row[tick]);
+        range[0] = key < range[0] ? key : range[0];
+        range[1] = ~key < range[1] ? ~key : range[1];
+    }
+    reduce(range, Smaller{});
+}
+
+/// Set high[k] to the smallest key of the row that is not below low[k], with both complemented if turned[k] is -1.
+template <int Count, class Sample, class Key, class Reduction>
+SPNG_DEVICE void next_keys(const RowView<Sample>& row, Index ticks, const Key (&low)[Count],
+                           const Key (&turned)[Count], Reduction& reduce, Key (&high)[Count]) {
+    using Keys = OrderedKey<Sample>;
+    for (int k = 0; k < Count; ++k) {
+        high[k] = Keys::highest;
+    }
+    for (Index tick = Reduction::thread(); tick < ticks; tick += Reduction::threads) {
+        const Key key = Keys::of(row[tick]);
+        for (int k = 0; k < Count; ++k) {
+            const Key candidate = key ^ turned[k];
+            high[k] = candidate >= low[k] && candidate < high[k] ? candidate : high[k];
+        }
+    }
+    reduce(high, Smaller{});
+}
+
 /// Find the samples at the indices ranks[k] of the sorted row, with all threads that share the row. Every
 /// thread gets the result.
 /// @param ticks  1 to 2^32 - 1
@@ -56,14 +85,8 @@ SPNG_DEVICE void select_samples(const RowView<Sample>& row, Index ticks, const I
     using Keys = OrderedKey<Sample>;
     using Key = typename Keys::Key;
     using Distance = typename Keys::Distance;
-    // The largest key is the complement of the smallest complement, so one reduction finds both.
     Key range[2] = {Keys::highest, Keys::highest};
-    for (Index tick = Reduction::thread(); tick < ticks; tick += Reduction::threads) {
-        const Key key = Keys::of(row[tick]);
-        range[0] = key < range[0] ? key : range[0];
-        range[1] = ~key < range[1] ? ~key : range[1];
-    }
-    reduce(range, Smaller{});
+    extreme_keys(row, ticks, reduce, range);
     // A complete bisection ends with low == high, the wanted key. After an early end, the wanted key is the
     // smallest key of the row that is not below `low`, with both complemented if `turned` is -1.
     Key low[Count], high[Count], turned[Count];
@@ -110,17 +133,7 @@ SPNG_DEVICE void select_samples(const RowView<Sample>& row, Index ticks, const I
         }
     }
     if (cut_short) {
-        for (int k = 0; k < Count; ++k) {
-            high[k] = Keys::highest;
-        }
-        for (Index tick = Reduction::thread(); tick < ticks; tick += Reduction::threads) {
-            const Key key = Keys::of(row[tick]);
-            for (int k = 0; k < Count; ++k) {
-                const Key candidate = key ^ turned[k];
-                high[k] = candidate >= low[k] && candidate < high[k] ? candidate : high[k];
-            }
-        }
-        reduce(high, Smaller{});
+        next_keys(row, ticks, low, turned, reduce, high);
     }
     for (int k = 0; k < Count; ++k) {
         selected[k] = Keys::sample(high[k] ^ turned[k]);

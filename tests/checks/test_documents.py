@@ -360,7 +360,7 @@ def test_example_files_include_what_they_use() -> None:
     for part in spng_example_node.PARTS:
         text = spng_example_node.code_of(read_text(CHAIN), part)
         used = {header for header, pattern in homes.items() if re.search(pattern, text)}
-        assert used and used <= set(re.findall(r"^#include <(\w+)>$", text, re.MULTILINE)), part
+        assert used <= set(re.findall(r"^#include <(\w+)>$", text, re.MULTILINE)), part
 
 
 def test_all_code_of_the_page_is_built() -> None:

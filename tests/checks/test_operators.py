@@ -22,7 +22,9 @@ COUNTED = re.compile(
     r"(spng|bench|scripts|tests)/(?!reference/|checks/).*|docs/decisions/cuda-kernels\.md"
 )
 # Also a step of the chain, so that tests and configurations have the word.
-FILES_OF_STEP = {"coincidence": re.compile(r"spng/(kernels|nodes/coincidence)/|bench/gpu/|tests/kernels/|docs/")}
+FILES_OF_STEP = {
+    "coincidence": re.compile(r"spng/(kernels|nodes/coincidence)/|bench/gpu/|tests/kernels/|docs/")
+}
 SOURCES = {path: path.read_text(encoding="utf-8") for path in sorted((ROOT / "spng").rglob("*.cxx"))}
 
 
@@ -48,7 +50,11 @@ def files_of(name: str) -> list[str]:
     files = []
     for file in filter(COUNTED.fullmatch, done.stdout.split()):
         text = (ROOT / file).read_text(encoding="utf-8")
-        if word.search(text) and FILES_OF_STEP.get(name, COUNTED).match(file) and not only_calls(file, text, name):
+        if (
+            word.search(text)
+            and FILES_OF_STEP.get(name, COUNTED).match(file)
+            and not only_calls(file, text, name)
+        ):
             files.append(file)
     return files
 

@@ -2,7 +2,7 @@
 #include "spng/nodes/channels/channel_faults.h"
 
 #include "spng/core/error.h"
-#include "tests/core/device_composite.h"
+#include "tests/core/nothing_waits.h"
 
 #include <ATen/TensorOperators.h>
 #include <ATen/core/Generator.h>

@@ -2,7 +2,7 @@
 #include "spng/nodes/noise/harmonic_lines.h"
 
 #include "spng/core/error.h"
-#include "tests/core/device_composite.h"
+#include "tests/core/nothing_waits.h"
 #include "tests/support/components.h"
 
 #include <ATen/TensorOperators.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spng/nodes/noise/negative_pulses.h"
 
-#include "tests/core/device_composite.h"
+#include "tests/core/nothing_waits.h"
 #include "tests/support/components.h"
 
 #include <ATen/TensorOperators.h>

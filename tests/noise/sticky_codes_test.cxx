@@ -3,7 +3,7 @@
 
 #include "spng/core/row_chunks.h"
 #include "spng/instrument/meter/allocation.h"
-#include "tests/core/device_composite.h"
+#include "tests/core/nothing_waits.h"
 #include "tests/support/components.h"
 
 #include <ATen/TensorOperators.h>

@@ -3,7 +3,7 @@
 
 #include "spng/core/rows/bit_ticks.h"
 #include "spng/nodes/roi/rebaseline.h"
-#include "tests/core/device_composite.h"
+#include "tests/core/nothing_waits.h"
 #include "tests/support/components.h"
 
 #include <ATen/TensorOperators.h>

@@ -4,7 +4,7 @@
 #include "spng/nodes/sim/signal/impact_convolution.h"
 
 #include "spng/nodes/sim/signal/impact_response.h"
-#include "tests/core/device_composite.h"
+#include "tests/core/nothing_waits.h"
 #include "tests/detector/detector_files.h"
 
 #include <ATen/CPUGeneratorImpl.h>

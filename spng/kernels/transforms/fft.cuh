@@ -69,76 +69,60 @@ SPNG_DEVICE Complex<Real> quarter_turn(const Complex<Real>& a) {
 
 constexpr int full_turn = 2520; ///< a multiple of all radices and of 4
 
+/// Return the cosine of a part of the first quarter turn that is a fraction of a radix, or its complement to a quarter.
+SPNG_DEVICE constexpr double cosine_in_first_quarter(int turn) {
+    switch (turn) {
+    case 0:
+        return 1;
+    case 70:
+        return 0.984807753012208;
+    case 90:
+        return 0.9749279121818236;
+    case 126:
+        return 0.9510565162951535;
+    case 140:
+        return 0.9396926207859084;
+    case 180:
+        return 0.9009688679024191;
+    case 210:
+        return 0.8660254037844386;
+    case 252:
+        return 0.8090169943749475;
+    case 270:
+        return 0.7818314824680298;
+    case 280:
+        return 0.766044443118978;
+    case 315:
+        return 0.7071067811865476;
+    case 350:
+        return 0.6427876096865394;
+    case 360:
+        return 0.6234898018587335;
+    case 378:
+        return 0.5877852522924731;
+    case 420:
+        return 0.5;
+    case 450:
+        return 0.4338837391175581;
+    case 490:
+        return 0.3420201433256687;
+    case 504:
+        return 0.30901699437494745;
+    case 540:
+        return 0.2225209339563144;
+    case 560:
+        return 0.17364817766693036;
+    }
+    return 0; // of a quarter
+}
+
 /// Return the cosine of a multiple of 1/2520 of a full turn that is a fraction of a radix, or a quarter from
 /// one. The argument is a constant after unrolling, and so is the result.
 SPNG_DEVICE constexpr double cosine(int turn) {
     turn = (turn % full_turn + full_turn) % full_turn;
     turn = turn > full_turn / 2 ? full_turn - turn : turn;
-    const bool is_negative = turn > full_turn / 4;
-    double value = 0;
-    switch (is_negative ? full_turn / 2 - turn : turn) {
-    case 0:
-        value = 1;
-        break;
-    case 70:
-        value = 0.984807753012208;
-        break;
-    case 90:
-        value = 0.9749279121818236;
-        break;
-    case 126:
-        value = 0.9510565162951535;
-        break;
-    case 140:
-        value = 0.9396926207859084;
-        break;
-    case 180:
-        value = 0.9009688679024191;
-        break;
-    case 210:
-        value = 0.8660254037844386;
-        break;
-    case 252:
-        value = 0.8090169943749475;
-        break;
-    case 270:
-        value = 0.7818314824680298;
-        break;
-    case 280:
-        value = 0.766044443118978;
-        break;
-    case 315:
-        value = 0.7071067811865476;
-        break;
-    case 350:
-        value = 0.6427876096865394;
-        break;
-    case 360:
-        value = 0.6234898018587335;
-        break;
-    case 378:
-        value = 0.5877852522924731;
-        break;
-    case 420:
-        value = 0.5;
-        break;
-    case 450:
-        value = 0.4338837391175581;
-        break;
-    case 490:
-        value = 0.3420201433256687;
-        break;
-    case 504:
-        value = 0.30901699437494745;
-        break;
-    case 540:
-        value = 0.2225209339563144;
-        break;
-    case 560:
-        value = 0.17364817766693036;
-        break;
-    }
-    return is_negative ? -value : value;
+    return turn > full_turn / 4 ? -cosine_in_first_quarter(full_turn / 2 - turn)
+                                : cosine_in_first_quarter(turn);
 }
 SPNG_DEVICE constexpr double sine(int turn) {
     return cosine(turn - full_turn / 4);
@@ -160,6 +144,36 @@ SPNG_DEVICE constexpr int smallest_factor(int radix) {
     return radix % 2 == 0 ? 2 : radix % 3 == 0 ? 3 : radix;
 }
 
+/// Transform an odd prime count of elements: n and radix - n share their factors.
+template <int direction, int radix, class Real>
+SPNG_DEVICE void transform_prime(Complex<Real> (&v)[radix]) {
+    constexpr int pairs = radix / 2;
+    const Complex<Real> first = v[0];
+    Complex<Real> sums[pairs], differences[pairs];
+    SPNG_UNROLL
+    for (int n = 0; n < pairs; ++n) {
+        sums[n] = v[n + 1] + v[radix - 1 - n];
+        differences[n] = v[n + 1] - v[radix - 1 - n];
+        v[0] = v[0] + sums[n];
+    }
+    SPNG_UNROLL
+    for (int k = 1; k <= pairs; ++k) {
+        Complex<Real> even = first, odd = {0, 0};
+        SPNG_UNROLL
+        for (int n = 0; n < pairs; ++n) {
+            const int turn = k * (n + 1) * (full_turn / radix);
+            const Real c = static_cast<Real>(cosine(turn)), s = static_cast<Real>(sine(turn));
+            even = {multiply_add(sums[n].re, c, even.re), multiply_add(sums[n].im, c, even.im)};
+            odd = n == 0 ? scaled(differences[n], s)
+                         : Complex<Real>{multiply_add(differences[n].re, s, odd.re),
+                                         multiply_add(differences[n].im, s, odd.im)};
+        }
+        odd = quarter_turn<direction>(odd);
+        v[k] = even + odd;
+        v[radix - k] = even - odd;
+    }
+}
+
 /// Transform `radix` elements in registers: v_k = sum_n v_n exp(direction 2 pi i k n / radix).
 /// @tparam radix  1 to 10
 template <int direction, int radix, class Real>
@@ -170,32 +184,7 @@ SPNG_DEVICE void transform(Complex<Real> (&v)[radix]) {
         v[0] = first + v[1];
         v[1] = first - v[1];
     } else if constexpr (columns == 1 && radix > 2) {
-        // A prime: elements n and radix - n share their factors.
-        constexpr int pairs = radix / 2;
-        const Complex<Real> first = v[0];
-        Complex<Real> sums[pairs], differences[pairs];
-        SPNG_UNROLL
-        for (int n = 0; n < pairs; ++n) {
-            sums[n] = v[n + 1] + v[radix - 1 - n];
-            differences[n] = v[n + 1] - v[radix - 1 - n];
-            v[0] = v[0] + sums[n];
-        }
-        SPNG_UNROLL
-        for (int k = 1; k <= pairs; ++k) {
-            Complex<Real> even = first, odd = {0, 0};
-            SPNG_UNROLL
-            for (int n = 0; n < pairs; ++n) {
-                const int turn = k * (n + 1) * (full_turn / radix);
-                const Real c = static_cast<Real>(cosine(turn)), s = static_cast<Real>(sine(turn));
-                even = {multiply_add(sums[n].re, c, even.re), multiply_add(sums[n].im, c, even.im)};
-                odd = n == 0 ? scaled(differences[n], s)
-                             : Complex<Real>{multiply_add(differences[n].re, s, odd.re),
-                                             multiply_add(differences[n].im, s, odd.im)};
-            }
-            odd = quarter_turn<direction>(odd);
-            v[k] = even + odd;
-            v[radix - k] = even - odd;
-        }
+        transform_prime<direction>(v);
     } else if constexpr (columns > 1) {
         SPNG_UNROLL
         for (int column = 0; column < columns; ++column) {

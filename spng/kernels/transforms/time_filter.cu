@@ -24,6 +24,38 @@ struct InverseRealFft {
     Real scale;
 };
 
+/// Read a row, multiply it with the filter, and put it into the order of the transform.
+template <class Real>
+SPNG_DEVICE void read_filtered(const Complex<Real>* spectrum, const Complex<Real>* filter,
+                               const InverseRealFft<Real>& plan, const SharedArray<Complex<Real>>& elements) {
+    using Value = Complex<Real>;
+    const unsigned length = plan.tables.length;
+    // The zero frequency and, if N is even, the last one are real.
+    const auto filtered = [&](unsigned k) {
+        const Value product = spectrum[k] * filter[k];
+        return Value{product.re, k == 0 || (plan.halved && k == length) ? Real{0} : product.im};
+    };
+    for (unsigned k = threadIdx.x; k <= length / 2; k += block_threads) {
+        const int low = plan.positions[k], high = plan.positions[k == 0 ? 0 : length - k];
+        if (plan.halved) {
+            // 2 (E_k + i O_k) with the transforms E and O of the even and odd samples.
+            const Value left = filtered(k), right = conjugate(filtered(length - k));
+            const Value even = left + right;
+            const Value odd = quarter_turn<inverse>((left - right) * conjugate(plan.turns[k]));
+            elements[low] = even + odd;
+            if (k > 0 && 2 * k < length) {
+                elements[high] = conjugate(even - odd);
+            }
+        } else {
+            const Value value = filtered(k);
+            elements[low] = value;
+            if (k > 0) {
+                elements[high] = conjugate(value);
+            }
+        }
+    }
+}
+
 template <class Real>
 SPNG_DEVICE void apply_time_filter(const FilterRows<Real>& from, const InverseRealFft<Real>& plan,
                                    Index samples, Real* result) {
@@ -38,30 +70,7 @@ SPNG_DEVICE void apply_time_filter(const FilterRows<Real>& from, const InverseRe
             from.spectrum + view * from.view_stride + row % from.channels * from.row_stride;
         const Value* filter = from.filter + view * from.filter_stride;
         Real* out = result + row * samples;
-        // The zero frequency and, if N is even, the last one are real.
-        const auto filtered = [&](unsigned k) {
-            const Value product = spectrum[k] * filter[k];
-            return Value{product.re, k == 0 || (plan.halved && k == length) ? Real{0} : product.im};
-        };
-        for (unsigned k = threadIdx.x; k <= length / 2; k += block_threads) {
-            const int low = plan.positions[k], high = plan.positions[k == 0 ? 0 : length - k];
-            if (plan.halved) {
-                // 2 (E_k + i O_k) with the transforms E and O of the even and odd samples.
-                const Value left = filtered(k), right = conjugate(filtered(length - k));
-                const Value even = left + right;
-                const Value odd = quarter_turn<inverse>((left - right) * conjugate(plan.turns[k]));
-                elements[low] = even + odd;
-                if (k > 0 && 2 * k < length) {
-                    elements[high] = conjugate(even - odd);
-                }
-            } else {
-                const Value value = filtered(k);
-                elements[low] = value;
-                if (k > 0) {
-                    elements[high] = conjugate(value);
-                }
-            }
-        }
+        read_filtered(spectrum, filter, plan, elements);
         const auto waveform = [&](unsigned n, const Value& value) {
             const Value sample = scaled(value, plan.scale);
             if (!plan.halved) {

@@ -26,6 +26,31 @@ struct RealFft {
     const int* positions;
 };
 
+/// @param elements  transformed
+template <class Real>
+SPNG_DEVICE void write_half_spectrum(const SharedArray<Complex<Real>>& elements, const RealFft<Real>& plan,
+                                     Complex<Real>* out) {
+    using Value = Complex<Real>;
+    const unsigned length = plan.tables.length;
+    if (!plan.halved) {
+        for (unsigned k = threadIdx.x; k <= length / 2; k += block_threads) {
+            out[k] = elements[plan.positions[k]];
+        }
+        return;
+    }
+    // X_k = E_k + exp(-2 pi i k / N) O_k with the transforms E and O of the even and odd samples.
+    for (unsigned k = threadIdx.x; k <= length / 2; k += block_threads) {
+        const Value low = elements[plan.positions[k]];
+        const Value high = conjugate<Real>(elements[plan.positions[k == 0 ? 0 : length - k]]);
+        const Value even = scaled(low + high, Real{0.5});
+        const Value odd = plan.turns[k] * quarter_turn<forward>(scaled(low - high, Real{0.5}));
+        out[k] = even + odd;
+        if (2 * k < length) {
+            out[length - k] = conjugate(even - odd);
+        }
+    }
+}
+
 template <class Sample, class Real>
 SPNG_DEVICE void waveform_spectrum(const WaveformRows<Sample>& from, const RealFft<Real>& plan,
                                    Complex<Real>* result, Index result_stride) {
@@ -72,23 +97,7 @@ SPNG_DEVICE void waveform_spectrum(const WaveformRows<Sample>& from, const RealF
             }
             stage = fft.inside(stage);
         }
-        if (!plan.halved) {
-            for (unsigned k = threadIdx.x; k <= length / 2; k += block_threads) {
-                out[k] = elements[plan.positions[k]];
-            }
-            continue;
-        }
-        // X_k = E_k + exp(-2 pi i k / N) O_k with the transforms E and O of the even and odd samples.
-        for (unsigned k = threadIdx.x; k <= length / 2; k += block_threads) {
-            const Value low = elements[plan.positions[k]];
-            const Value high = conjugate<Real>(elements[plan.positions[k == 0 ? 0 : length - k]]);
-            const Value even = scaled(low + high, Real{0.5});
-            const Value odd = plan.turns[k] * quarter_turn<forward>(scaled(low - high, Real{0.5}));
-            out[k] = even + odd;
-            if (2 * k < length) {
-                out[length - k] = conjugate(even - odd);
-            }
-        }
+        write_half_spectrum(elements, plan, out);
     }
 }
 

@@ -85,6 +85,19 @@ BadTicks bad_ticks_of(const at::Tensor& ids, const std::vector<ChannelRange>& ba
     return result;
 }
 
+/// @param is_saturated  of a row of int16; those of float32 have no flag
+static std::vector<ChannelRange> saturated_ranges(const at::Tensor& samples, std::int64_t row, int channel,
+                                                  bool is_saturated, const std::optional<Rails>& rails) {
+    const std::int64_t ticks = samples.size(1), first = row * ticks;
+    if (rails && samples.scalar_type() == at::kFloat) {
+        return ranges_at_rails(samples.const_data_ptr<float>() + first, ticks, channel, *rails);
+    }
+    if (rails && is_saturated) {
+        return ranges_at_rails(samples.const_data_ptr<std::int16_t>() + first, ticks, channel, *rails);
+    }
+    return {};
+}
+
 ChannelFindings findings_of(const at::Tensor& flags, const at::Tensor& samples, const at::Tensor& rows,
                             const at::Tensor& ids, const at::Tensor& is_masked, std::optional<Rails> rails) {
     const char* name = "findings_of";
@@ -130,19 +143,12 @@ ChannelFindings findings_of(const at::Tensor& flags, const at::Tensor& samples, 
         const bool is_constant = (flag[i] & constant_row) != 0;
         counts.constant += is_constant ? 1 : 0;
         counts.partly_masked += masked[i] ? 1 : 0;
-        std::vector<ChannelRange> ranges;
-        if (rails && samples.scalar_type() == at::kFloat) {
-            ranges = ranges_at_rails(samples.const_data_ptr<float>() + row[i] * ticks, ticks, id[i], *rails);
-        } else if (rails && (flag[i] & saturated_row) != 0) {
-            ranges = ranges_at_rails(samples.const_data_ptr<std::int16_t>() + row[i] * ticks, ticks, id[i],
-                                     *rails);
-        }
-        if (!ranges.empty()) {
-            findings.saturated.insert(findings.saturated.end(), ranges.begin(), ranges.end());
-            counts.saturated += is_constant ? 0 : 1; // a dead channel may be constant at a rail
+        const auto ranges = saturated_ranges(samples, row[i], id[i], (flag[i] & saturated_row) != 0, rails);
+        findings.saturated.insert(findings.saturated.end(), ranges.begin(), ranges.end());
+        if (!ranges.empty() && !is_constant) { // a dead channel may be constant at a rail
+            ++counts.saturated;
             for (const auto& range : ranges) {
-                counts.saturated_samples +=
-                    is_constant ? 0 : static_cast<std::uint64_t>(range.end - range.begin);
+                counts.saturated_samples += static_cast<std::uint64_t>(range.end - range.begin);
             }
         }
     }

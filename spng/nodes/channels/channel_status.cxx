@@ -35,8 +35,6 @@ std::vector<PlannedSet> plan_memory(const ChannelStatusConfig& config, PlannedCa
 const Registration<ChannelStatus> registration{
     {.type = "SPNGChannelStatus",
      .kind = "noise",
-     .inputs = {"waveforms"},
-     .outputs = {"waveforms"},
      .text = "finds dead and noisy channels by their noise and marks them as bad",
      .memory = memory_rule<ChannelStatus>({.call = plan_memory})}};
 
@@ -62,8 +60,7 @@ void ChannelStatus::configured() {
 }
 
 void ChannelStatus::prepare_node(Environment& environment) {
-    const auto& service = environment.service<ViewGroups>(config().groups, at_key("groups"));
-    const ViewGroup& group = service.group(config().group, at_key("group"));
+    const ViewGroup& group = group_of(config(), environment, name().text());
     if (config().frer_spectrum.size() != group.views.size()) {
         reject("frer_spectrum", std::to_string(config().frer_spectrum.size()) + " names",
                "one for each of " + std::to_string(group.views.size()) + " views");
@@ -104,10 +101,7 @@ void ChannelStatus::prepare_node(Environment& environment) {
     m_expected = {is_known ? on_device(rms) : at::Tensor(), list ? on_device(low) : at::Tensor(),
                   list ? on_device(high) : at::Tensor()};
     if (!config().board_channels.empty()) {
-        m_boards = board_rows(group, {config().board_channels, config().board_shift},
-                              [this](const auto& key, const auto& seen, const auto& expected) {
-                                  reject(key, seen, expected);
-                              })
+        m_boards = board_rows(group, {config().board_channels, config().board_shift}, name().text())
                        .to(context().device());
     }
 }
@@ -132,18 +126,16 @@ at::Tensor ChannelStatus::faults_of(const at::Tensor& waveforms, const ChannelTa
     return fault;
 }
 
-Ports ChannelStatus::process(const Ports& inputs) {
+NamedTensor ChannelStatus::reporting_step(NamedTensor tensor, const EventInfo& /*event*/, Reports& reports) {
     NVTX_SCOPED_RANGE("ChannelStatus::measure");
-    NamedTensor tensor = inputs[0]->only();
     auto channels = std::make_shared<ChannelTable>(*tensor.channels);
     tensor.data = tensor.data.to(context().device());
     channels->fault = faults_of(tensor.data, *channels);
     channels->good = channels->good & (channels->fault == static_cast<int>(ChannelFault::none));
-    Reports reports = m_watch.observe(name().text(), *channels,
+    reports = m_watch.observe(name().text(), *channels,
                                       counts_of(channels->good, channels->fault), config().max_bad_share);
     tensor.channels = std::move(channels);
-    return {std::make_shared<const TensorSet>(inputs[0]->event_ptr(), std::vector{std::move(tensor)},
-                                              std::move(reports))};
+    return tensor;
 }
 
 instrument::InputReport ChannelStatus::input_report() const {

@@ -2,7 +2,7 @@
 #pragma once
 // SPNGChannelStatus: optional node before SPNGDecon.
 
-#include "spng/graph/node.h"
+#include "spng/graph/tensor_node.h"
 #include "spng/instrument/report/input_report.h"
 #include "spng/io/data_file_reader.h"
 #include "spng/nodes/channels/channel_faults.h"
@@ -77,7 +77,7 @@ struct ChannelStatusConfig {
 /// With boards, dead channels are found by the waveforms (SharedNoise::kept), and then the other faults by what
 /// remove_coherent_noise() leaves of them (SharedNoise::removed). A share of faults above max_bad_share gives one warning
 /// per view, faults of an earlier node included.
-class ChannelStatus : public NodeWith<ChannelStatusConfig>,
+class ChannelStatus : public TensorNode<ChannelStatusConfig>,
                       public DataFileReader,
                       public instrument::ReportsInput {
 public:
@@ -86,7 +86,7 @@ public:
 protected:
     void configured() override;
     void prepare_node(Environment& environment) override;
-    Ports process(const Ports& inputs) override;
+    NamedTensor reporting_step(NamedTensor tensor, const EventInfo& event, Reports& reports) override;
 
 private:
     const std::string& data_file_name() const override { return config().spectra; }

@@ -8,7 +8,7 @@
 #include "spng/core/tensor_checks.h"
 #include "spng/detector/view_groups.h"
 #include "spng/device/context.h"
-#include "spng/graph/memory_rule.h"
+#include "spng/graph/tensor_node.h"
 #include "spng/nodes/coincidence/group_crossings.h"
 
 #include <ATen/TensorOperators.h>
@@ -142,8 +142,8 @@ Ports NoTileMPCoincidence::process(const Ports& inputs) {
     }
     std::vector<NamedTensor> tensors;
     for (std::size_t i = 0; i < m_products.size(); ++i) {
-        NamedTensor product;
-        product.name = config().products[i];
+        NamedTensor product = like(target, config().products[i], {});
+        product.unit.clear();
         product.data = products[static_cast<std::int64_t>(i)].view(
             {target.data.size(0), m_rows[m_target], products.size(2)});
         if (target.data.size(1) != m_rows[m_target]) {
@@ -151,12 +151,10 @@ Ports NoTileMPCoincidence::process(const Ports& inputs) {
                 product.data.narrow(1, target.channels->first_row, target.data.size(1)).contiguous();
         }
         product.encoding = PackedMask{ticks};
-        product.axes = target.axes;
-        product.channels = target.channels;
         product.notes = notes;
         tensors.push_back(std::move(product));
     }
-    return {std::make_shared<const TensorSet>(inputs[m_target]->event_ptr(), std::move(tensors))};
+    return output_of(inputs[m_target], std::move(tensors));
 }
 
 } // namespace spng

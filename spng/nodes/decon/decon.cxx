@@ -146,9 +146,7 @@ at::Tensor Decon::kernel_for(std::int64_t ticks) {
     });
 }
 
-Ports Decon::process(const Ports& inputs) {
-    const EventInfo& event = inputs[0]->event();
-    const NamedTensor& adc = inputs[0]->only();
+NamedTensor Decon::step(NamedTensor adc, const EventInfo& event) {
     const double period = m_responses.front()->config().readout_period;
     if (std::abs(adc.axes[2].period - period) > 1e-6 * period) {
         throw Error(ErrorKind::Input, {.what = "the sampling periods of waveforms and response differ",
@@ -166,22 +164,18 @@ Ports Decon::process(const Ports& inputs) {
     const std::int64_t length = is_whole ? padded_channels() : padded_band(band.count, wires);
     const at::Tensor kernel = is_whole ? kernel_for(event.ticks) : kernel_for_band(event.ticks, length);
     const auto channels = is_whole ? adc.channels : channels_of_band(*adc.channels, band);
-    NamedTensor spectrum;
-    spectrum.name = "spectrum";
     const at::Tensor measured = waveform_spectrum(adc.data.narrow(1, band.first, band.count), padded,
                                                   context().real(), channels->good);
     interpolate_rows(measured, channels->good, is_whole && !config().pad_wire_domain);
-    spectrum.data = deconvolve(measured, kernel, length);
-    spectrum.axes = {
-        adc.axes[0], adc.axes[1], {"frequency", "1/ns", 0, 1 / (static_cast<double>(padded) * event.tick)}};
+    NamedTensor spectrum = like(adc, "spectrum", deconvolve(measured, kernel, length));
+    spectrum.axes[2] = {"frequency", "1/ns", 0, 1 / (static_cast<double>(padded) * event.tick)};
     spectrum.unit = "electrons";
     spectrum.domain = Domain::frequency;
     spectrum.channels = channels;
-    spectrum.notes = adc.notes;
     for (const auto* response : m_responses) {
         merge_notes(spectrum.notes, response->notes());
     }
-    return {std::make_shared<const TensorSet>(inputs[0]->event_ptr(), std::vector{std::move(spectrum)})};
+    return spectrum;
 }
 
 } // namespace spng

@@ -3,7 +3,7 @@
 // SPNGDecon: deconvolve the ADC waveforms of a view group to the spectrum of the charge.
 
 #include "spng/device/memory/tensors_by_length.h"
-#include "spng/graph/node.h"
+#include "spng/graph/tensor_node.h"
 
 #include <ATen/core/Tensor.h>
 
@@ -44,10 +44,10 @@ struct DeconConfig {
 /// In: waveforms (view, channel, tick) [ADC]. Out: "spectrum" (view, channel, frequency) complex [electrons],
 /// on a padded time axis. Formulas in waveform_spectrum.h, interpolated_rows.h and deconvolution.h. On the CPU, with
 /// `few_rows`, the output has only the rows of row_band.h, and the convolution along their channels is linear.
-class Decon : public NodeWith<DeconConfig> {
+class Decon : public TensorNode<DeconConfig> {
 protected:
     void prepare_node(Environment& environment) override;
-    Ports process(const Ports& inputs) override;
+    NamedTensor step(NamedTensor adc, const EventInfo& event) override;
 
 private:
     /// Return the deconvolution kernels of all views on the device for readouts of `ticks`. They are computed

@@ -2,7 +2,7 @@
 #pragma once
 // SPNGRemoveBaseline: waveforms around 0, for the tag decon_charge.
 
-#include "spng/graph/node.h"
+#include "spng/graph/tensor_node.h"
 
 #include <string>
 #include <tuple>
@@ -20,9 +20,9 @@ struct RemoveBaselineConfig {
 /// Subtract from each channel its median over the readout (subtract_baseline_and_pad). The deconvolution turns slow
 /// noise of an induction wire into an offset of up to 6e4 electrons per tick, which is no charge.
 /// In: waveforms (view, channel, tick) [electrons]. Out: the same; 0 for channels that are not good.
-class RemoveBaseline : public NodeWith<RemoveBaselineConfig> {
+class RemoveBaseline : public TensorNode<RemoveBaselineConfig> {
 protected:
-    Ports process(const Ports& inputs) override;
+    NamedTensor step(NamedTensor waveform, const EventInfo& event) override;
 };
 
 } // namespace spng

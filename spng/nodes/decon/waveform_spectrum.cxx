@@ -36,19 +36,12 @@ static const Operator waveform_spectrum_op{
 at::Tensor waveform_spectrum(const at::Tensor& waveforms, std::int64_t padded_ticks, at::ScalarType type,
                              const std::optional<at::Tensor>& good) {
     const char* name = "waveform_spectrum";
-    require_tensor((is_real(waveforms) || (waveforms.defined() && waveforms.scalar_type() == at::kShort)) &&
-                       waveforms.dim() >= 2,
-                   name, "waveforms", waveforms, "int16, float32 or float64 (..., channel, tick)");
+    require_waveforms(name, waveforms, good);
     require_argument(padded_ticks >= waveforms.size(-1) && padded_ticks >= 1, name, "padded length",
                      padded_ticks,
                      "1 or more, and at least " + std::to_string(waveforms.size(-1)) + " ticks");
     require_argument(type == at::kFloat || type == at::kDouble, name, "type of the result",
                      static_cast<std::int64_t>(type), "float32 (6) or float64 (7)");
-    if (good) {
-        require_tensor(is_mask(*good) && good->sizes() == waveforms.sizes().slice(0, waveforms.dim() - 1),
-                       name, "mask of good channels", *good,
-                       "bool, one for each row of " + describe_tensor(waveforms));
-    }
     return waveform_spectrum_op(waveforms, padded_ticks, type, good);
 }
 

@@ -7,8 +7,8 @@
 #include "spng/core/rows/encodings.h"
 #include "spng/core/tensor_checks.h"
 #include "spng/device/context.h"
-#include "spng/graph/memory_rule.h"
 #include "spng/graph/reported.h"
+#include "spng/graph/tensor_node.h"
 #include "spng/nodes/dnn/roi_features.h"
 
 #include <ATen/ops/cat.h>
@@ -275,12 +275,8 @@ Ports DNNROI::process(const Ports& inputs) {
     }
     const at::Tensor probability = m_service->forward(stacked);
     watch_output(probability, image, reports, notes);
-    NamedTensor regions = image;
-    regions.name = config().output;
+    NamedTensor regions = like(image, config().output, {});
     regions.unit.clear();
-    regions.summary.reset(); // the noise of the image does not apply to the ROIs
-    regions.pedestal.reset();
-    regions.expected_noise.reset();
     merge_notes(regions.notes, notes);
     {
         NVTX_SCOPED_RANGE("DNNROI::threshold");
@@ -295,7 +291,7 @@ Ports DNNROI::process(const Ports& inputs) {
         regions.encoding = DenseSamples{};
         tensors.push_back(std::move(regions));
     }
-    return {std::make_shared<const TensorSet>(both->event_ptr(), std::move(tensors), std::move(reports))};
+    return output_of(both, std::move(tensors), std::move(reports));
 }
 
 } // namespace spng

@@ -55,21 +55,14 @@ at::Tensor Apply1DSpectrum::filter_for(std::int64_t padded_ticks) {
     });
 }
 
-Ports Apply1DSpectrum::process(const Ports& inputs) {
-    const EventInfo& event = inputs[0]->event();
-    const NamedTensor& spectrum = inputs[0]->only();
+NamedTensor Apply1DSpectrum::step(NamedTensor spectrum, const EventInfo& event) {
     const auto padded = std::llround(1 / (spectrum.axes[2].period * event.tick));
-    NamedTensor waveform;
-    waveform.name = config().output;
-    waveform.data = apply_time_filter(spectrum.data, filter_for(padded), padded / config().rebin,
-                                      (event.ticks + config().rebin - 1) / config().rebin);
-    waveform.axes = {spectrum.axes[0],
-                     spectrum.axes[1],
-                     {"tick", "ns", event.start, event.tick * static_cast<double>(config().rebin)}};
-    waveform.unit = spectrum.unit;
-    waveform.channels = spectrum.channels;
-    waveform.notes = spectrum.notes;
-    return {std::make_shared<const TensorSet>(inputs[0]->event_ptr(), std::vector{std::move(waveform)})};
+    NamedTensor waveform = like(spectrum, config().output,
+                                apply_time_filter(spectrum.data, filter_for(padded), padded / config().rebin,
+                                                  (event.ticks + config().rebin - 1) / config().rebin));
+    waveform.axes[2] = {"tick", "ns", event.start, event.tick * static_cast<double>(config().rebin)};
+    waveform.domain = Domain::time;
+    return waveform;
 }
 
 } // namespace spng

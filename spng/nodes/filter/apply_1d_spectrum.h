@@ -3,7 +3,7 @@
 // SPNGApply1DSpectrum: filter a spectrum along ticks and transform it back to time.
 
 #include "spng/device/memory/tensors_by_length.h"
-#include "spng/graph/node.h"
+#include "spng/graph/tensor_node.h"
 
 #include <ATen/core/Tensor.h>
 
@@ -39,10 +39,10 @@ struct Apply1DSpectrumConfig {
 
 /// In: spectrum (view, channel, frequency) [electrons] from SPNGDecon.
 /// Out: waveforms (view, channel, sample) [electrons]. Formulas in time_filter.h.
-class Apply1DSpectrum : public NodeWith<Apply1DSpectrumConfig> {
+class Apply1DSpectrum : public TensorNode<Apply1DSpectrumConfig> {
 protected:
     void prepare_node(Environment& environment) override;
-    Ports process(const Ports& inputs) override;
+    NamedTensor step(NamedTensor spectrum, const EventInfo& event) override;
 
 private:
     /// Return the filter (view or 1, 1, frequency) on the device. It is computed once per length.

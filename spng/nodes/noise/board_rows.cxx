@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spng/nodes/noise/board_rows.h"
 
+#include "spng/core/error.h"
+
 #include <ATen/ops/tensor.h>
 
 #include <algorithm>
@@ -15,7 +17,13 @@ std::int64_t value_for_view(const std::vector<std::int64_t>& list, std::size_t v
 
 } // namespace
 
-at::Tensor board_rows(const ViewGroup& group, const Boards& boards, const RejectKey& reject) {
+at::Tensor board_rows(const ViewGroup& group, const Boards& boards, const std::string& node) {
+    const auto reject = [&](const std::string& key, const std::string& seen, const std::string& expected) {
+        throw Error(ErrorKind::Configuration, {.what = "configuration values do not fit together",
+                                               .where = node + ", key " + key,
+                                               .seen = seen,
+                                               .expected = expected});
+    };
     const std::size_t views = group.views.size();
     const auto require_one_per_view = [&](const char* key, const std::vector<std::int64_t>& list) {
         if (list.size() != 1 && list.size() != views) {

@@ -5,7 +5,6 @@
 #include "spng/detector/view_groups.h"
 
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -17,13 +16,10 @@ struct Boards {
     std::vector<std::int64_t> shift;    ///< index in its view of the first channel of the first board
 };
 
-/// Called with the key, its value and what is expected; throws.
-using RejectKey =
-    std::function<void(const std::string& key, const std::string& seen, const std::string& expected)>;
-
 /// Return the rows of the channels of each board: (board, member) int64 on the host, with the axes view and channel
 /// flattened.
-/// @param reject  called for the keys board_channels, board_shift and group, which do not fit
-at::Tensor board_rows(const ViewGroup& group, const Boards& boards, const RejectKey& reject);
+/// @param node  with the keys board_channels, board_shift and group, named in errors
+/// @throws Error(Configuration) if they do not fit together
+at::Tensor board_rows(const ViewGroup& group, const Boards& boards, const std::string& node);
 
 } // namespace spng

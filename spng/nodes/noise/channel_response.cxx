@@ -10,7 +10,6 @@
 #include "spng/detector/response_components.h"
 #include "spng/detector/view_groups.h"
 #include "spng/device/context.h"
-#include "spng/graph/memory_rule.h"
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/arange.h>
@@ -40,21 +39,11 @@ constexpr double fine_period = 5;        // ns, for the transform of the continu
 constexpr double response_length = 1e4;  // ns, see electronics_response()
 constexpr std::int64_t row_buffers = 10; // waveforms as temporaries of a row
 
-std::vector<PlannedSet> plan_memory(const ChannelResponseConfig&, PlannedCall& call) {
-    const PlannedTensor& adc = call.inputs.at(0).at(0);
-    // The samples as real numbers, and the listed rows before and after their correction: at most all rows.
-    const auto real = call.scratch(MemoryUse::input, 3 * adc.samples() * call.real);
-    const auto working = call.scratch(MemoryUse::input, composition_bytes);
-    return {{call.make(adc, MemoryUse::input, call.real)}};
-}
-
 const Registration<ChannelResponse> registration{
     {.type = "SPNGChannelResponse",
      .kind = "noise",
-     .inputs = {"waveforms"},
-     .outputs = {"waveforms"},
      .text = "corrects the response of channels whose electronics differ from the nominal one",
-     .memory = memory_rule<ChannelResponse>({.call = plan_memory})}};
+     .memory = step_memory_rule({.use = MemoryUse::input, .copies = 3, .bytes = composition_bytes})}};
 
 /// Return the transform of the response at the frequencies of response_kernel_ticks samples, complex128.
 at::Tensor transform_of(const Electronics& electronics, double period) {
@@ -109,8 +98,7 @@ at::Tensor correct_response(const at::Tensor& waveforms, const at::Tensor& kerne
 }
 
 void ChannelResponse::prepare_node(Environment& environment) {
-    const auto& service = environment.service<ViewGroups>(config().groups, at_key("groups"));
-    const ViewGroup& group = service.group(config().group, at_key("group"));
+    const ViewGroup& group = group_of(config(), environment, name().text());
     const auto& nominal = environment.service<ElecResponse>(config().elec_response, at_key("elec_response"));
     const auto& list = environment.service<ChannelList>(config().channel_list, at_key("channel_list"));
     const Electronics target = nominal.electronics();
@@ -147,9 +135,8 @@ void ChannelResponse::prepare_node(Environment& environment) {
     m_kinds = at::tensor(kinds, at::kLong).to(device);
 }
 
-Ports ChannelResponse::process(const Ports& inputs) {
+NamedTensor ChannelResponse::step(NamedTensor tensor, const EventInfo& /*event*/) {
     NVTX_SCOPED_RANGE("ChannelResponse::correct");
-    NamedTensor tensor = inputs[0]->only();
     const auto waveforms = tensor.data.to(context().device(), context().real());
     tensor.data = waveforms;
     if (m_rows.defined()) {
@@ -158,7 +145,7 @@ Ports ChannelResponse::process(const Ports& inputs) {
             rows.index_copy(0, m_rows, correct_response(rows.index_select(0, m_rows), m_kernels, m_kinds))
                 .view(waveforms.sizes());
     }
-    return {std::make_shared<const TensorSet>(inputs[0]->event_ptr(), std::vector{std::move(tensor)})};
+    return tensor;
 }
 
 } // namespace spng

@@ -4,7 +4,7 @@
 // (docs/physics-notes.md#channels-with-other-electronics).
 
 #include "spng/detector/electronics/electronics_response.h"
-#include "spng/graph/node.h"
+#include "spng/graph/tensor_node.h"
 
 #include <ATen/core/Tensor.h>
 
@@ -52,10 +52,10 @@ at::Tensor correct_response(const at::Tensor& waveforms, const at::Tensor& kerne
 
 /// In and out: waveforms (view, channel, tick) [ADC]. The output is real and keeps the baselines; channels that are not
 /// in the list keep their samples.
-class ChannelResponse : public NodeWith<ChannelResponseConfig> {
+class ChannelResponse : public TensorNode<ChannelResponseConfig> {
 protected:
     void prepare_node(Environment& environment) override;
-    Ports process(const Ports& inputs) override;
+    NamedTensor step(NamedTensor tensor, const EventInfo& event) override;
 
 private:
     at::Tensor m_kernels; ///< (kind, response_kernel_ticks) real, on the device

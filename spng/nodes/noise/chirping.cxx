@@ -5,7 +5,6 @@
 #include "spng/core/row_chunks.h"
 #include "spng/core/tensor_checks.h"
 #include "spng/device/context.h"
-#include "spng/graph/memory_rule.h"
 #include "spng/nodes/noise/tick_ranges.h"
 
 #include <ATen/TensorOperators.h>
@@ -27,21 +26,11 @@ constexpr std::int64_t min_run = 5;  // quiet blocks
 constexpr double whole_share = 0.99; // of quiet blocks, from which the rest of the readout is bad too
 constexpr double range_share = 0.5;  // of quiet blocks in the range from the first to the last run
 
-std::vector<PlannedSet> plan_memory(const ChirpingConfig&, PlannedCall& call) {
-    const PlannedTensor& adc = call.inputs.at(0).at(0);
-    const auto real =
-        call.scratch(MemoryUse::input, adc.samples() * call.real); // the samples as real numbers
-    const auto working = call.scratch(MemoryUse::input, composition_bytes);
-    return {{call.make(adc, MemoryUse::input, call.real)}};
-}
-
 const Registration<Chirping> registration{
     {.type = "SPNGChirping",
      .kind = "noise",
-     .inputs = {"waveforms"},
-     .outputs = {"waveforms"},
      .text = "finds the ticks in which preamplifiers chirp, and replaces them by straight lines",
-     .memory = memory_rule<Chirping>({.call = plan_memory})}};
+     .memory = step_memory_rule({.use = MemoryUse::input, .bytes = composition_bytes})}};
 
 /// @param quiet  (row, block) bool
 /// @return (row, 2) int64: first block and the one behind the last; equal for none
@@ -75,12 +64,7 @@ at::Tensor blocks_of(const at::Tensor& quiet, double max_alternation) {
 } // namespace
 
 at::Tensor chirping_ranges(const at::Tensor& waveforms, const at::Tensor& good, const ChirpingConfig& rule) {
-    const char* name = "chirping_ranges";
-    require_tensor((is_real(waveforms) || (waveforms.defined() && waveforms.scalar_type() == at::kShort)) &&
-                       waveforms.dim() >= 2,
-                   name, "waveforms", waveforms, "int16, float32 or float64 (..., channel, tick)");
-    require_tensor(is_mask(good) && good.sizes() == waveforms.sizes().slice(0, waveforms.dim() - 1), name,
-                   "mask of good channels", good, "bool, one for each row of " + describe_tensor(waveforms));
+    require_waveforms("chirping_ranges", waveforms, good);
     auto shape = good.sizes().vec();
     shape.insert(shape.end(), {1, 2});
     const std::int64_t ticks = waveforms.size(-1), blocks = ticks / rule.block;
@@ -113,23 +97,20 @@ at::Tensor chirping_ranges(const at::Tensor& waveforms, const at::Tensor& good, 
     return at::where(is_empty.unsqueeze(1), 0, at::stack({begin_tick, end_tick}, 1)).to(at::kInt).view(shape);
 }
 
-Ports Chirping::process(const Ports& inputs) {
+NamedTensor Chirping::reporting_step(NamedTensor tensor, const EventInfo& /*event*/, Reports& reports) {
     NVTX_SCOPED_RANGE("Chirping::find");
-    NamedTensor tensor = inputs[0]->only();
     tensor.data = tensor.data.to(context().device());
     auto channels = std::make_shared<ChannelTable>(*tensor.channels);
     const auto ticks = chirping_ranges(tensor.data, channels->good, config());
     const std::int64_t length = tensor.data.size(-1);
-    Reports reports =
-        m_watch.observe(name().text(), *channels, mostly_bad_counts(channels->good, ticks, length),
-                        config().max_bad_share);
+    reports = m_watch.observe(name().text(), *channels, mostly_bad_counts(channels->good, ticks, length),
+                              config().max_bad_share);
     const auto span = (ticks.select(-1, 1) - ticks.select(-1, 0)).squeeze(-1);
     channels->good = channels->good & ((span > 0) & (span >= length)).logical_not();
     channels->bad_ticks.push_back({"chirp", tensor.axes.back().period, ticks});
     tensor.data = bridge_bad_ticks(tensor.data.to(context().real()), found_bad_ticks(*channels));
     tensor.channels = std::move(channels);
-    return {std::make_shared<const TensorSet>(inputs[0]->event_ptr(), std::vector{std::move(tensor)},
-                                              std::move(reports))};
+    return tensor;
 }
 
 } // namespace spng

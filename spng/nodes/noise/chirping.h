@@ -3,7 +3,7 @@
 // SPNGChirping: optional node before SPNGDecon. It finds the ticks in which a preamplifier chirps
 // (docs/physics-notes.md#chirping-channels).
 
-#include "spng/graph/node.h"
+#include "spng/graph/tensor_node.h"
 #include "spng/instrument/report/input_report.h"
 #include "spng/nodes/noise/masked_share.h"
 
@@ -49,12 +49,12 @@ at::Tensor chirping_ranges(const at::Tensor& waveforms, const at::Tensor& good, 
 /// In and out: waveforms (view, channel, tick) [ADC]. The output is real, has straight lines where channels chirp, and
 /// lists these ticks (ChannelTable::bad_ticks, mask "chirp"). A channel that chirps all the time is not good.
 /// If more than max_bad_share of the good channels of a view chirp for more than half of the readout, this gives a warning.
-class Chirping : public NodeWith<ChirpingConfig>, public instrument::ReportsInput {
+class Chirping : public TensorNode<ChirpingConfig>, public instrument::ReportsInput {
 public:
     instrument::InputReport input_report() const override { return m_watch.report(); }
 
 protected:
-    Ports process(const Ports& inputs) override;
+    NamedTensor reporting_step(NamedTensor tensor, const EventInfo& event, Reports& reports) override;
 
 private:
     MaskedShareWatch m_watch{"chirping", {"chirping for most of the readout"}};

@@ -309,11 +309,7 @@ at::Tensor remove_coherent_noise(const at::Tensor& waveforms, const at::Tensor& 
                                  const at::Tensor& groups, const CoherentNoiseRule& rule,
                                  const at::Tensor& bad_ticks) {
     const char* name = "remove_coherent_noise";
-    require_tensor((is_real(waveforms) || (waveforms.defined() && waveforms.scalar_type() == at::kShort)) &&
-                       waveforms.dim() >= 2,
-                   name, "waveforms", waveforms, "int16, float32 or float64 (..., channel, tick)");
-    require_tensor(is_mask(good) && good.sizes() == waveforms.sizes().slice(0, waveforms.dim() - 1), name,
-                   "mask of good channels", good, "bool, one for each row of " + describe_tensor(waveforms));
+    require_waveforms(name, waveforms, good);
     require_tensor(groups.defined() && groups.scalar_type() == at::kLong && groups.dim() == 2 &&
                        groups.numel() == good.numel(),
                    name, "groups", groups,

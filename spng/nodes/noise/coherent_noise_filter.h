@@ -2,7 +2,7 @@
 #pragma once
 // SPNGCoherentNoiseFilter: optional node before SPNGDecon.
 
-#include "spng/graph/node.h"
+#include "spng/graph/tensor_node.h"
 #include "spng/nodes/noise/coherent_noise.h"
 
 #include <string>
@@ -53,11 +53,11 @@ struct CoherentNoiseFilterConfig {
 
 /// In and out: waveforms (view, channel, tick) [ADC]. The output is real and keeps the baselines. Formulas in
 /// coherent_noise.h.
-class CoherentNoiseFilter : public NodeWith<CoherentNoiseFilterConfig> {
+class CoherentNoiseFilter : public TensorNode<CoherentNoiseFilterConfig> {
 protected:
     void configured() override;
     void prepare_node(Environment& environment) override;
-    Ports process(const Ports& inputs) override;
+    NamedTensor step(NamedTensor tensor, const EventInfo& event) override;
 
 private:
     CoherentNoiseRule m_rule;

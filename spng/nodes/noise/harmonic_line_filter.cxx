@@ -23,8 +23,6 @@ std::vector<PlannedSet> plan_memory(const HarmonicLineFilterConfig&, PlannedCall
 const Registration<HarmonicLineFilter> registration{
     {.type = "SPNGHarmonicLineFilter",
      .kind = "noise",
-     .inputs = {"waveforms"},
-     .outputs = {"waveforms"},
      .text = "subtracts lines of constant frequency, such as harmonics of power supplies",
      .memory = memory_rule<HarmonicLineFilter>({.call = plan_memory})}};
 
@@ -42,15 +40,14 @@ void HarmonicLineFilter::configured() {
     }
 }
 
-Ports HarmonicLineFilter::process(const Ports& inputs) {
+NamedTensor HarmonicLineFilter::step(NamedTensor tensor, const EventInfo& /*event*/) {
     NVTX_SCOPED_RANGE("HarmonicLineFilter::remove");
     const at::NoTF32Guard float32; // a host program may allow TF32, which has too few digits for lines
-    NamedTensor tensor = inputs[0]->only();
     const at::Tensor bad_ticks = found_bad_ticks(*tensor.channels);
     tensor.data = remove_harmonic_lines(tensor.data.to(context().device()), tensor.channels->good,
                                         tensor.axes.back().period, m_rule, bad_ticks);
     tensor.data = bridge_bad_ticks(tensor.data, bad_ticks);
-    return {std::make_shared<const TensorSet>(inputs[0]->event_ptr(), std::vector{std::move(tensor)})};
+    return tensor;
 }
 
 } // namespace spng

@@ -2,7 +2,7 @@
 #pragma once
 // SPNGHarmonicLineFilter: optional node before SPNGDecon.
 
-#include "spng/graph/node.h"
+#include "spng/graph/tensor_node.h"
 #include "spng/nodes/noise/harmonic_lines.h"
 
 #include <vector>
@@ -49,10 +49,10 @@ struct HarmonicLineFilterConfig {
 
 /// In and out: waveforms (view, channel, tick) [ADC]. The output is real and keeps the baselines. Formulas in
 /// harmonic_lines.h.
-class HarmonicLineFilter : public NodeWith<HarmonicLineFilterConfig> {
+class HarmonicLineFilter : public TensorNode<HarmonicLineFilterConfig> {
 protected:
     void configured() override;
-    Ports process(const Ports& inputs) override;
+    NamedTensor step(NamedTensor tensor, const EventInfo& event) override;
 
 private:
     HarmonicLineRule m_rule;

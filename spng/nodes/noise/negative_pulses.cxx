@@ -6,7 +6,6 @@
 #include "spng/core/tensor_checks.h"
 #include "spng/detector/view_groups.h"
 #include "spng/device/context.h"
-#include "spng/graph/memory_rule.h"
 #include "spng/nodes/noise/board_rows.h"
 #include "spng/nodes/noise/robust_spread.h"
 #include "spng/nodes/noise/tick_ranges.h"
@@ -34,21 +33,11 @@ constexpr std::int64_t sampling = 4;   // as in coherent_noise.cxx
 constexpr std::int64_t min_good =
     7; // channels of a board: with fewer, `share` of them may be less than 6 of 7
 
-std::vector<PlannedSet> plan_memory(const NegativePulsesConfig&, PlannedCall& call) {
-    const PlannedTensor& adc = call.inputs.at(0).at(0);
-    const auto real =
-        call.scratch(MemoryUse::input, adc.samples() * call.real); // the samples as real numbers
-    const auto working = call.scratch(MemoryUse::input, composition_bytes);
-    return {{call.make(adc, MemoryUse::input, call.real)}};
-}
-
 const Registration<NegativePulses> registration{
     {.type = "SPNGNegativePulses",
      .kind = "noise",
-     .inputs = {"waveforms"},
-     .outputs = {"waveforms"},
      .text = "finds negative pulses of whole front-end boards, and replaces them by straight lines",
-     .memory = memory_rule<NegativePulses>({.call = plan_memory})}};
+     .memory = step_memory_rule({.use = MemoryUse::input, .bytes = composition_bytes})}};
 
 /// Return the flags in runs of more than `width`, and `padding` ticks on either side of these.
 /// @param flags  (row, tick) bool
@@ -101,11 +90,7 @@ at::Tensor pulses_of(const at::Tensor& samples, const at::Tensor& alive, const N
 at::Tensor negative_pulses(const at::Tensor& waveforms, const at::Tensor& good, const at::Tensor& boards,
                            const NegativePulsesConfig& rule) {
     const char* name = "negative_pulses";
-    require_tensor((is_real(waveforms) || (waveforms.defined() && waveforms.scalar_type() == at::kShort)) &&
-                       waveforms.dim() >= 2,
-                   name, "waveforms", waveforms, "int16, float32 or float64 (..., channel, tick)");
-    require_tensor(is_mask(good) && good.sizes() == waveforms.sizes().slice(0, waveforms.dim() - 1), name,
-                   "mask of good channels", good, "bool, one for each row of " + describe_tensor(waveforms));
+    require_waveforms(name, waveforms, good);
     require_tensor(boards.defined() && boards.dim() == 2 && boards.scalar_type() == at::kLong, name, "boards",
                    boards, "int64 (board, member)");
     auto shape = good.sizes().vec();
@@ -135,29 +120,23 @@ at::Tensor negative_pulses(const at::Tensor& waveforms, const at::Tensor& good, 
 }
 
 void NegativePulses::prepare_node(Environment& environment) {
-    const auto& service = environment.service<ViewGroups>(config().groups, at_key("groups"));
-    const ViewGroup& group = service.group(config().group, at_key("group"));
-    m_boards = board_rows(group, {config().board_channels, config().board_shift},
-                          [this](const auto& key, const auto& seen, const auto& expected) {
-                              reject(key, seen, expected);
-                          })
+    const ViewGroup& group = group_of(config(), environment, name().text());
+    m_boards = board_rows(group, {config().board_channels, config().board_shift}, name().text())
                    .to(context().device());
 }
 
-Ports NegativePulses::process(const Ports& inputs) {
+NamedTensor NegativePulses::reporting_step(NamedTensor tensor, const EventInfo& /*event*/, Reports& reports) {
     NVTX_SCOPED_RANGE("NegativePulses::find");
-    NamedTensor tensor = inputs[0]->only();
     tensor.data = tensor.data.to(context().device());
     auto channels = std::make_shared<ChannelTable>(*tensor.channels);
     const auto ticks = negative_pulses(tensor.data, channels->good, m_boards, config());
-    Reports reports = m_watch.observe(name().text(), *channels,
-                                      mostly_bad_counts(channels->good, ticks, tensor.data.size(-1)),
-                                      config().max_bad_share);
+    reports = m_watch.observe(name().text(), *channels,
+                              mostly_bad_counts(channels->good, ticks, tensor.data.size(-1)),
+                              config().max_bad_share);
     channels->bad_ticks.push_back({"femb_noise", tensor.axes.back().period, ticks});
     tensor.data = bridge_bad_ticks(tensor.data.to(context().real()), found_bad_ticks(*channels));
     tensor.channels = std::move(channels);
-    return {std::make_shared<const TensorSet>(inputs[0]->event_ptr(), std::vector{std::move(tensor)},
-                                              std::move(reports))};
+    return tensor;
 }
 
 } // namespace spng

@@ -3,7 +3,7 @@
 // SPNGNegativePulses: optional node before SPNGDecon. It finds the ticks in which a front-end board sends a negative
 // pulse on its channels (docs/physics-notes.md#negative-pulses-of-boards).
 
-#include "spng/graph/node.h"
+#include "spng/graph/tensor_node.h"
 #include "spng/instrument/report/input_report.h"
 #include "spng/nodes/noise/masked_share.h"
 
@@ -77,13 +77,13 @@ at::Tensor negative_pulses(const at::Tensor& waveforms, const at::Tensor& good, 
 /// In and out: waveforms (view, channel, tick) [ADC]. The output is real, has straight lines in place of the pulses,
 /// and lists these ticks (ChannelTable::bad_ticks, mask "femb_noise").
 /// If more than max_bad_share of the good channels of a view pulse for more than half of the readout, this gives a warning.
-class NegativePulses : public NodeWith<NegativePulsesConfig>, public instrument::ReportsInput {
+class NegativePulses : public TensorNode<NegativePulsesConfig>, public instrument::ReportsInput {
 public:
     instrument::InputReport input_report() const override { return m_watch.report(); }
 
 protected:
     void prepare_node(Environment& environment) override;
-    Ports process(const Ports& inputs) override;
+    NamedTensor reporting_step(NamedTensor tensor, const EventInfo& event, Reports& reports) override;
 
 private:
     at::Tensor m_boards; ///< (board, member) int64 rows of the input, on the device

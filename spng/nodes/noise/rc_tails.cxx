@@ -5,7 +5,6 @@
 #include "spng/core/row_chunks.h"
 #include "spng/core/tensor_checks.h"
 #include "spng/device/context.h"
-#include "spng/graph/memory_rule.h"
 #include "spng/nodes/noise/tick_ranges.h"
 
 #include <ATen/TensorOperators.h>
@@ -26,19 +25,11 @@ constexpr std::int64_t block_ticks = 32;
 constexpr int fit_rounds = 12;     // the weights settle earlier
 constexpr double min_scale = 1e-4; // ADC; of the residuals, so that exact fits do not divide by 0
 
-std::vector<PlannedSet> plan_memory(const RCTailsConfig&, PlannedCall& call) {
-    const PlannedTensor& adc = call.inputs.at(0).at(0);
-    const auto working = call.scratch(MemoryUse::input, composition_bytes);
-    return {{call.make(adc, MemoryUse::input, call.real)}};
-}
-
 const Registration<RCTails> registration{
     {.type = "SPNGRCTails",
      .kind = "noise",
-     .inputs = {"waveforms"},
-     .outputs = {"waveforms"},
      .text = "removes the tails that the RC coupling of the preamplifiers adds behind pulses",
-     .memory = memory_rule<RCTails>({.call = plan_memory})}};
+     .memory = step_memory_rule({.use = MemoryUse::input, .copies = 0, .bytes = composition_bytes})}};
 
 /// Solve the symmetric positive definite equations of each row by elimination; no pivot is needed.
 /// @param equations  unknown x (unknown + 1) columns, the last is the right side; each (row, 1)
@@ -127,10 +118,7 @@ at::Tensor restored(const at::Tensor& samples, double ratio, std::int64_t layers
 } // namespace
 
 at::Tensor remove_rc_tails(const at::Tensor& waveforms, double ratio, std::int64_t layers) {
-    const bool fits = waveforms.defined() && waveforms.dim() >= 1 &&
-                      (is_real(waveforms) || waveforms.scalar_type() == at::kShort);
-    require_tensor(fits, "remove_rc_tails", "waveforms", waveforms,
-                   "int16, float32 or float64 (..., channel, tick)");
+    require_waveforms("remove_rc_tails", waveforms, {}, 1);
     const double samples =
         ratio > 0 ? std::min(1 / ratio, 1e18) : 0; // in a time constant, as an integer can hold them
     require_argument(ratio > 0 && ratio <= 0.1, "remove_rc_tails", "RC / T",
@@ -154,9 +142,8 @@ at::Tensor remove_rc_tails(const at::Tensor& waveforms, double ratio, std::int64
     return result;
 }
 
-Ports RCTails::process(const Ports& inputs) {
+NamedTensor RCTails::step(NamedTensor tensor, const EventInfo& /*event*/) {
     NVTX_SCOPED_RANGE("RCTails::remove");
-    NamedTensor tensor = inputs[0]->only();
     const double tick = tensor.axes.back().period;
     const double ratio = tick / config().constant;
     if (!(ratio > 0 && ratio <= 0.1)) {
@@ -170,7 +157,7 @@ Ports RCTails::process(const Ports& inputs) {
     if (tensor.channels) {
         tensor.data = bridge_bad_ticks(tensor.data, found_bad_ticks(*tensor.channels));
     }
-    return {std::make_shared<const TensorSet>(inputs[0]->event_ptr(), std::vector{std::move(tensor)})};
+    return tensor;
 }
 
 } // namespace spng

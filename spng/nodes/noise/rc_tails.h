@@ -3,7 +3,7 @@
 // SPNGRCTails: optional node before SPNGDecon. It restores waveforms behind the capacitors of an AC coupling
 // (docs/physics-notes.md#tails-of-the-rc-coupling).
 
-#include "spng/graph/node.h"
+#include "spng/graph/tensor_node.h"
 
 #include <ATen/core/Tensor.h>
 
@@ -36,9 +36,9 @@ struct RCTailsConfig {
 at::Tensor remove_rc_tails(const at::Tensor& waveforms, double ratio, std::int64_t layers);
 
 /// In and out: waveforms (view, channel, tick) [ADC]. The output is real and keeps the baselines.
-class RCTails : public NodeWith<RCTailsConfig> {
+class RCTails : public TensorNode<RCTailsConfig> {
 protected:
-    Ports process(const Ports& inputs) override;
+    NamedTensor step(NamedTensor tensor, const EventInfo& event) override;
 };
 
 } // namespace spng

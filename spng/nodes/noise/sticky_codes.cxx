@@ -6,7 +6,6 @@
 #include "spng/core/tensor_checks.h"
 #include "spng/device/context.h"
 #include "spng/graph/reported.h"
-#include "spng/graph/memory_rule.h"
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/arange.h>
@@ -36,19 +35,12 @@ constexpr std::int64_t adjacent_reach = 2; // adjacent codes on either side
 constexpr std::int64_t max_cubic_run = 6;  // longer runs: the cubic is worse than the line
 constexpr std::int64_t sample_bytes = 248; // temporaries of repaired()
 
-std::vector<PlannedSet> plan_memory(const StickyCodesConfig&, PlannedCall& call) {
-    const PlannedTensor& adc = call.inputs.at(0).at(0);
-    const auto working = call.scratch(MemoryUse::input, composition_bytes);
-    return {{call.make(adc, MemoryUse::input, 2)}};
-}
-
 const Registration<StickyCodes> registration{
     {.type = "SPNGStickyCodes",
      .kind = "noise",
-     .inputs = {"waveforms"},
-     .outputs = {"waveforms"},
      .text = "repairs samples of digitisers whose low bits stick, in the channels where they do",
-     .memory = memory_rule<StickyCodes>({.call = plan_memory})}};
+     .memory = step_memory_rule(
+         {.use = MemoryUse::input, .copies = 0, .bytes = composition_bytes, .sample_bytes = 2})}};
 
 bool contains(const std::vector<std::int64_t>& list, std::int64_t value) {
     return std::find(list.begin(), list.end(), value) != list.end();
@@ -157,12 +149,8 @@ Notes note_of(const at::Tensor& counts, const std::vector<std::string>& views) {
 
 RepairedSamples repair_sticky_codes(const at::Tensor& waveforms, const at::Tensor& good,
                                     const StickyCodesConfig& rule, bool picks_rows) {
-    const char* name = "repair_sticky_codes";
-    const bool is_integer = waveforms.defined() && waveforms.scalar_type() == at::kShort;
-    require_tensor((is_integer || is_real(waveforms)) && waveforms.dim() >= 2, name, "waveforms", waveforms,
-                   "int16, float32 or float64 (..., channel, tick)");
-    require_tensor(is_mask(good) && good.sizes() == waveforms.sizes().slice(0, waveforms.dim() - 1), name,
-                   "mask of good channels", good, "bool, one for each row of " + describe_tensor(waveforms));
+    require_waveforms("repair_sticky_codes", waveforms, good);
+    const bool is_integer = waveforms.scalar_type() == at::kShort;
     RepairedSamples result{at::empty(waveforms.sizes(), waveforms.options()),
                            at::zeros(good.sizes(), good.options().dtype(at::kLong))};
     const std::int64_t ticks = waveforms.size(-1);
@@ -221,9 +209,8 @@ void StickyCodes::configured() {
     }
 }
 
-Ports StickyCodes::process(const Ports& inputs) {
+NamedTensor StickyCodes::reporting_step(NamedTensor tensor, const EventInfo& /*event*/, Reports& reports) {
     NVTX_SCOPED_RANGE("StickyCodes::repair");
-    NamedTensor tensor = inputs[0]->only();
     const c10::Device device = context().device();
     RepairedSamples repaired = repair_sticky_codes(tensor.data.to(device), tensor.channels->good, config(),
                                                    /*picks_rows=*/device.is_cpu());
@@ -231,13 +218,11 @@ Ports StickyCodes::process(const Ports& inputs) {
     const at::Tensor& samples = repaired.counts;
     const at::Tensor counts =
         at::stack({(samples > 0).sum(-1), samples.sum(-1), (samples * 2 > tensor.data.size(-1)).sum(-1)});
-    Reports reports;
     const auto read = [views = tensor.channels->views](const at::Tensor& values) {
         return note_of(values, views);
     };
     merge_notes(tensor.notes, reported(name().text(), counts, tensor.channels->ids, read, reports));
-    return {std::make_shared<const TensorSet>(inputs[0]->event_ptr(), std::vector{std::move(tensor)},
-                                              std::move(reports))};
+    return tensor;
 }
 
 } // namespace spng

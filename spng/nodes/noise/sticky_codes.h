@@ -4,7 +4,7 @@
 // (docs/physics-notes.md#sticky-codes).
 
 #include "spng/core/notes.h"
-#include "spng/graph/node.h"
+#include "spng/graph/tensor_node.h"
 
 #include <ATen/core/Tensor.h>
 
@@ -61,10 +61,10 @@ RepairedSamples repair_sticky_codes(const at::Tensor& waveforms, const at::Tenso
 
 /// In and out: waveforms (view, channel, tick) [ADC], of the same type. The note "sticky_codes" has the counts of
 /// channels and samples of each view, and of channels with more than half of their samples at the codes.
-class StickyCodes : public NodeWith<StickyCodesConfig> {
+class StickyCodes : public TensorNode<StickyCodesConfig> {
 protected:
     void configured() override;
-    Ports process(const Ports& inputs) override;
+    NamedTensor reporting_step(NamedTensor tensor, const EventInfo& event, Reports& reports) override;
 };
 
 } // namespace spng

@@ -3,7 +3,7 @@
 
 #include "WireCellSpng/TorchnvTools.h"
 #include "spng/core/rows/encodings.h"
-#include "spng/graph/memory_rule.h"
+#include "spng/graph/tensor_node.h"
 #include "spng/nodes/roi/compact_regions.h"
 #include "spng/nodes/roi/rebaseline.h"
 
@@ -12,19 +12,13 @@
 namespace spng {
 namespace {
 
-std::vector<PlannedSet> plan_memory(const ApplyROIConfig&, PlannedCall& call) {
-    const PlannedTensor& waveform = call.inputs.at(0).at(0);
-    const auto working = call.scratch(MemoryUse::images, waveform.samples() * call.real);
-    return {{call.make(waveform, MemoryUse::images, call.real)}};
-}
-
 const Registration<ApplyROI> registration{
     {.type = "SPNGApplyROI",
      .kind = "roi",
      .inputs = {"waveform", "regions", "noise"},
      .outputs = {"signal"},
      .text = "keeps the charge inside the ROIs and subtracts a baseline",
-     .memory = memory_rule<ApplyROI>({.call = plan_memory})}};
+     .memory = step_memory_rule()}};
 
 } // namespace
 
@@ -40,8 +34,7 @@ Ports ApplyROI::process(const Ports& inputs) {
     const NamedTensor& waveform = inputs[0]->only();
     const NamedTensor& regions = inputs[1]->at(config().roi);
     const auto factor = std::llround(regions.axes.back().period / waveform.axes.back().period);
-    NamedTensor signal;
-    signal.name = config().output;
+    NamedTensor signal = like(waveform, config().output, {});
     if (config().summary) {
         signal.summary = inputs[2]->only().summary;
     }
@@ -56,15 +49,12 @@ Ports ApplyROI::process(const Ports& inputs) {
         const auto apply = linear ? apply_regions_linear : apply_regions_restored;
         signal.data = apply(waveform.data, mask, factor);
     }
-    signal.axes = waveform.axes;
-    signal.unit = waveform.unit;
-    signal.channels = waveform.channels;
     signal.notes = regions.notes;
     std::vector<NamedTensor> tensors{std::move(signal)};
     if (inputs[0]->event().window) {
         tensors.push_back(regions);
     }
-    return {std::make_shared<const TensorSet>(inputs[0]->event_ptr(), std::move(tensors))};
+    return output_of(inputs[0], std::move(tensors));
 }
 
 } // namespace spng

@@ -3,7 +3,7 @@
 
 #include "WireCellSpng/TorchnvTools.h"
 #include "spng/device/context.h"
-#include "spng/graph/memory_rule.h"
+#include "spng/graph/tensor_node.h"
 #include "spng/nodes/roi/image_noise.h"
 
 namespace spng {
@@ -60,7 +60,7 @@ Ports ChannelRMS::process(const Ports& inputs) {
             tensor.summary = plain_rms(measured);
         }
     }
-    return {std::make_shared<const TensorSet>(inputs[0]->event_ptr(), std::move(tensors))};
+    return output_of(inputs[0], std::move(tensors));
 }
 
 } // namespace spng

@@ -7,7 +7,7 @@
 #include "spng/core/rows/compacted_rows.h"
 #include "spng/core/rows/encodings.h"
 #include "spng/core/tensor_checks.h"
-#include "spng/graph/memory_rule.h"
+#include "spng/graph/tensor_node.h"
 #include "spng/nodes/roi/level_window.h"
 #include "spng/nodes/roi/region_growth.h"
 #include "spng/nodes/roi/run_limits.h"
@@ -361,7 +361,7 @@ Ports ChargeError::process(const Ports& inputs) {
     if (inputs[0]->event().window) {
         tensors.push_back(regions);
     }
-    return {std::make_shared<const TensorSet>(inputs[0]->event_ptr(), std::move(tensors))};
+    return output_of(inputs[0], std::move(tensors));
 }
 
 } // namespace spng

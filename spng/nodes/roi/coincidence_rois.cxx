@@ -3,7 +3,7 @@
 
 #include "WireCellSpng/TorchnvTools.h"
 #include "spng/core/rows/encodings.h"
-#include "spng/graph/memory_rule.h"
+#include "spng/graph/tensor_node.h"
 #include "spng/nodes/roi/region_growth.h"
 
 namespace spng {
@@ -43,8 +43,7 @@ Ports CoincidenceROIs::process(const Ports& inputs) {
     const at::Tensor mask =
         find_regions(levels.packed(), {packed_mask(inputs[1]->at("mp2")), packed_mask(inputs[1]->at("mp3"))},
                      rule, image.data.size(2));
-    return {std::make_shared<const TensorSet>(inputs[0]->event_ptr(),
-                                              std::vector{regions_like(image, config().output, mask)})};
+    return output_of(inputs[0], {regions_like(image, config().output, mask)});
 }
 
 } // namespace spng

@@ -53,8 +53,7 @@ at::Tensor noise_weights(const at::Tensor& kernel, const at::Tensor& filter, std
 }
 
 void ImageNoise::prepare(Environment& environment) {
-    const ViewGroup& group = environment.service<ViewGroups>(config().groups, at_key("groups"))
-                                 .group(config().group, at_key("group"));
+    const ViewGroup& group = group_of(config(), environment, name().text());
     for (const auto* names : {&config().frer_spectrum, &config().base_spectrum_name}) {
         if (names->size() != group.views.size()) {
             reject(names == &config().frer_spectrum ? "frer_spectrum" : "base_spectrum_name",

@@ -5,7 +5,7 @@
 #include "spng/core/multiversion.h"
 #include "spng/core/operator.h"
 #include "spng/core/tensor_checks.h"
-#include "spng/graph/memory_rule.h"
+#include "spng/graph/tensor_node.h"
 #include "spng/nodes/roi/robust_rms.h"
 
 #include <ATen/Parallel.h>
@@ -218,7 +218,7 @@ Ports LongPulses::process(const Ports& inputs) {
         images.push_back(std::move(image));
     }
     images.push_back(std::move(loose));
-    return {std::make_shared<const TensorSet>(inputs[0]->event_ptr(), std::move(images))};
+    return output_of(inputs[0], std::move(images));
 }
 
 } // namespace spng

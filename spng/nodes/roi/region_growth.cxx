@@ -5,7 +5,6 @@
 #include "spng/core/operator.h"
 #include "spng/core/rows/bit_ticks.h"
 #include "spng/core/tensor_checks.h"
-#include "spng/nodes/roi/neighbours.h"
 
 #include <ATen/Parallel.h>
 #include <ATen/TensorOperators.h>
@@ -106,8 +105,20 @@ at::Tensor or_of(const at::Tensor& left, const at::Tensor& right) {
 
 /// Return the OR of each row with the rows of the neighbouring channels of its view.
 at::Tensor with_neighbours(const at::Tensor& mask, bool cyclic) {
-    return combined_with_neighbours(mask, cyclic,
-                                    [](at::Tensor into, const at::Tensor& from) { into.bitwise_or_(from); });
+    at::Tensor combined = mask.clone(at::MemoryFormat::Contiguous);
+    const std::int64_t last = mask.size(1) - 1;
+    const auto add = [&](std::int64_t to, std::int64_t from, std::int64_t count) {
+        combined.narrow(1, to, count).bitwise_or_(mask.narrow(1, from, count));
+    };
+    if (last > 0) {
+        add(1, 0, last);
+        add(0, 1, last);
+    }
+    if (last > 0 && cyclic) {
+        add(0, last, 1);
+        add(last, 0, 1);
+    }
+    return combined;
 }
 
 void require_packed(const char* operation, const char* name, const at::Tensor& mask, std::int64_t ticks) {

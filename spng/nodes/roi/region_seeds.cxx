@@ -2,6 +2,7 @@
 #include "spng/nodes/roi/region_seeds.h"
 
 #include "spng/core/error.h"
+#include "spng/graph/tensor_node.h"
 
 #include <algorithm>
 
@@ -62,14 +63,10 @@ std::int64_t working_masks(const std::vector<GrowthPass>& passes, bool is_confir
 }
 
 NamedTensor regions_like(const NamedTensor& image, const std::string& name, const at::Tensor& mask) {
-    NamedTensor regions;
-    regions.name = name;
-    regions.data = mask;
+    NamedTensor regions = like(image, name, mask);
+    regions.unit.clear();
     regions.encoding = PackedMask{image.data.size(2)};
     regions.summary = image.summary;
-    regions.axes = image.axes;
-    regions.channels = image.channels;
-    regions.notes = image.notes;
     return regions;
 }
 

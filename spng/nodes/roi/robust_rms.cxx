@@ -195,7 +195,7 @@ const Operator capped_noise_op{
     capped_noise_cpu, kernels::capped_noise};
 const Operator plain_rms_op{"plain_rms(Tensor waveforms) -> Tensor", plain_rms_cpu, kernels::plain_rms};
 
-void require_waveforms(const char* name, const at::Tensor& waveforms) {
+void require_real_waveforms(const char* name, const at::Tensor& waveforms) {
     require_tensor(is_real(waveforms) && waveforms.dim() >= 1, name, "waveforms", waveforms,
                    "float32 or float64 (..., channel, tick)");
 }
@@ -213,7 +213,7 @@ double rms_of_cut_gaussian(double cut) {
 }
 
 ChannelNoise robust_noise(const at::Tensor& waveforms, double cut) {
-    require_waveforms("robust_noise", waveforms);
+    require_real_waveforms("robust_noise", waveforms);
     require_argument(cut >= 1 && cut <= 10, "robust_noise", "cut in sigma", static_cast<std::int64_t>(cut),
                      "1 to 10");
     auto [low, median, rms] = robust_noise_op(waveforms, cut);
@@ -244,7 +244,7 @@ ChannelNoise capped_noise(const ChannelNoise& noise, const ViewNoise& view, doub
 }
 
 at::Tensor plain_rms(const at::Tensor& waveforms) {
-    require_waveforms("plain_rms", waveforms);
+    require_real_waveforms("plain_rms", waveforms);
     return plain_rms_op(waveforms);
 }
 

@@ -2,7 +2,7 @@
 #include "spng/nodes/roi/threshold_rois.h"
 
 #include "WireCellSpng/TorchnvTools.h"
-#include "spng/graph/memory_rule.h"
+#include "spng/graph/tensor_node.h"
 #include "spng/nodes/roi/region_growth.h"
 
 namespace spng {
@@ -41,8 +41,7 @@ Ports ThresholdROIs::process(const Ports& inputs) {
         rule.always |= LevelSet{1} << levels.add(image.name, config().weak_rms_factor);
     }
     const at::Tensor mask = find_regions(levels.packed(), {}, rule, image.data.size(2));
-    return {std::make_shared<const TensorSet>(inputs[0]->event_ptr(),
-                                              std::vector{regions_like(image, config().output, mask)})};
+    return output_of(inputs[0], {regions_like(image, config().output, mask)});
 }
 
 } // namespace spng

@@ -17,11 +17,8 @@
 namespace spng {
 namespace {
 
-const Registration<AddNoise> registration{{.type = "SPNGAddNoise",
-                                           .kind = "sim",
-                                           .inputs = {"waveforms"},
-                                           .outputs = {"waveforms"},
-                                           .text = "adds noise with measured spectra"}};
+const Registration<AddNoise> registration{
+    {.type = "SPNGAddNoise", .kind = "sim", .text = "adds noise with measured spectra"}};
 
 std::vector<int> all_faces(const WireAnode& anode) {
     std::vector<int> faces;
@@ -85,8 +82,7 @@ at::Tensor AddNoise::coherent_amplitude_for(std::int64_t ticks) const {
         .expand({m_boards, -1});
 }
 
-Ports AddNoise::process(const Ports& inputs) {
-    NamedTensor waveforms = inputs[0]->only();
+NamedTensor AddNoise::step(NamedTensor waveforms, const EventInfo& event) {
     const auto channels = static_cast<std::int64_t>(m_rows.size());
     require_tensor(waveforms.data.dim() == 2 && waveforms.data.size(0) == channels &&
                        waveforms.data.size(1) >= 2 && waveforms.data.is_cpu(),
@@ -95,7 +91,7 @@ Ports AddNoise::process(const Ports& inputs) {
     const std::int64_t ticks = waveforms.data.size(1);
     enum Purpose : std::uint64_t { incoherent = 1, coherent = 2 };
     const auto seed_for = [&](Purpose purpose) {
-        return mixed_seed(static_cast<std::uint64_t>(config().seed), inputs[0]->event().index, purpose);
+        return mixed_seed(static_cast<std::uint64_t>(config().seed), event.index, purpose);
     };
     NVTX_SCOPED_RANGE("AddNoise::noise");
     at::Tensor noise = random_waveforms(amplitude_for(ticks), ticks, seed_for(incoherent));
@@ -105,7 +101,7 @@ Ports AddNoise::process(const Ports& inputs) {
     }
     waveforms.data = noise.add_(waveforms.data);
     merge_notes(waveforms.notes, notes_of(*data_file()));
-    return {std::make_shared<const TensorSet>(inputs[0]->event_ptr(), std::vector{std::move(waveforms)})};
+    return waveforms;
 }
 
 } // namespace spng

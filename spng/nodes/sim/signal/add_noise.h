@@ -3,7 +3,7 @@
 // SPNGAddNoise: add noise of wires and electronics to the waveforms of a frame.
 
 #include "spng/device/memory/tensors_by_length.h"
-#include "spng/graph/node.h"
+#include "spng/graph/tensor_node.h"
 #include "spng/io/data_file_reader.h"
 #include "spng/nodes/sim/signal/noise_model.h"
 
@@ -52,7 +52,7 @@ struct AddNoiseConfig {
 /// In: waveforms (channel, tick) [ADC] of all channels of an anode, in ascending channel id. Out: the same
 /// with noise (noise_model.h), float32. Front-end boards are consecutive blocks of `coherent_channels`
 /// channels of each plane. Random numbers depend on the seed and the event's index in the job only.
-class AddNoise : public NodeWith<AddNoiseConfig>, public DataFileReader {
+class AddNoise : public TensorNode<AddNoiseConfig>, public DataFileReader {
     /// @throws Error also if the file of spectra is missing
     void check_files() const override {
         FileUser::check_files();
@@ -62,7 +62,7 @@ class AddNoise : public NodeWith<AddNoiseConfig>, public DataFileReader {
 protected:
     void configured() override;
     void prepare_node(Environment& environment) override;
-    Ports process(const Ports& inputs) override;
+    NamedTensor step(NamedTensor waveforms, const EventInfo& event) override;
 
 private:
     const std::string& data_file_name() const override { return config().spectra; }

@@ -110,8 +110,7 @@ at::Tensor ChargeToWaveforms::response_for(std::int64_t ticks) {
     });
 }
 
-Ports ChargeToWaveforms::process(const Ports& inputs) {
-    const NamedTensor& charge = inputs[0]->only();
+NamedTensor ChargeToWaveforms::step(NamedTensor charge, const EventInfo& /*event*/) {
     const double period = m_responses.front()->config().readout_period;
     if (std::abs(charge.axes[2].period - period) > 1e-6 * period) {
         throw Error(ErrorKind::Input, {.what = "the sampling periods of charge and response differ",
@@ -128,7 +127,7 @@ Ports ChargeToWaveforms::process(const Ports& inputs) {
     for (const auto* response : m_responses) {
         merge_notes(waveforms.notes, response->notes());
     }
-    return {std::make_shared<const TensorSet>(inputs[0]->event_ptr(), std::vector{std::move(waveforms)})};
+    return waveforms;
 }
 
 } // namespace spng

@@ -4,7 +4,7 @@
 // (docs/physics-notes.md#charge-to-waveforms).
 
 #include "spng/device/memory/tensors_by_length.h"
-#include "spng/graph/node.h"
+#include "spng/graph/tensor_node.h"
 
 #include <ATen/core/Tensor.h>
 
@@ -58,12 +58,12 @@ at::Tensor waveforms_of_charge(const at::Tensor& charge, const at::Tensor& respo
 /// In: charge (view, channel, tick) [electrons], by arrival time at the wires, as the output of the chain. Out: the
 /// waveforms [ADC above the baseline], with the response of a wire averaged over impact positions. Charge of any sign is
 /// accepted. Charge before or after the readout is unknown, so its part of the first and last waveforms is missing.
-class ChargeToWaveforms : public NodeWith<ChargeToWaveformsConfig> {
+class ChargeToWaveforms : public TensorNode<ChargeToWaveformsConfig> {
 protected:
     /// @throws Error(Configuration) if the response ends before the charge arrives at the wires
     void prepare_node(Environment& environment) override;
     /// @throws Error(Input) if the charge has another sampling period than the response
-    Ports process(const Ports& inputs) override;
+    NamedTensor step(NamedTensor charge, const EventInfo& event) override;
 
 private:
     /// Return the responses of all views on the device for readouts of `ticks`.
