@@ -38,7 +38,7 @@ using Reports = std::vector<std::shared_ptr<const Report>>;
 class TensorSet;
 
 /// The rest of a set whose tensors were still being copied to the host when its node returned. The engine calls both
-/// when the copies are complete, for all sets of the event first `samples` and then `findings`.
+/// when the copies are complete: `samples` for all sets of the event, and then, in the order of the input, `findings`.
 struct Completion {
     /// Return the set with all its samples. May wait for the device again.
     std::function<std::shared_ptr<const TensorSet>(const TensorSet& set)> samples;

@@ -184,21 +184,24 @@ void EventCall::complete() {
             rethrow_readable("copies of the results, event " + std::to_string(m_index));
         }
     }
-    std::vector<std::pair<std::size_t, std::shared_ptr<const Completion>>> incomplete;
     for (std::size_t slot = 0; slot < m_sets.size(); ++slot) {
         if (m_parts.leaves[slot] && m_sets[slot] && m_sets[slot]->completion()) {
-            incomplete.emplace_back(slot, m_sets[slot]->completion());
+            m_incomplete.emplace_back(slot, m_sets[slot]->completion());
         }
     }
-    for (const auto& [slot, rest] : incomplete) {
+    for (const auto& [slot, rest] : m_incomplete) {
         m_sets[slot] = completed(slot, [&rest = rest](const TensorSet& set) { return rest->samples(set); });
     }
+    m_is_complete = true;
+}
+
+void EventCall::read_reports() {
+    const instrument::recording::EventOnThread on_thread(m_index);
     const std::vector<Found>& all = found();
-    for (const auto& [slot, rest] : incomplete) {
+    for (const auto& [slot, rest] : m_incomplete) {
         m_sets[slot] =
             completed(slot, [&, &rest = rest](const TensorSet& set) { return rest->findings(set, all); });
     }
-    m_is_complete = true;
 }
 
 } // namespace spng

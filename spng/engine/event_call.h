@@ -14,6 +14,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace spng {
@@ -53,9 +54,13 @@ public:
 
     /// All work of the body is queued.
     void queued() { m_arrival = m_stream.mark(); }
-    /// Wait for that work, read the reports, and complete the sets that leave the body.
+    /// Wait for that work, and complete the samples of the sets that leave the body.
     /// @throws Error
     void complete();
+    /// Read the reports, and add what they found to the sets that leave the body. Call after complete(), event after event
+    /// in the order of the input: warnings are about the first event that gives a reason.
+    /// @throws Error
+    void read_reports();
 
     /// Call only nodes whose inputs exist, and queue no copies: this is no event (warm_up.h).
     void set_example() { m_is_example = true; }
@@ -88,6 +93,7 @@ private:
     std::vector<TensorSetPtr> m_sets;   ///< by slot; a slot has one writer, and then its readers
     std::vector<std::int64_t> m_put_at; ///< by slot; only for recordings
     std::shared_ptr<const c10::Event> m_arrival;
+    std::vector<std::pair<std::size_t, std::shared_ptr<const Completion>>> m_incomplete; ///< by slot
     std::mutex m_mutex; ///< guards m_reported
     std::vector<Reported> m_reported;
     std::vector<Found> m_found;

@@ -40,6 +40,7 @@ void Tail::end(Delivered delivered) {
 
 bool Tail::call(InFlight& in_flight) {
     try {
+        in_flight.call->read_reports();
         for (const Step& step : in_flight.call->parts().tail) {
             in_flight.call->call(step);
         }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The tail of a job: sinks, stitching and taps. They get the events in the order of the input, one after the other, so
+// The tail of a job: reports, sinks, stitching and taps. They get the events in the order of the input, one after the other, so
 // that output files do not depend on timing.
 
 #include "spng/engine/attempts.h"

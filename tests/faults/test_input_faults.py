@@ -201,13 +201,12 @@ class TestMissingFiles:
         "change", ["wires: 'absent.json.bz2'", "field_response(anode):: 'absent.json.bz2'"]
     )
     def test_detector_file(self, tmp_path: Path, change: str) -> None:
-        """A job like the main one, whose detector names a file that does not exist."""
-        folder = tmp_path / "cfg" / "detectors"
-        folder.mkdir(parents=True)
+        """A detector that names a file that does not exist."""
         pdhd = wire_cell.ROOT / "cfg" / "detectors" / "pdhd.jsonnet"
-        (folder / "all.jsonnet").write_text(f"{{ pdhd: (import '{pdhd}') + {{ {change} }} }}")
-        (tmp_path / "cfg" / "job.jsonnet").write_text((wire_cell.ROOT / wire_cell.PIPELINE).read_text())
-        done = wire_cell.run("-c", "cfg/job.jsonnet", "-A", "device=cpu", folder=tmp_path)
+        detector = f"detname=(import '{pdhd}') + {{ {change} }}"
+        done = wire_cell.run(
+            "-c", wire_cell.PIPELINE, "--tla-code", detector, "-A", "device=cpu", folder=tmp_path
+        )
         assert done.returncode == 2, done.stderr
         assert done.stderr.startswith("error: data file 'absent.json.bz2' not found"), done.stderr
-        assert [each.name for each in tmp_path.iterdir()] == ["cfg"]
+        assert not list(tmp_path.iterdir())

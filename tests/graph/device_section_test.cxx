@@ -244,6 +244,7 @@ protected:
         auto call = std::make_unique<EventCall>(m_parts, c10::kCPU, event, m_state);
         body.queue(*call, false);
         call->complete();
+        call->read_reports();
         return call;
     }
 
