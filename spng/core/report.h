@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What nodes find out about an event on a device, for the host to read once per event (docs/decisions/one-body.md).
+// Findings of nodes about an event on a device, for the host to read once per event (docs/decisions/one-body.md).
 
 #include "WireCellSpng/ChannelMasks.h"
 #include "spng/core/notes.h"
@@ -27,7 +27,7 @@ struct Found {
 struct Report {
     std::string node; ///< unique in the event
     at::Tensor values{};
-    at::Tensor on_host{}; ///< their copy, which may still arrive; undefined in a capture
+    at::Tensor on_host{};  ///< their copy, which may still arrive; undefined in a capture
     at::Tensor channels{}; ///< Found::channels
     /// Look at the values on the host, once per event. A CUDA graph may keep it for events of later runs.
     /// @throws Error(Input) if the event is to be rejected (wire-cell --strict)
@@ -43,7 +43,8 @@ struct Completion {
     /// Return the set with all its samples. May wait for the device again.
     std::function<std::shared_ptr<const TensorSet>(const TensorSet& set)> samples;
     /// Return the set with what the reports of the event found.
-    std::function<std::shared_ptr<const TensorSet>(const TensorSet& set, const std::vector<Found>& found)> findings;
+    std::function<std::shared_ptr<const TensorSet>(const TensorSet& set, const std::vector<Found>& found)>
+        findings;
 };
 
 } // namespace spng

@@ -46,8 +46,7 @@ std::optional<Error> loss_behind(c10::Device device, const Error& error) {
 
 void Attempts::queue(InFlight& in_flight) {
     const Replica& replica = m_replicas[in_flight.replica];
-    in_flight.call =
-        std::make_unique<EventCall>(*replica.parts, replica.device, in_flight.event, m_state);
+    in_flight.call = std::make_unique<EventCall>(*replica.parts, replica.device, in_flight.event, m_state);
     replica.body->queue(*in_flight.call, in_flight.restarts > 1);
 }
 
@@ -122,9 +121,9 @@ bool Attempts::moves(InFlight& in_flight, const Error& loss) {
     if (std::all_of(in_flight.event.sets.begin(), in_flight.event.sets.end(), is_on_host)) {
         other = m_queues.move_from(lost);
     }
-    log::warn("replicas",
-              m_replicas[lost].device.str() + " is lost (" + loss.text().seen + "); " + name_of(in_flight) +
-                  (other ? " restarts on " + m_replicas[*other].device.str() : " fails"));
+    log::warn("replicas", m_replicas[lost].device.str() + " is lost (" + loss.text().seen + "); " +
+                              name_of(in_flight) +
+                              (other ? " restarts on " + m_replicas[*other].device.str() : " fails"));
     if (other) {
         in_flight.replica = *other;
     } else {

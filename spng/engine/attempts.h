@@ -52,7 +52,8 @@ public:
 
 private:
     void queue(InFlight& in_flight);
-    bool recovers(InFlight& in_flight, const Error& error, bool no_memory, const std::function<void()>& be_alone);
+    bool recovers(InFlight& in_flight, const Error& error, bool no_memory,
+                  const std::function<void()>& be_alone);
     bool moves(InFlight& in_flight, const Error& loss);
     void release_memory(const InFlight& in_flight) const;
 

@@ -109,7 +109,8 @@ bool CapturedBody::enters_only(const Step& step) const {
     const auto& entering = m_section.entering;
     return !step.outputs.empty() &&
            std::all_of(step.outputs.begin(), step.outputs.end(), [&](std::size_t slot) {
-               return !m_parts.leaves[slot] && std::find(entering.begin(), entering.end(), slot) != entering.end();
+               return !m_parts.leaves[slot] &&
+                      std::find(entering.begin(), entering.end(), slot) != entering.end();
            });
 }
 
@@ -151,7 +152,8 @@ CapturedBody::Made CapturedBody::call_one_by_one(const Ports& inputs, std::uint6
     return made;
 }
 
-std::unique_ptr<Capture> CapturedBody::capture(const Ports& inputs, std::uint64_t event, bool& is_ready) const {
+std::unique_ptr<Capture> CapturedBody::capture(const Ports& inputs, std::uint64_t event,
+                                               bool& is_ready) const {
     NVTX_SCOPED_RANGE("CapturedBody::record");
     auto made = std::make_unique<Capture>(inputs, m_device);
     made->graph = make_device_graph(m_device);

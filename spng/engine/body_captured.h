@@ -39,7 +39,7 @@ private:
         const Step* step;
         std::size_t port; ///< index in `entering` of the slot with the set to upload
     };
-    /// What the section made.
+    /// Results of the section.
     struct Made {
         Ports sets; ///< by DeviceSection::leaving
         Reports reports;

@@ -73,8 +73,8 @@ private:
 
     EventCall& m_event;
     const int m_operation_threads;
-    std::vector<std::vector<std::size_t>> m_readers;  ///< by slot: steps of the body
-    std::vector<std::atomic<std::size_t>> m_missing;  ///< by step: inputs that are not there yet
+    std::vector<std::vector<std::size_t>> m_readers; ///< by slot: steps of the body
+    std::vector<std::atomic<std::size_t>> m_missing; ///< by step: inputs that are not there yet
     std::atomic<std::uint64_t> m_begun{0}, m_ended{0};
     oneapi::tbb::task_group m_group;
 };

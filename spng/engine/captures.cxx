@@ -163,7 +163,7 @@ Capture* Captures::try_capture(Shape& shape, const Make& make) {
             shape.captures.push_back(make(is_ready));
             ++m_tried;
             log::info(logger, [&] {
-    return "captured the nodes of an event, copy " + std::to_string(shape.captures.size()) +
+                return "captured the nodes of an event, copy " + std::to_string(shape.captures.size()) +
                        " of at most " + std::to_string(shape.slots);
             });
             return shape.captures.back().get();
@@ -196,8 +196,8 @@ void Captures::reject_for_a_while(Shape& shape, const std::exception& error) con
         return std::string(shape.slots == 0 ? "events of this shape have no CUDA graph"
                                             : "this shape has one CUDA graph") +
                ", since a capture failed" +
-               (is_final ? "" : "; it is tried again after " + std::to_string(pause) + " events") +
-               ": " + without_trace(error.what());
+               (is_final ? "" : "; it is tried again after " + std::to_string(pause) + " events") + ": " +
+               without_trace(error.what());
     });
 }
 

@@ -79,7 +79,8 @@ void DeviceReplicas::capture_bodies(const DeviceReplicaOptions& options) {
                                                       std::size_t{1}, Captures::max_slots),
                                   .captures = options.max_graphs};
     for (Replica& replica : m_replicas) {
-        m_bodies.push_back(std::make_unique<CapturedBody>(*replica.parts, replica.device, options.mode, limits, level,
+        m_bodies.push_back(std::make_unique<CapturedBody>(*replica.parts, replica.device, options.mode,
+                                                          limits, level,
                                                           m_replicas.size() > 1 ? replica.device.str() : ""));
         replica.body = m_bodies.back().get();
     }

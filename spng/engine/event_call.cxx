@@ -33,9 +33,8 @@ bool is_on_host(const TensorSetPtr& set) {
 
 EventCall::EventCall(const Parts& parts, c10::Device device, const HostEvent& event, const RunState& state)
     : m_parts(parts), m_device(device), m_state(state), m_index(event.index), m_stream(device),
-      m_sets(event.sets),
-      m_put_at(instrument::recording::recorder() != nullptr ? parts.slots : 0,
-               instrument::wall_nanoseconds()) {
+      m_sets(event.sets), m_put_at(instrument::recording::recorder() != nullptr ? parts.slots : 0,
+                                   instrument::wall_nanoseconds()) {
     m_sets.resize(parts.slots);
 }
 
@@ -121,7 +120,8 @@ void EventCall::add(const Reports& reports) {
         if (!report->values.defined() || (same != m_reported.end() && same->report == report)) {
             continue;
         }
-        Reported made{report, report->on_host.defined() ? report->on_host : begin_copy_to_host(report->values)};
+        Reported made{report,
+                      report->on_host.defined() ? report->on_host : begin_copy_to_host(report->values)};
         if (same == m_reported.end()) {
             m_reported.push_back(std::move(made));
         } else {

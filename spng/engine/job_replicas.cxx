@@ -65,11 +65,10 @@ std::vector<Replica> Job::replicas() const {
 
 void Job::make_device_replicas(const RunOptions& options) {
     m_device_replicas = std::make_unique<DeviceReplicas>(
-        replicas(),
-        DeviceReplicaOptions{.cuda_graph = context().config().cuda_graph,
-                             .mode = options.meter_mode,
-                             .events_in_flight = events_in_flight(),
-                             .max_graphs = static_cast<std::size_t>(m_max_graphs)});
+        replicas(), DeviceReplicaOptions{.cuda_graph = context().config().cuda_graph,
+                                         .mode = options.meter_mode,
+                                         .events_in_flight = events_in_flight(),
+                                         .max_graphs = static_cast<std::size_t>(m_max_graphs)});
 }
 
 bool Job::works_on_cpu() const {

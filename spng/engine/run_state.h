@@ -55,7 +55,8 @@ private:
     std::atomic<std::uint64_t> m_first_failed{none};
     mutable std::mutex m_mutex;
     std::map<std::uint64_t, Error> m_errors;
-    std::optional<std::pair<std::uint64_t, Error>> m_device_error; ///< of the first event that lost the last device
+    std::optional<std::pair<std::uint64_t, Error>>
+        m_device_error; ///< of the first event that lost the last device
 };
 
 } // namespace spng

@@ -53,7 +53,8 @@ double warm_up(const Replica& replica, int streams) {
         std::vector<std::unique_ptr<EventStream>> held; // together, so that the streams differ
         for (int stream = 0; stream < streams; ++stream) {
             called = try_once(replica, body);
-            held.push_back(std::make_unique<EventStream>(device)); // that of the call, which is used again first
+            held.push_back(
+                std::make_unique<EventStream>(device)); // that of the call, which is used again first
         }
         wait_for_device(device);
     } catch (const std::exception& error) {

@@ -27,7 +27,8 @@ void mark(const std::vector<std::size_t>& slots, Slots& marked) {
 
 DeviceSection find_device_section(const Parts& parts) {
     DeviceSection section;
-    Slots uploaded(parts.slots), made(parts.slots), after(parts.slots), is_read(parts.slots), is_kept = parts.leaves;
+    Slots uploaded(parts.slots), made(parts.slots), after(parts.slots), is_read(parts.slots),
+        is_kept = parts.leaves;
     for (const Step& step : parts.body) { // in topological order
         const bool is_behind = any_in(step.inputs, made) || any_in(step.inputs, after);
         const bool is_captured = step.node->registered().is_captured && !any_in(step.inputs, after);

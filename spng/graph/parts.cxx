@@ -19,7 +19,7 @@ Parts split(const Graph& graph) {
     parts.leaves.resize(parts.slots);
     std::vector<std::size_t> slot_of(parts.slots);
     std::iota(slot_of.begin(), slot_of.end(), std::size_t{0});
-    std::vector<bool> is_of_tail(parts.slots); // by slot: a node of the tail makes it
+    std::vector<bool> is_of_tail(parts.slots);    // by slot: a node of the tail makes it
     for (const auto& vertex : graph.vertices()) { // in topological order
         Step step{.node = vertex.node, .starter = dynamic_cast<DeviceWorkStarter*>(vertex.node)};
         step.edges = vertex.input_edges;

@@ -20,10 +20,13 @@ Notes reported(const std::string& node, const at::Tensor& values, const at::Tens
     if (values.is_cpu()) {
         return instrument::Unmeasured::is_on() ? Notes{} : read(values);
     }
-    reports.push_back(std::make_shared<const Report>(
-        copied({.node = node, .values = values, .channels = channels, .read = [read = std::move(read)](const at::Tensor& on_host) {
-                    return Found{.notes = read(on_host)};
-                }})));
+    reports.push_back(
+        std::make_shared<const Report>(copied({.node = node,
+                                               .values = values,
+                                               .channels = channels,
+                                               .read = [read = std::move(read)](const at::Tensor& on_host) {
+                                                   return Found{.notes = read(on_host)};
+                                               }})));
     return {};
 }
 

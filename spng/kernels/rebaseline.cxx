@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "spng/core/rows/compacted_rows.h"
 #include "spng/core/tensor_checks.h"
 #include "spng/kernels/launch.h"
 #include "spng/kernels/rows.h"
-#include "spng/core/rows/compacted_rows.h"
 #include "spng/nodes/roi/compact_regions.h"
 
 #include <ATen/ops/empty.h>

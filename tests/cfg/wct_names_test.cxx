@@ -6,9 +6,9 @@
 #include "spng/core/error.h"
 #include "spng/core/registry.h"
 #include "spng/engine/engine.h"
-#include "spng/graph/node.h"
 #include "spng/engine/job.h"
 #include "spng/engine/job_entries.h"
+#include "spng/graph/node.h"
 #include "spng/job/plugins.h"
 #include "tests/cfg/wct_name_list.h"
 

@@ -11,7 +11,9 @@ ROOT = Path(__file__).resolve().parents[2]
 MAX_LINES = 60
 FOLDERS = ("spng", "adapters", "profiling", "python", "bench")
 # clang-format puts the closing brace below the first character of the definition.
-OPENING = re.compile(r"^( *)(?!namespace\b|class\b|struct\b|enum\b|union\b|extern\b|\}|//|#)\S.*[^=,(\s] ?\{$")
+OPENING = re.compile(
+    r"^( *)(?!namespace\b|class\b|struct\b|enum\b|union\b|extern\b|\}|//|#)\S.*[^=,(\s] ?\{$"
+)
 
 
 def functions(path: Path) -> Iterator[tuple[int, int]]:
@@ -30,7 +32,17 @@ def functions(path: Path) -> Iterator[tuple[int, int]]:
 
 
 def test_functions_are_short() -> None:
-    files = [path for folder in FOLDERS for path in (ROOT / folder).rglob("*.[ch]*") if path.suffix in {".cxx", ".h"}]
-    found = [(path.relative_to(ROOT), line, size) for path in files if "tests" not in path.parts for line, size in functions(path)]
+    files = [
+        path
+        for folder in FOLDERS
+        for path in (ROOT / folder).rglob("*.[ch]*")
+        if path.suffix in {".cxx", ".h"}
+    ]
+    found = [
+        (path.relative_to(ROOT), line, size)
+        for path in files
+        if "tests" not in path.parts
+        for line, size in functions(path)
+    ]
     assert len(found) > 3000, "definitions are recognised"
     assert not [entry for entry in found if entry[2] > MAX_LINES]

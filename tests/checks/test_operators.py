@@ -18,9 +18,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 OPERATOR = re.compile(r'^(?:static )?const Operator (\w+)_op\{\s*"(\w+?)_?\(', re.MULTILINE)
 MAX_FILES = 8
-COUNTED = re.compile(
-    r"(spng|bench|scripts|tests)/(?!reference/|checks/).*|docs/decisions/cuda-kernels\.md"
-)
+COUNTED = re.compile(r"(spng|bench|scripts|tests)/(?!reference/|checks/).*|docs/decisions/cuda-kernels\.md")
 # Also a step of the chain, so that tests and configurations have the word.
 FILES_OF_STEP = {
     "coincidence": re.compile(r"spng/(kernels|nodes/coincidence)/|bench/gpu/|tests/kernels/|docs/")

@@ -92,9 +92,8 @@ class FlowUpload : public NodeWith<NoConfig> {
 
 /// The set of an event whose copies are still running.
 TensorSetPtr running(const TensorSetPtr& set) {
-    const Completion rest{
-        .samples = complete,
-        .findings = [](const TensorSet& all, const auto&) { return copy_of(all); }};
+    const Completion rest{.samples = complete,
+                          .findings = [](const TensorSet& all, const auto&) { return copy_of(all); }};
     return std::make_shared<const TensorSet>(set->event_ptr(), set->tensors(), Reports{},
                                              std::make_shared<const Completion>(rest));
 }

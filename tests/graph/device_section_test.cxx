@@ -29,7 +29,7 @@ struct UploadConfig {
         return std::make_tuple(field(&UploadConfig::leaves_work, "leaves_work", "", any(), "to the section"));
     }
 };
-/// What the readers of reports saw: event or -1, and the value.
+/// Values that the readers of reports saw, with the event or -1.
 std::vector<std::pair<int, float>>& seen() {
     static std::vector<std::pair<int, float>> all;
     return all;
@@ -158,19 +158,17 @@ const Registration<SectionWork> work_type{
     {.type = "TestSectionWork", .kind = "roi", .inputs = {"a"}, .outputs = {"a", "b"}, .text = "test"}};
 const Registration<SectionMore> more_type{
     {.type = "TestSectionMore", .kind = "roi", .inputs = {"a"}, .outputs = {"a"}, .text = "test"}};
-const Registration<SectionPack> pack_type{
-    {.type = "TestSectionPack",
-     .kind = "frame",
-     .inputs = {"a", "b"},
-     .outputs = {"a"},
-     .is_captured = false,
-     .text = "test"}};
-const Registration<SectionSink> sink_type{
-    {.type = "TestSectionSink",
-     .kind = "sink",
-     .inputs = {"a"},
-     .concurrency = Concurrency::serial,
-     .text = "test"}};
+const Registration<SectionPack> pack_type{{.type = "TestSectionPack",
+                                           .kind = "frame",
+                                           .inputs = {"a", "b"},
+                                           .outputs = {"a"},
+                                           .is_captured = false,
+                                           .text = "test"}};
+const Registration<SectionSink> sink_type{{.type = "TestSectionSink",
+                                           .kind = "sink",
+                                           .inputs = {"a"},
+                                           .concurrency = Concurrency::serial,
+                                           .text = "test"}};
 const Registration<SectionTap> tap_type{{.type = "TestSectionTap",
                                          .kind = "plumbing",
                                          .inputs = {"a"},
@@ -208,9 +206,9 @@ protected:
 
     void capture(std::size_t slots = 1, std::size_t max_captures = Captures::max_shapes) {
         ASSERT_EQ(find_device_section(m_parts).rejection, "");
-        m_body = std::make_unique<CapturedBody>(
-            m_parts, c10::kCPU, instrument::MeterMode{},
-            Captures::Limits{.slots = slots, .captures = max_captures}, log::Level::warn);
+        m_body = std::make_unique<CapturedBody>(m_parts, c10::kCPU, instrument::MeterMode{},
+                                                Captures::Limits{.slots = slots, .captures = max_captures},
+                                                log::Level::warn);
     }
 
     static TensorSetPtr event(int index, std::int64_t ticks, double start = 0, int first_tick = 0) {

@@ -56,7 +56,8 @@ TEST_P(PartsOfJobs, OnlySourcesAndEndsAreSerial) {
         const Parts parts = split(job.graph());
         EXPECT_EQ(types_of(parts.head), (std::set<std::string>{"FrameFileSource"}));
         for (const std::string& type : types_of(parts.tail)) {
-            EXPECT_TRUE((std::set<std::string>{"FrameFileSink", "SPNGStitchWindows", "SPNGTensorTap"}.contains(type)))
+            EXPECT_TRUE(
+                (std::set<std::string>{"FrameFileSink", "SPNGStitchWindows", "SPNGTensorTap"}.contains(type)))
                 << type;
         }
         EXPECT_FALSE(types_of(parts.body).contains("SPNGTensorTap"));

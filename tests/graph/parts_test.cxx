@@ -66,7 +66,8 @@ protected:
     static std::string names(const std::vector<Step>& steps) {
         std::string all;
         for (const Step& step : steps) {
-            all += (all.empty() ? "" : " ") + step.node->name().text().substr(std::string("TestParts").size());
+            all +=
+                (all.empty() ? "" : " ") + step.node->name().text().substr(std::string("TestParts").size());
         }
         return all;
     }

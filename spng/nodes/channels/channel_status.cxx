@@ -132,8 +132,8 @@ NamedTensor ChannelStatus::reporting_step(NamedTensor tensor, const EventInfo& /
     tensor.data = tensor.data.to(context().device());
     channels->fault = faults_of(tensor.data, *channels);
     channels->good = channels->good & (channels->fault == static_cast<int>(ChannelFault::none));
-    reports = m_watch.observe(name().text(), *channels,
-                                      counts_of(channels->good, channels->fault), config().max_bad_share);
+    reports = m_watch.observe(name().text(), *channels, counts_of(channels->good, channels->fault),
+                              config().max_bad_share);
     tensor.channels = std::move(channels);
     return tensor;
 }

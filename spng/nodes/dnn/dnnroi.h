@@ -96,7 +96,8 @@ private:
     /// Look at the output of the network now, or when it arrives from a device, in a report.
     /// @param notes  gets the note about it, if it is known at once
     /// @throws Error(Model) as OutputWatch
-    void watch_output(const at::Tensor& probability, const NamedTensor& image, Reports& reports, Notes& notes);
+    void watch_output(const at::Tensor& probability, const NamedTensor& image, Reports& reports,
+                      Notes& notes);
     /// Warn about properties of the training that the file of the network does not give.
     void warn_of_missing_properties();
 

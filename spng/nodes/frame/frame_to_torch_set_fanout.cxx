@@ -299,8 +299,8 @@ std::vector<TensorSetPtr> FrameToTorchSetFanout::device_work(const TensorSetPtr&
     for (std::size_t group = 0; group < m_groups.size(); ++group) {
         NamedTensor tensor = tensor_of(*m_groups[group], part_of(group, selected.waveforms),
                                        part_of(group, selected.good), frame.axes[1]);
-        outputs.push_back(std::make_shared<const TensorSet>(uploaded->event_ptr(), std::vector{std::move(tensor)},
-                                                            std::exchange(reports, {})));
+        outputs.push_back(std::make_shared<const TensorSet>(
+            uploaded->event_ptr(), std::vector{std::move(tensor)}, std::exchange(reports, {})));
     }
     return outputs;
 }
@@ -396,8 +396,7 @@ Ports FrameToTorchSetFanout::select_on_device(const NamedTensor& frame, const Ro
     auto findings = std::make_shared<const LateFindings>(LateFindings::Input{
         name().text(), event->index, frame.data, *rows, table->is_masked, std::move(groups), std::move(bad),
         rails_of(frame.data, config().adc_bits), largest_sample(config().adc_bits), m_ratio, m_tally});
-    Report report{.node = name().text(),
-                  .read = [findings = std::move(findings)](const at::Tensor& flags) {
+    Report report{.node = name().text(), .read = [findings = std::move(findings)](const at::Tensor& flags) {
                       return findings->find(flags);
                   }};
     resample(*event, m_ratio, config().chain_period);

@@ -3,8 +3,8 @@
 // SPNGFrameToTorchSetFanout: split a frame into one tensor per view group, cleaned and on the device.
 
 #include "spng/detector/resample.h"
-#include "spng/graph/node.h"
 #include "spng/graph/device_work.h"
+#include "spng/graph/node.h"
 #include "spng/nodes/channels/channel_selection.h"
 #include "spng/nodes/channels/kept_values.h"
 #include "spng/nodes/input_check/input_tally.h"

@@ -308,14 +308,16 @@ TensorSetPtr TorchTensorSetToFrameFanin::frame(const std::vector<std::string>& t
             tensors[tensor].data =
                 tensor == indices.front() ? copied->copied() : copied->copied().narrow(0, 0, 0);
         }
-        rest.samples = [copied, indices](const TensorSet& frame) { return with_samples(frame, *copied, indices); };
+        rest.samples = [copied, indices](const TensorSet& frame) {
+            return with_samples(frame, *copied, indices);
+        };
     }
     return std::make_shared<const TensorSet>(std::move(event), std::move(tensors), Reports{},
                                              std::make_shared<const Completion>(std::move(rest)));
 }
 
-TensorSetPtr TorchTensorSetToFrameFanin::with_findings(const TensorSet& frame, const std::vector<Found>& found,
-                                                       const Rows& rows,
+TensorSetPtr TorchTensorSetToFrameFanin::with_findings(const TensorSet& frame,
+                                                       const std::vector<Found>& found, const Rows& rows,
                                                        const std::vector<FaultCopy>& faults) const {
     NVTX_SCOPED_RANGE("TorchTensorSetToFrameFanin::complete");
     std::vector<NamedTensor> tensors = frame.tensors();
