@@ -2,7 +2,7 @@
 #pragma once
 // The calls of the body for one event, until one succeeds or the event is given up.
 
-#include "spng/engine/body.h"
+#include "spng/engine/body/body.h"
 #include "spng/engine/replicas.h"
 #include "spng/instrument/event_range.h"
 #include "spng/instrument/recording.h"

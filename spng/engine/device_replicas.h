@@ -5,7 +5,7 @@
 
 #include "spng/core/component.h"
 #include "spng/device/fft_plans.h"
-#include "spng/engine/body_captured.h"
+#include "spng/engine/body/body_captured.h"
 #include "spng/engine/replicas.h"
 
 #include <memory>

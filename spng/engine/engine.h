@@ -4,7 +4,7 @@
 
 #include "spng/core/field.h"
 #include "spng/engine/replicas.h"
-#include "spng/engine/run_state.h"
+#include "spng/engine/body/run_state.h"
 
 #include <vector>
 

@@ -2,7 +2,7 @@
 #pragma once
 // The sources of a job, called by one thread, event after event.
 
-#include "spng/engine/event_call.h"
+#include "spng/engine/body/event_call.h"
 
 #include <cstdint>
 #include <memory>

@@ -9,7 +9,7 @@
 #include "spng/device/device_list.h"
 #include "spng/device/memory/device_memory.h"
 #include "spng/device/memory/out_of_memory.h"
-#include "spng/engine/captures.h"
+#include "spng/engine/body/captures.h"
 #include "spng/engine/engine.h"
 #include "spng/engine/job.h"
 #include "spng/engine/replicas.h"

@@ -5,7 +5,7 @@
 #include "spng/device/event_stream.h"
 #include "spng/device/lost_device.h"
 #include "spng/device/memory/out_of_memory.h"
-#include "spng/engine/body.h"
+#include "spng/engine/body/body.h"
 #include "spng/graph/device_work.h"
 #include "spng/graph/node.h"
 #include "spng/instrument/clock.h"

@@ -252,13 +252,13 @@ class TestPlaces:
 
     def test_own_configurations_search_the_environment_last(self, tmp_path: Path) -> None:
         """WIRECELL_PATH of users of the Wire-Cell Toolkit names its Jsonnet, with files of the same names."""
-        (tmp_path / "pgraph.jsonnet").write_text("error 'from environment'")
+        (tmp_path / "spng_job.jsonnet").write_text("error 'from environment'")
         environment = dict(os.environ, WIRECELL_PATH=f"{tmp_path / 'absent'}:{tmp_path}")
         own = ("-c", "cfg/pipeline.jsonnet", "--check-configuration")
         done = run(*own, folder=tmp_path / "..", env=environment)
         assert done.returncode == 0, done.stderr
         assert "from environment" in run(*own, "-P", tmp_path, folder=tmp_path / "..", env=environment).stderr
-        (tmp_path / "job.jsonnet").write_text("import 'pgraph.jsonnet'")
+        (tmp_path / "job.jsonnet").write_text("import 'spng_job.jsonnet'")
         assert "from environment" in run(tmp_path / "job.jsonnet", env=environment).stderr
 
     def test_json_configuration_also_compressed(self, tmp_path: Path, adc: Path) -> None:

@@ -22,7 +22,7 @@ EVENTS, TICKS = 5, 1200
 # Of cudaMalloc: without graphs, and with one graph for the shape of the warm-up and two for that of the events.
 # The pool of each graph also has the rows that the upload selects.
 # An earlier version emptied all caches for each capture and called cudaFree 14 times with two graphs in all.
-ALLOCATIONS = 10
+ALLOCATIONS = 8
 ALLOCATIONS_WITH_GRAPHS = 17
 MUCH = "1GB"  # a memory_budget by which the plan limits nothing
 

@@ -19,7 +19,6 @@ RUN = {
     "smoke": {
         "the libraries of the program load",
         "chain without network, against the CPU",
-        "the same without our own kernels",
         "every product of the chain, against the CPU",
         "chain with the network, against the CPU",
     },

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A captured body gives the same results as its nodes one by one, whatever the events contain.
 
-#include "spng/engine/body_captured.h"
+#include "spng/engine/body/body_captured.h"
 #include "spng/graph/device_work.h"
 #include "spng/instrument/meter/unmeasured.h"
 

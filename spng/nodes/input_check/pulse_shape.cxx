@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spng/nodes/input_check/pulse_shape.h"
 
-#include "spng/core/multiversion.h"
+#include "spng/core/rows/multiversion.h"
 #include "spng/core/tensor_checks.h"
 
 #include <ATen/Parallel.h>

@@ -3,7 +3,7 @@
 // Loops over the ticks of the waveforms of a front-end board, for coherent_noise.cxx. A waveform is `ticks` real numbers;
 // flags have one byte for each tick, 0 where nothing is flagged.
 
-#include "spng/core/multiversion.h"
+#include "spng/core/rows/multiversion.h"
 #include "spng/core/selection.h"
 
 #include <algorithm>

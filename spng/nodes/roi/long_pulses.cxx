@@ -2,7 +2,7 @@
 #include "spng/nodes/roi/long_pulses.h"
 
 #include "WireCellSpng/TorchnvTools.h"
-#include "spng/core/multiversion.h"
+#include "spng/core/rows/multiversion.h"
 #include "spng/core/operator.h"
 #include "spng/core/tensor_checks.h"
 #include "spng/graph/tensor_node.h"

@@ -2,8 +2,8 @@
 #include "spng/nodes/roi/rebaseline.h"
 
 #include "spng/core/bit_words.h"
-#include "spng/core/lane_sum.h"
-#include "spng/core/multiversion.h"
+#include "spng/core/rows/lane_sum.h"
+#include "spng/core/rows/multiversion.h"
 #include "spng/core/operator.h"
 #include "spng/core/rows/bit_ticks.h"
 #include "spng/core/rows/compacted_rows.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spng/nodes/sim/signal/charge_binning.h"
 
-#include "spng/core/multiversion.h"
+#include "spng/core/rows/multiversion.h"
 
 #include <ATen/Parallel.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spng/nodes/sim/signal/impact_convolution.h"
 
-#include "spng/core/multiversion.h"
+#include "spng/core/rows/multiversion.h"
 #include "spng/core/operator.h"
 #include "spng/core/tensor_checks.h"
 

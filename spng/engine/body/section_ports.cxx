@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "spng/engine/section_ports.h"
+#include "spng/engine/body/section_ports.h"
 
 #include "spng/core/rows/compacted_rows.h"
 #include "spng/core/tensor_visitor.h"

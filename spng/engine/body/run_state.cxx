@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "spng/engine/run_state.h"
+#include "spng/engine/body/run_state.h"
 
 #include "spng/core/log/log.h"
 

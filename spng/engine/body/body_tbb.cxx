@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spng/device/operation_threads.h"
-#include "spng/engine/body.h"
+#include "spng/engine/body/body.h"
 
 #include <oneapi/tbb/task_arena.h>
 #include <oneapi/tbb/task_group.h>

@@ -3,7 +3,7 @@
 // The body of a job as a function of an event: the same event gives the same bytes, with any of these executors, on any
 // device, any number of times.
 
-#include "spng/engine/event_call.h"
+#include "spng/engine/body/event_call.h"
 
 #include <memory>
 

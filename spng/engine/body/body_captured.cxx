@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "spng/engine/body_captured.h"
+#include "spng/engine/body/body_captured.h"
 
 #include "WireCellSpng/TorchnvTools.h"
 #include "spng/device/memory/device_memory.h"

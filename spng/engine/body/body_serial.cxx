@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "spng/engine/body.h"
+#include "spng/engine/body/body.h"
 
 namespace spng {
 

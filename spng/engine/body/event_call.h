@@ -3,7 +3,7 @@
 // One event in the parts of a replica: the sets in its slots, its stream, and what its nodes report.
 
 #include "spng/device/event_stream.h"
-#include "spng/engine/run_state.h"
+#include "spng/engine/body/run_state.h"
 #include "spng/graph/node.h"
 #include "spng/graph/parts.h"
 

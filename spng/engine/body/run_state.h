@@ -2,7 +2,7 @@
 #pragma once
 // Failures and the end of a run.
 
-#include "spng/engine/job.h"
+#include "spng/engine/body/run_options.h"
 
 #include <atomic>
 #include <cstdint>

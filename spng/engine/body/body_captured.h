@@ -3,8 +3,8 @@
 // A body whose device section is captured once for each shape of events, and launched as one CUDA graph for all later
 // ones (docs/decisions/streams.md).
 
-#include "spng/engine/body.h"
-#include "spng/engine/captures.h"
+#include "spng/engine/body/body.h"
+#include "spng/engine/body/captures.h"
 #include "spng/graph/device_section.h"
 #include "spng/instrument/meter/node_meter.h"
 

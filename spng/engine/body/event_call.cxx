@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "spng/engine/event_call.h"
+#include "spng/engine/body/event_call.h"
 
 #include "WireCellSpng/TorchnvTools.h"
 #include "spng/device/host_copy.h"

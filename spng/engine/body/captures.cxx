@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "spng/engine/captures.h"
+#include "spng/engine/body/captures.h"
 
 #include "spng/device/lost_device.h"
 #include "spng/device/memory/device_memory.h"
