@@ -3,8 +3,8 @@
 // The two engines that run a graph. The result depends on neither the engine nor the number of graph threads.
 
 #include "spng/core/field.h"
-#include "spng/engine/replicas.h"
 #include "spng/engine/body/run_state.h"
+#include "spng/engine/replicas.h"
 
 #include <vector>
 

@@ -23,7 +23,7 @@ EVENTS, TICKS = 5, 1200
 # The pool of each graph also has the rows that the upload selects.
 # An earlier version emptied all caches for each capture and called cudaFree 14 times with two graphs in all.
 ALLOCATIONS = 8
-ALLOCATIONS_WITH_GRAPHS = 17
+ALLOCATIONS_WITH_GRAPHS = 16
 MUCH = "1GB"  # a memory_budget by which the plan limits nothing
 
 

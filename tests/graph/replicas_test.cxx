@@ -6,8 +6,8 @@
 #include "spng/engine/replicas.h"
 
 #include "spng/device/device_list.h"
-#include "spng/engine/job.h"
 #include "spng/engine/body/run_state.h"
+#include "spng/engine/job.h"
 #include "spng/graph/node.h"
 #include "spng/instrument/report/run_report.h"
 #include "tests/support/components.h"

@@ -2,8 +2,8 @@
 #include "spng/core/rows/bit_ticks.h"
 
 #include "spng/core/bit_words.h"
-#include "spng/core/rows/multiversion.h"
 #include "spng/core/operator.h"
+#include "spng/core/rows/multiversion.h"
 #include "spng/core/tensor_checks.h"
 
 #include <ATen/Parallel.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spng/nodes/decon/baseline.h"
 
-#include "spng/core/rows/multiversion.h"
 #include "spng/core/row_chunks.h"
+#include "spng/core/rows/multiversion.h"
 #include "spng/core/selection.h"
 #include "spng/core/tensor_checks.h"
 

@@ -2,8 +2,8 @@
 #include "spng/nodes/roi/long_pulses.h"
 
 #include "WireCellSpng/TorchnvTools.h"
-#include "spng/core/rows/multiversion.h"
 #include "spng/core/operator.h"
+#include "spng/core/rows/multiversion.h"
 #include "spng/core/tensor_checks.h"
 #include "spng/graph/tensor_node.h"
 #include "spng/nodes/roi/robust_rms.h"

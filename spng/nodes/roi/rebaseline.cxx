@@ -2,11 +2,11 @@
 #include "spng/nodes/roi/rebaseline.h"
 
 #include "spng/core/bit_words.h"
-#include "spng/core/rows/lane_sum.h"
-#include "spng/core/rows/multiversion.h"
 #include "spng/core/operator.h"
 #include "spng/core/rows/bit_ticks.h"
 #include "spng/core/rows/compacted_rows.h"
+#include "spng/core/rows/lane_sum.h"
+#include "spng/core/rows/multiversion.h"
 #include "spng/core/tensor_checks.h"
 #include "spng/nodes/roi/level_window.h"
 

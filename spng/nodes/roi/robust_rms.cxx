@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spng/nodes/roi/robust_rms.h"
 
+#include "spng/core/operator.h"
 #include "spng/core/rows/lane_sum.h"
 #include "spng/core/rows/multiversion.h"
-#include "spng/core/operator.h"
 #include "spng/core/selection.h"
 #include "spng/core/tensor_checks.h"
 #include "spng/detector/view_statistics.h"
