@@ -145,11 +145,6 @@ function(
     // tensor memory that the job may take on each device: `4GB`, `800MB`, `1.5GiB`. Empty: on CUDA, and on the CPU in a limited
     // address space (`ulimit -v`), 9/10 of the memory that is free at the start; otherwise no limit ([memory](#memory))
     memory_budget='',
-    // `auto`: take turns with other jobs so that memory suffices for all; or a folder for the reservations ([sharing a
-    // machine](#sharing-a-machine))
-    share='none',
-    // maximum time to wait for other jobs, in seconds; 0: no limit
-    share_timeout=0,
 )
     make_job(chain, args.read({
         any: {
@@ -178,7 +173,6 @@ function(
             bad_channels: bad_channels,
             filters: filters,
             memory_budget: memory_budget,
-            share: share,
         },
         list: { tags: tags, dump: dump, noise_filter: noise_filter },
         whole: {
@@ -187,7 +181,6 @@ function(
             nevents: nevents,
             verbosity: verbosity,
             network_timeout: network_timeout,
-            share_timeout: share_timeout,
         },
         real: { max_bad_share: max_bad_share },
         boolean: {

@@ -99,7 +99,7 @@ ROWS = (
     Row(
         "R8",
         "sanitizers",
-        "all tests under ASan and UBSan: 0 reports; engines, reservations and writers under TSan: 0 reports; reasons for suppressions",
+        "all tests under ASan and UBSan: 0 reports; engines and writers under TSan: 0 reports; reasons for suppressions",
         (f"{OWN}/test_hardening.py::test_sanitizers",),
         note="From the result of `./wcb harden`; `scripts/harden/suppressions` has the suppressions with their reasons.",
     ),

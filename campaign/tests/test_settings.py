@@ -83,17 +83,6 @@ def test_files_become_absolute_and_plain_words_stay(job: Path, tmp_path: Path) -
     assert found == {"model": str(tmp_path / "model.ts"), "filters": "none", "dump": "a=b"}
 
 
-@pytest.mark.parametrize("given", ["./turns", "here/../turns"])
-def test_the_folder_where_jobs_meet_is_one_for_all_attempts(job: Path, tmp_path: Path, given: str) -> None:
-    """It need not exist: the first job creates it."""
-    assert settings.parse_arguments([f"share={given}"]) == {"share": str(tmp_path / given)}
-
-
-@pytest.mark.parametrize("given", ["auto", "none", "", "atuo", "/scratch/turns"])
-def test_words_and_absolute_folders_of_share_stay(job: Path, given: str) -> None:
-    assert settings.parse_arguments([f"share={given}"]) == {"share": given}
-
-
 @pytest.mark.parametrize(
     "words, said",
     [

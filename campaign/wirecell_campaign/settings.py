@@ -19,7 +19,6 @@ IMPORT = re.compile(r"""\bimport(?:str|bin)?\s*(?:'([^']+)'|"([^"]+)")""")
 FOLDERS = [HOME / folder for folder in (".", "cfg", "share/wirecell", "share/wirecell/cfg")]
 FOLDERS += [PACKAGES / "spng/share/wirecell", PACKAGES / "spng/share/wirecell/cfg"]
 OWN_ARGUMENTS = ("input", "output")
-SHARE = "share"  # argument for a folder shared by jobs, with a / in its name; it need not exist
 NOT_DECISIVE = ("config", "search_path")  # paths: equal content in other folders gives equal outputs
 
 
@@ -54,7 +53,7 @@ class Settings:
 def parse_arguments(given: list[str]) -> dict[str, str]:
     """Parse words `name=value`, split at the first `=`.
 
-    Make the path of a file, and the folder of `share`, absolute, since attempts have working folders of their own.
+    Make the path of a file absolute, since attempts have working folders of their own.
     Raise UsageError for words without `=`, for names given twice, and for arguments that the campaign sets.
     """
     found: dict[str, str] = {}
@@ -66,8 +65,7 @@ def parse_arguments(given: list[str]) -> dict[str, str]:
             raise UsageError(f"the campaign sets -A {name} for each file", seen=word, hint="remove it")
         if name in found:
             raise UsageError("an argument is given twice", seen=f"{name}={found[name]} and {word}")
-        is_path = "/" in value if name == SHARE else names_a_file(value)
-        found[name] = str(Path(value).absolute()) if is_path else value
+        found[name] = str(Path(value).absolute()) if names_a_file(value) else value
     return found
 
 

@@ -73,8 +73,6 @@ function(given)
                 threads: given.threads,
                 verbosity: given.verbosity,
                 memory_budget: std.toString(given.memory_budget),
-                share: given.share,
-                share_timeout: given.share_timeout,
             },
         },
         dumped(known):: checked('edge to dump', given.dump, known),

@@ -92,8 +92,6 @@ po::options_description other_options() {
          "arguments of a job")                                                                       //
         ("schema", text("TYPE"), "print the JSON schema of a type's configuration; all: every type") //
         ("recover-record", text("FILE.part"), "complete the recording of a run that was killed")     //
-        ("reservations", po::value<std::string>()->implicit_value("")->value_name("FOLDER"),
-         "list the jobs that hold or wait for memory (-A share=); =FOLDER: those that share this folder") //
         ("version,v", "show the version of the program and its parts")                                    //
         ("help,h", "show this help");
     return options;
@@ -204,8 +202,7 @@ Action choose_action(const po::variables_map& values) {
                                                               {"dot", Action::draw},
                                                               {"check", Action::check},
                                                               {"check-configuration", Action::check},
-                                                              {"recover-record", Action::recover},
-                                                              {"reservations", Action::reservations}};
+                                                              {"recover-record", Action::recover}};
     Action chosen = Action::run;
     for (const auto& [name, action] : actions) {
         // --dot configures and validates too, so --check has no additional effect beside it.
@@ -309,7 +306,6 @@ CommandLine parse_command_line(int argc, const char* const* argv) {
     line.type = text(values, line.action == Action::schema ? "schema" : "describe");
     line.timing_file = text(values, "timing");
     line.part_file = text(values, "recover-record");
-    line.reservation_folder = text(values, "reservations");
     line.memory_snapshot_file = memory_snapshot_file(values);
     line.nvtx_level = text(values, "nvtx-level");
     line.torch_profiler = torch_profiler_folder(values);

@@ -13,7 +13,7 @@
 
 namespace spng::app {
 
-enum class Action { run, serve, check, draw, list, describe, schema, recover, reservations, help, version };
+enum class Action { run, serve, check, draw, list, describe, schema, recover, help, version };
 
 struct CommandLine {
     Action action = Action::run;
@@ -33,7 +33,6 @@ struct CommandLine {
     std::string nvtx_level;               ///< --nvtx-level
     std::string timing_file;              ///< --timing
     std::string torch_profiler;           ///< --torch-profiler
-    std::string reservation_folder;       ///< of --reservations; empty: the user's default
     std::string part_file;                ///< --recover-record
     bool skip_failed = false;             ///< --on-error skip
     bool strict = false;                  ///< --strict

@@ -22,7 +22,6 @@
 #include "spng/instrument/start_up.h"
 #include "spng/io/data_path.h"
 #include "spng/job/configuration.h"
-#include "spng/job/job_reservations.h"
 #include "spng/job/plugins.h"
 #include "spng/job/version.h"
 #include "spng/nodes/dnn/accepted_models.h"
@@ -89,10 +88,6 @@ int dispatch(const CommandLine& line, instrument::Recording& recording) {
         return 0;
     case Action::recover:
         print_result(printable(instrument::recover_recording(line.part_file, "")) + " recovered\n");
-        return 0;
-    case Action::reservations:
-        print_result(reservations_text(
-            reservation_root(line.reservation_folder.empty() ? "auto" : line.reservation_folder)));
         return 0;
     case Action::serve:
         return serve(line);

@@ -99,9 +99,8 @@ private:
             m_session->change_files(values);
             require_own_files();
             m_session->restart();
-        } else if (!load(values)) {
-            answer.status = 128 + stop_signal();
-            return;
+        } else {
+            load(values);
         }
         const RunSummary summary = m_session->run([&](Job& job, const RunOptions& options) {
             return run_in_range(job, options, m_line.recording.window, nullptr);
@@ -124,8 +123,7 @@ private:
         }
     }
 
-    /// @return false if a signal came while the job waited for memory
-    bool load(const PlaceholderValues& values) {
+    void load(const PlaceholderValues& values) {
         m_session.emplace(
             JobRequest{m_line.configuration, arguments_of_list(m_line), m_line.app, values, m_line.changes});
         require_own_files();
@@ -136,17 +134,10 @@ private:
         log::open_held_files();
         RunOptions options = run_options(m_line);
         options.counts = &m_progress.counts();
-        if (m_reserved) { // by a session that could not be prepared, for example because of its input
-            m_session->reserve_again(std::move(options), *m_reserved);
-        } else if (!m_session->reserve(std::move(options))) {
-            return false;
-        }
-        m_reserved = m_session->reservations();
-        m_session->prepare();
+        m_session->prepare(std::move(options));
         m_is_prepared = true;
         m_session->describe(m_recording);
         m_recording.run_begins();
-        return true;
     }
 
     /// Compare the files of all runs before any is written.
@@ -232,7 +223,6 @@ private:
     instrument::Recording& m_recording;
     Progress& m_progress;
     std::optional<JobSession> m_session;
-    std::optional<nlohmann::json> m_reserved; ///< the memory reservations of the process
     bool m_is_prepared = false;
     bool m_looked_at_all = false;
     bool m_rejects_list = false;

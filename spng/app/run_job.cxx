@@ -66,15 +66,10 @@ int run(const CommandLine& line, JobSession& session, instrument::Recording& rec
     install_signal_handlers();
     RunOptions given = run_options(line);
     given.counts = &progress.counts();
-    if (!session.reserve(std::move(given))) {
-        RunSummary nothing_done;
-        nothing_done.stopped_by = stop_signal();
-        return outcome(nothing_done);
-    }
     const Job& job = session.job();
     const instrument::Stopwatch preparation;
     instrument::MemorySnapshot snapshot(line.memory_snapshot_file);
-    session.prepare();
+    session.prepare(std::move(given));
     snapshot.require_history(job.devices());
     log::info("wire-cell", [&] { return "prepared in " + std::to_string(preparation.seconds()) + " s"; });
     session.describe(recording);

@@ -34,11 +34,6 @@ void Context::configured() {
     if (!config().memory_budget.empty() && memory_budget() == 0) {
         reject("memory_budget", config().memory_budget, "more than 0, such as 4GB; empty for no limit");
     }
-    const std::string& share = config().share;
-    if (share != "none" && share != "auto" && share.find('/') == std::string::npos) {
-        reject("share", share, "none, auto, or a folder with a '/' in its name",
-               "for a folder in the current one, give ./NAME");
-    }
 }
 
 std::int64_t Context::memory_budget() const {

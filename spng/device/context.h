@@ -20,8 +20,6 @@ struct ContextConfig {
     int threads = 0;
     int verbosity = 0;
     std::string memory_budget;
-    std::string share = "none";
-    int share_timeout = 0;
     std::string cuda_graph = "off";
     std::string about;
     static constexpr auto fields() {
@@ -44,12 +42,6 @@ struct ContextConfig {
                 "maximum tensor memory of the job on each device, such as 4GB; empty: on CUDA, and in a "
                 "limited address space (ulimit -v), 9/10 of the memory that is free at the start, otherwise "
                 "no limit"),
-            field(
-                &ContextConfig::share, "share", "", not_empty(),
-                "none; auto: reserve memory and wait for other jobs of this user, so that memory suffices "
-                "for all; or a folder for reservations, with a / in its name, which several users can share"),
-            field(&ContextConfig::share_timeout, "share_timeout", "s", at_least(0),
-                  "maximum time to wait for other jobs; 0: no limit"),
             field(&ContextConfig::cuda_graph, "cuda_graph", "", one_of("auto", "on", "off"),
                   "capture the device work of an event as a CUDA graph, once per shape of the readout, and "
                   "launch it as one; if that is impossible, on gives a warning, auto a log line"),

@@ -96,28 +96,6 @@ int compute_capability(int device) {
                : 0;
 }
 
-std::string uuid_of(int device) {
-    std::array<unsigned char, 16> bytes{};
-    // Version 2 distinguishes the parts of a divided GPU.
-    if (!query<unsigned char*>("cuDeviceGetUuid_v2", device, bytes.data()) &&
-        !query<unsigned char*>("cuDeviceGetUuid", device, bytes.data())) {
-        return "";
-    }
-    std::string text = "GPU";
-    for (std::size_t i = 0; i < bytes.size(); ++i) {
-        const bool begins_group = i == 0 || i == 4 || i == 6 || i == 8 || i == 10;
-        std::array<char, 4> digits{};
-        std::snprintf(digits.data(), digits.size(), "%02x", bytes.at(i));
-        text += (begins_group ? "-" : "") + std::string(digits.data());
-    }
-    return text;
-}
-
-std::int64_t total_memory_of(int device) {
-    std::size_t total = 0;
-    return query<std::size_t*>("cuDeviceTotalMem_v2", device, &total) ? static_cast<std::int64_t>(total) : 0;
-}
-
 std::string cuda_driver_hint(const CudaDriver& driver) {
     const std::string cpu = ", or use -A device=cpu";
     if (!driver.present) {

@@ -3,7 +3,6 @@
 // Query the CUDA driver without any library of CUDA or LibTorch: whether it exists, whether it starts, and
 // its devices. A driver that does not start returns an error code; this header turns it into text for users.
 
-#include <cstdint>
 #include <string>
 
 namespace spng {
@@ -26,13 +25,6 @@ CudaDriver query_cuda_driver();
 
 /// Return the compute capability of a device, 10 * major + minor; 0 without such a device or a driver.
 int compute_capability(int device);
-
-/// Return the UUID of a device as nvidia-smi writes it: "GPU-" and 8-4-4-4-12 hexadecimal digits. For a
-/// divided GPU, the UUID of the part. "" without such a device or a driver.
-std::string uuid_of(int device);
-
-/// Return the bytes of a device; 0 without such a device or a driver.
-std::int64_t total_memory_of(int device);
 
 /// Return a hint for a driver in this state.
 std::string cuda_driver_hint(const CudaDriver& driver);

@@ -100,10 +100,8 @@ bool Job::fits_devices() const {
     try {
         if (least == 0) {
             for (const auto& name : requested_devices()) {
-                const DeviceMemory memory = device_memory(choose_device(name, context_name));
-                // A job that shares the device waits until others have left.
-                const bool waits = context().config().share != "none";
-                const std::int64_t budget = default_budget(waits ? memory.total : memory.free);
+                const std::int64_t budget =
+                    default_budget(device_memory(choose_device(name, context_name)).free);
                 least = least == 0 || (budget > 0 && budget < least) ? budget : least;
             }
         }

@@ -10,8 +10,6 @@
 
 #include <atomic>
 #include <iomanip>
-#include <list>
-#include <mutex>
 #include <sstream>
 #include <utility>
 
@@ -47,36 +45,14 @@ std::string hash_of(const std::string& text) {
 
 } // namespace
 
-void JobSession::take_options(RunOptions options) {
+void JobSession::prepare(RunOptions options) {
     m_options = std::move(options);
     const nlohmann::json settings = job().settings(m_options);
     // If several nodes run at the same time, the clock of the process would charge each with the work of all.
     m_options.meter_mode.cpu_clock = settings.at("engine") == "TbbFlow" && settings.at("graph_threads") > 1
                                          ? instrument::CpuClock::Thread
                                          : instrument::CpuClock::Process;
-}
-
-void JobSession::reserve_again(RunOptions options, nlohmann::json reservations) {
-    take_options(std::move(options));
-    m_reservations = std::move(reservations);
-}
-
-bool JobSession::reserve(RunOptions options) {
-    take_options(std::move(options));
-    const instrument::StartUpPhase phase("reserve memory");
-    static const std::atomic<int> no_signal{0};
-    static std::list<JobReservations> held; // of all jobs of the process, until it ends
-    static std::mutex mutex;
-    JobReservations reservations =
-        take_reservations(job(), job().settings(m_options), configuration().file.string(),
-                          m_options.stop_signal == nullptr ? no_signal : *m_options.stop_signal);
-    m_reservations = json_of(reservations);
-    const bool was_stopped = reservations.was_stopped;
-    if (!reservations.held.empty()) {
-        const std::lock_guard lock(mutex);
-        held.push_back(std::move(reservations));
-    }
-    return !was_stopped;
+    job().prepare(m_options);
 }
 
 RunSummary JobSession::run(const std::function<RunSummary(Job&, const RunOptions&)>& call) {
@@ -136,7 +112,6 @@ instrument::RunReport JobSession::report(bool with_provenance) const {
     description.start_up = instrument::start_up_rows();
     description.origin = m_origin;
     add_given(settings);
-    settings["reservations"] = m_reservations;
     description.about = job().about();
     for (const UsedFile& file : job().used_files(Job::MissingInputs::left_out)) {
         const auto* const component = job().environment().find(file.user);

@@ -5,7 +5,6 @@
 #include "spng/engine/job.h"
 #include "spng/instrument/recording.h"
 #include "spng/instrument/report/run_report.h"
-#include "spng/job/job_reservations.h"
 #include "spng/job/load_job.h"
 
 #include <atomic>
@@ -15,7 +14,7 @@
 
 namespace spng {
 
-/// Loaded at construction; then reserve(), prepare() and run() once each, in this order, on one thread. After that any
+/// Loaded at construction; then prepare() and run() once each, in this order, on one thread. After that any
 /// number of runs on other files: change_files(), restart(), then run().
 class JobSession {
 public:
@@ -30,16 +29,7 @@ public:
     /// See LoadedJob::anodes.
     const std::string& anodes() const { return m_loaded.anodes; }
 
-    /// Take the options of the run, and the memory reservations that the job asks for. These stay until the process
-    /// ends: LibTorch keeps the memory of a job.
-    /// @return false if a signal stopped the wait for other jobs
-    bool reserve(RunOptions options);
-    /// As reserve(), with the reservations that the process already holds for a job of the same plan.
-    void reserve_again(RunOptions options, nlohmann::json reservations);
-    /// For reports.
-    const nlohmann::json& reservations() const { return m_reservations; }
-
-    void prepare() { job().prepare(m_options); }
+    void prepare(RunOptions options);
 
     const RunOptions& options() const { return m_options; }
 
@@ -64,12 +54,10 @@ public:
 private:
     /// Add the arguments of the job, their defaults and the changes of keys.
     void add_given(nlohmann::json& settings) const;
-    void take_options(RunOptions options);
 
     JobRequest m_request;
     LoadedJob m_loaded;
     RunOptions m_options;
-    nlohmann::json m_reservations;                  ///< for the report
     instrument::ReportOrigin m_origin;              ///< of the report: the start of the program, or restart()
     std::atomic<std::int64_t> m_begin{0}, m_end{0}; ///< of the run, wall_nanoseconds(); 0: not yet
     std::atomic<std::uint64_t> m_completed_events{0}; ///< valid if m_end is not 0

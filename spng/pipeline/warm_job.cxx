@@ -83,8 +83,7 @@ void WarmJob::work(JobRequest request, int graph_threads, std::promise<void>& pr
         options.skip_failed = true;
         options.on_failed = [this](std::uint64_t event, const Error& error) { m_queue->fail(event, error); };
         options.meter_mode.kept_calls = kept_calls;
-        m_session->reserve(options);
-        m_session->prepare();
+        m_session->prepare(options);
     } catch (...) {
         m_session.reset();
         prepared.set_exception(std::make_exception_ptr(current_error()));

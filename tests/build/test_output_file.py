@@ -84,8 +84,8 @@ def test_nothing_else_replaces_files() -> None:
 
 
 def test_only_temporary_files_rename_in_cpp() -> None:
-    """Every output gets its final name in TemporaryFile::commit(); reservations rename files of their own."""
-    allowed = {"spng/core/files/temporary_files.cxx", "spng/device/memory/reservation.cxx"}
+    """Every output gets its final name in TemporaryFile::commit()."""
+    allowed = {"spng/core/files/temporary_files.cxx"}
     found = {
         file.relative_to(ROOT).as_posix()
         for folder in ("spng", "profiling/recorder")

@@ -53,7 +53,6 @@ std::map<std::string, std::string> jobs() {
          "mask_threshold='0.3', model_server='unix:/a', remote_model='m', network_layout='contiguous', "
          "network_timeout=5, network_output='warning', precision='fast', cuda_graph='off', verbosity=1"},
         {"device", "device='cuda:all', events_in_flight=3, overlap_files='0', memory_budget='4GB', "
-                   "share='auto', share_timeout='7', "
                    "results_on_device='true', other_anodes='ignore', max_bad_share='0.5', intag='x'"},
         {"parts",
          "input=(import 'memory.jsonnet').MemorySource(), output=(import 'memory.jsonnet').MemorySink()"}};

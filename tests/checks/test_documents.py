@@ -43,7 +43,7 @@ DETECTORS = re.findall(
 BENCHMARKS = "docs/benchmarks/"  # ./wcb bench writes the commands that it ran
 TICKS = 800  # of the event with all tags
 COUNTS = ("-t", "threads", "events_in_flight", "nevents")
-NOT_RUN = ("--check", "--dot", "--list", "--describe", "--schema", "--reservations", "--version", "--help")
+NOT_RUN = ("--check", "--dot", "--list", "--describe", "--schema", "--version", "--help")
 
 
 def read_text(path: Path) -> str:

@@ -284,11 +284,6 @@ MASKS = {
     "failed-types.json": b'{"bad":[[true,1.0,"1"],[null],3]}',
 }
 
-LIMITS = {
-    "both.txt": b"# of this machine\nbytes 40GB\nslots 2\n",
-    "other.txt": b"bytes\t1.5 MiB \r\nslots 0\nunknown 1\nbytes -1\nslots 3000000000",
-}
-
 LISTS = {
     "paths.txt": b"# of today\na.npz\n/data/b.tar.bz2\n\n  ../c d.npz \r\nout/e.npz",
     "objects.txt": b'{"input":"a.npz","name":"b/c"}\n{"input":"{name}.npz","name":"{input}","detector":"sbnd"}\n',
@@ -299,7 +294,7 @@ LISTS = {
 COMMAND_LINES = {
     "run.txt": "-c\njob.jsonnet\n-A\ninput=a.npz\n--tla-code\nn=1\n-V\nx=1\n-C\ny=[1]\n-P\ncfg\n-L\nwarn\n-l\nstderr\n-t\n2",
     "record.txt": "job.json\n--record=a.sqlite\n--profile-events=2-3\n--profile-control=unix:/tmp/x\n--timing=t.json",
-    "actions.txt": "--describe\nall\n--schema=SPNGDecon\n--dot=-\n--reservations=/tmp\n--check\n--version",
+    "actions.txt": "--describe\nall\n--schema=SPNGDecon\n--dot=-\n--check\n--version",
 }  # fmt: skip
 
 
@@ -318,7 +313,6 @@ def corpus() -> dict[str, dict[str, bytes]]:
         "jsonnet": {name: text.encode() for name, text in JSONNET.items()},
         "control": CONTROL,
         "inference": INFERENCE,
-        "limits": LIMITS,
         "lists": LISTS,
         "masks": MASKS,
         "command_line": {name: text.encode() for name, text in COMMAND_LINES.items()},

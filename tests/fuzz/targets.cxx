@@ -72,9 +72,9 @@ void Results::add(const Error& error) {
 std::span<const Target> targets() {
     static const std::array all{command_line_target(), configuration_target(), control_target(),
                                 depositions_target(),  frames_target(),        inference_target(),
-                                jsonnet_target(),      limits_target(),        lists_target(),
-                                masks_target(),        noise_target(),         npy_target(),
-                                responses_target(),    wires_target()};
+                                jsonnet_target(),      lists_target(),         masks_target(),
+                                noise_target(),        npy_target(),           responses_target(),
+                                wires_target()};
     return all;
 }
 

@@ -64,8 +64,8 @@ def test_same_seed_gives_the_same_inputs(tmp_path: Path) -> None:
 
 
 def test_sweep_cuts_and_flips_every_bit(tmp_path: Path) -> None:
-    files = list((make_corpus.CORPUS / "limits").iterdir())
-    report = fuzzing.run_target(PROGRAM, "limits", ["--sweep", "--count", "0"], tmp_path)
+    files = list((make_corpus.CORPUS / "masks").iterdir())
+    report = fuzzing.run_target(PROGRAM, "masks", ["--sweep", "--count", "0"], tmp_path)
     assert report.inputs == sum(1 + 64 + 8 * path.stat().st_size for path in files)
 
 

@@ -31,7 +31,7 @@ OUTPUT_ARGUMENTS = ("output",)
 # Requested settings, and a line made from the arguments; the description of the run and the arguments have the effective ones.
 STATED_BY_RUN = ("device", "engine", "precision", "graph_threads", "threads", "about")
 # State of the machine and of other jobs, and time of the preparation; defaults of arguments: no settings.
-OF_THE_MOMENT = ("memory", "reservations", "warm_up_seconds", "defaults")
+OF_THE_MOMENT = ("memory", "warm_up_seconds", "defaults")
 
 Series = dict[str, dict[str, np.ndarray]]
 

@@ -15,7 +15,6 @@ Target depositions_target();
 Target frames_target();
 Target inference_target();
 Target jsonnet_target();
-Target limits_target();
 Target lists_target();
 Target masks_target();
 Target noise_target();
