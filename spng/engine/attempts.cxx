@@ -26,9 +26,7 @@ std::string name_of(const InFlight& in_flight) {
     return "event " + std::to_string(in_flight.event.index);
 }
 
-/// The error of an event whose work failed with the exception being handled.
-Error error_of(const InFlight& in_flight) {
-    Error error = current_error();
+Error with_event(const InFlight& in_flight, Error error) {
     if (error.text().where.find(name_of(in_flight)) == std::string::npos) {
         error.add_where(name_of(in_flight));
     }
@@ -74,7 +72,7 @@ bool Attempts::finish(InFlight& in_flight, const std::function<void()>& be_alone
             return false;
         } catch (...) {
             const bool no_memory = handles_out_of_memory();
-            const Error error = error_of(in_flight);
+            const Error error = with_event(in_flight, current_error());
             in_flight.call.reset();
             if (!recovers(in_flight, error, no_memory, be_alone)) {
                 return false;
@@ -137,7 +135,7 @@ void Attempts::fail(InFlight& in_flight, const Error& error) {
         m_queues.lose(in_flight.replica);
         m_state.lost_device(in_flight.event.index, *loss, m_queues.none_is_left());
     } else {
-        m_state.failed(in_flight.event.index, error);
+        m_state.failed(in_flight.event.index, with_event(in_flight, error));
     }
 }
 

@@ -85,6 +85,7 @@ class FlowSource : public NodeWith<NoConfig> {
 
 class FlowUpload : public NodeWith<NoConfig> {
     Ports process(const Ports& inputs) override {
+        EXPECT_EQ(inputs[0]->completion(), nullptr);
         diary().add("upload", *inputs[0]);
         return inputs;
     }
@@ -233,6 +234,18 @@ TEST_P(DeviceFlow, OnTheCpuNothingIsWaitedFor) {
     EXPECT_EQ(run(c10::kCPU).events_done, 5u);
     EXPECT_EQ(fake_device::state().event_waits, 0);
     EXPECT_EQ(fake_device::state().streams_taken, 0);
+}
+
+TEST_P(DeviceFlow, NodesBehindThePackingGetCompleteSets) {
+    Edges behind{chain.begin(), chain.end() - 1};
+    behind.push_back({{"TestFlowPack", 0}, {"TestFlowUpload:behind", 0}});
+    behind.push_back({{"TestFlowUpload:behind", 0}, {"TestFlowSink", 0}});
+    for (const c10::Device device : {device_0, c10::Device(c10::kCPU)}) {
+        begin();
+        EXPECT_EQ(run_on({device}, {}, behind).events_done, 5u) << device;
+        const auto& lines = diary().lines;
+        EXPECT_EQ(std::count(lines.begin(), lines.end(), "upload 3"), 2) << device;
+    }
 }
 
 TEST_P(DeviceFlow, FailureOfOneEventOnASoundDeviceIsSkipped) {

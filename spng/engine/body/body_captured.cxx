@@ -39,11 +39,16 @@ public:
     }
     /// After the work that was queued, also before a failure.
     ~InUse() {
-        if (!m_device.is_cpu()) {
+        if (m_device.is_cpu()) {
+            return;
+        }
+        try {
             if (!m_last_use) {
                 m_last_use.emplace(m_device.type());
             }
             m_last_use->record(stream());
+        } catch (const c10::Error&) {
+            // The device is lost, as the wait for the event's work reports.
         }
     }
     InUse(const InUse&) = delete;

@@ -93,7 +93,9 @@ Ports EventCall::call_node(const Step& step, const Ports& inputs) {
 
 TensorSetPtr EventCall::take(std::size_t slot) {
     if (m_sets[slot] && m_sets[slot]->completion()) {
-        m_stream.mark()->synchronize();
+        if (const auto mark = m_stream.mark()) {
+            mark->synchronize();
+        }
         const auto rest = m_sets[slot]->completion();
         m_sets[slot] = completed(slot, [&](const TensorSet& set) { return rest->samples(set); });
         m_sets[slot] = completed(slot, [&](const TensorSet& set) { return rest->findings(set, found()); });
@@ -153,7 +155,7 @@ TensorSetPtr EventCall::completed(std::size_t slot, const Half& half) const {
     }
 }
 
-const std::vector<Found>& EventCall::found() {
+std::vector<Found> EventCall::found() {
     const std::lock_guard lock(m_mutex);
     std::vector<Reported*> unread;
     for (Reported& reported : m_reported) {
@@ -197,7 +199,7 @@ void EventCall::complete() {
 
 void EventCall::read_reports() {
     const instrument::recording::EventOnThread on_thread(m_index);
-    const std::vector<Found>& all = found();
+    const std::vector<Found> all = found();
     for (const auto& [slot, rest] : m_incomplete) {
         m_sets[slot] =
             completed(slot, [&, &rest = rest](const TensorSet& set) { return rest->findings(set, all); });

@@ -80,7 +80,8 @@ private:
     template <class Half>
     TensorSetPtr completed(std::size_t slot, const Half& half) const;
     /// Read the reports that arrived since the last call.
-    const std::vector<Found>& found();
+    /// @return what all reports found
+    std::vector<Found> found();
 
     const Parts& m_parts;
     const c10::Device m_device;
