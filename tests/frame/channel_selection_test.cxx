@@ -28,8 +28,8 @@ using Row = std::vector<double>;
 
 TEST(ChannelSelection, RowsAreGatheredAndMissingOnesAreZero) {
     const at::Tensor samples = at::tensor({1, 2, 3, 4, 5, 6}, at::kShort).view({2, 3});
-    const auto selected = select_channels(samples, rows({1, -1, 0}), ids({11, 12, 10}), {}, std::nullopt,
-                                          largest_sample(14), false);
+    const auto selected =
+        select_channels(samples, rows({1, -1, 0}), ids({11, 12, 10}), {}, std::nullopt, largest_sample(14));
     EXPECT_EQ(selected.waveforms.scalar_type(), at::kShort);
     EXPECT_EQ(row(selected.waveforms, 0), (Row{4, 5, 6}));
     EXPECT_EQ(row(selected.waveforms, 1), (Row{0, 0, 0}));
@@ -43,8 +43,8 @@ TEST(ChannelSelection, OneValueThatIsNotFiniteEmptiesItsRowOnly) {
          {std::numeric_limits<float>::quiet_NaN(), -std::numeric_limits<float>::infinity()}) {
         at::Tensor samples = at::full({2, 3}, 7.0f);
         samples[1][2] = bad;
-        const auto selected = select_channels(samples, rows({0, 1}), ids({10, 11}), {}, std::nullopt,
-                                              largest_sample(14), false);
+        const auto selected =
+            select_channels(samples, rows({0, 1}), ids({10, 11}), {}, std::nullopt, largest_sample(14));
         EXPECT_EQ(row(selected.waveforms, 0), (Row{7, 7, 7}));
         EXPECT_EQ(row(selected.waveforms, 1), (Row{0, 0, 0}));
         EXPECT_EQ(selected.findings.not_finite, (std::vector<ChannelRange>{{11, 0, 3}}));
@@ -55,8 +55,8 @@ TEST(ChannelSelection, ASampleThatNoDigitiserGivesEmptiesItsRowOnly) {
     for (const float bad : {3e38f, -16.1f * 16384, std::numeric_limits<float>::max()}) {
         at::Tensor samples = at::full({2, 3}, 7.0f);
         samples[1][0] = bad;
-        const auto selected = select_channels(samples, rows({0, 1}), ids({10, 11}), {}, std::nullopt,
-                                              largest_sample(14), false);
+        const auto selected =
+            select_channels(samples, rows({0, 1}), ids({10, 11}), {}, std::nullopt, largest_sample(14));
         EXPECT_EQ(row(selected.waveforms, 0), (Row{7, 7, 7}));
         EXPECT_EQ(row(selected.waveforms, 1), (Row{0, 0, 0}));
         EXPECT_EQ(row(selected.good.unsqueeze(-1), 1), Row{0});
@@ -68,7 +68,7 @@ TEST(ChannelSelection, ASampleThatNoDigitiserGivesEmptiesItsRowOnly) {
 TEST(ChannelSelection, LargeSamplesOfADigitiserAreKept) {
     const at::Tensor samples = at::tensor({262144.f, -262144.f, 1.f}, at::kFloat).view({1, 3});
     const auto selected =
-        select_channels(samples, rows({0}), ids({10}), {}, std::nullopt, largest_sample(14), false);
+        select_channels(samples, rows({0}), ids({10}), {}, std::nullopt, largest_sample(14));
     EXPECT_EQ(row(selected.waveforms, 0), (Row{262144, -262144, 1}));
 }
 
@@ -79,7 +79,7 @@ TEST(ChannelSelection, ChannelsAreCountedByView) {
     const at::Tensor view_rows = at::tensor({0, 1, 2, 3, -1, 2}, at::kLong).view({2, 3});
     const at::Tensor view_ids = at::tensor({10, 11, 12, 13, 14, 15}, at::kInt).view({2, 3});
     const auto selected = select_channels(samples, view_rows, view_ids, {{12, 0, 3}, {13, 1, 2}},
-                                          std::nullopt, largest_sample(14), false);
+                                          std::nullopt, largest_sample(14));
     ASSERT_EQ(selected.findings.counts.size(), 2u);
     const auto& first = selected.findings.counts[0];
     EXPECT_EQ(first.channels, 3u);
@@ -103,7 +103,7 @@ TEST(ChannelSelection, RangesOutsideTheReadoutMaskNothing) {
 TEST(ChannelSelection, AChannelThatIsDeadAtARailIsNotCountedAsSaturated) {
     const at::Tensor samples = at::tensor({0, 0, 0, 0, 4095, 5}, at::kShort).view({2, 3});
     const auto selected =
-        select_channels(samples, rows({0, 1}), ids({10, 11}), {}, Rails{0, 4095}, largest_sample(12), false);
+        select_channels(samples, rows({0, 1}), ids({10, 11}), {}, Rails{0, 4095}, largest_sample(12));
     EXPECT_EQ(selected.findings.counts[0].constant, 1u);
     EXPECT_EQ(selected.findings.counts[0].saturated, 1u);
     EXPECT_EQ(selected.findings.counts[0].saturated_samples, 2u);
@@ -112,7 +112,7 @@ TEST(ChannelSelection, AChannelThatIsDeadAtARailIsNotCountedAsSaturated) {
 TEST(ChannelSelection, RangesThatTogetherCoverTheReadoutMakeADeadChannel) {
     const at::Tensor samples = at::full({2, 6}, 9, at::kShort);
     const auto selected = select_channels(samples, rows({0, 1}), ids({10, 11}), {{10, 3, 6}, {10, 0, 3}},
-                                          std::nullopt, largest_sample(14), false);
+                                          std::nullopt, largest_sample(14));
     EXPECT_EQ(row(selected.waveforms, 0), (Row{0, 0, 0, 0, 0, 0}));
     EXPECT_EQ(row(selected.good.unsqueeze(-1), 0), Row{0});
     EXPECT_EQ(row(selected.good.unsqueeze(-1), 1), Row{1});
@@ -121,14 +121,14 @@ TEST(ChannelSelection, RangesThatTogetherCoverTheReadoutMakeADeadChannel) {
 TEST(ChannelSelection, ShorterBadRangesAreBridged) {
     const at::Tensor samples = at::tensor({10, 99, 99, 40, 50, 99}, at::kShort).view({1, 6});
     const auto selected = select_channels(samples, rows({0}), ids({10}), {{10, 1, 3}, {10, 5, 6}},
-                                          std::nullopt, largest_sample(14), false);
+                                          std::nullopt, largest_sample(14));
     EXPECT_EQ(row(selected.waveforms, 0), (Row{10, 20, 30, 40, 50, 50}));
 }
 
 TEST(ChannelSelection, SaturatedRunsAreListedAndKept) {
     const at::Tensor samples = at::tensor({5, 4095, 4095, 5, 0, 5}, at::kShort).view({1, 6});
     const auto selected =
-        select_channels(samples, rows({0}), ids({10}), {}, Rails{0, 4095}, largest_sample(12), false);
+        select_channels(samples, rows({0}), ids({10}), {}, Rails{0, 4095}, largest_sample(12));
     EXPECT_EQ(row(selected.waveforms, 0), (Row{5, 4095, 4095, 5, 0, 5}));
     EXPECT_EQ(selected.findings.saturated, (std::vector<ChannelRange>{{10, 1, 3}, {10, 4, 5}}));
 }

@@ -31,8 +31,8 @@ at::Tensor expect_rows(const Selection& selection) {
     const at::Tensor ids = at::arange(rows.numel(), at::kInt);
     const BadTicks bad = bad_ticks_of(ids, selection.bad, selection.frame.size(1));
     const auto& rails = selection.rails;
-    const SelectedRows expected = select_rows_on_host(selection.frame, {rows, bad.offsets, bad.ranges}, rails,
-                                                      selection.largest, false);
+    const SelectedRows expected =
+        select_rows_on_host(selection.frame, {rows, bad.offsets, bad.ranges}, rails, selection.largest);
     at::Tensor good, flags;
     const at::Tensor waveforms = emulated([&] {
         auto seen = kernels::select_rows(

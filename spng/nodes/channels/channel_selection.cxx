@@ -157,14 +157,14 @@ ChannelFindings findings_of(const at::Tensor& flags, const at::Tensor& samples, 
 
 SelectedChannels select_channels(const at::Tensor& samples, const at::Tensor& rows, const at::Tensor& ids,
                                  const std::vector<ChannelRange>& bad, std::optional<Rails> rails,
-                                 double largest, bool pinned) {
+                                 double largest) {
     require_tensor(rows.dim() == 2 && rows.scalar_type() == at::kLong && rows.is_contiguous(),
                    "select_channels", "rows", rows, "int64 (view, channel)");
     require_tensor(ids.sizes() == rows.sizes(), "select_channels", "ids", ids, "int32, same shape as rows");
     const BadTicks bad_ticks = bad_ticks_of(ids, bad, samples.size(1));
     const SelectedRows selected =
         select_rows_on_host(samples, {rows.view(-1), bad_ticks.offsets, bad_ticks.ranges},
-                            samples.scalar_type() == at::kShort ? rails : std::nullopt, largest, pinned);
+                            samples.scalar_type() == at::kShort ? rails : std::nullopt, largest);
     return {selected.waveforms.view({rows.size(0), rows.size(1), samples.size(1)}),
             selected.good.view(rows.sizes()),
             findings_of(selected.flags.view(rows.sizes()), samples, rows, ids,

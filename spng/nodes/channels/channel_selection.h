@@ -69,9 +69,8 @@ struct SelectedChannels {
 /// @param bad      tick ranges by channel id
 /// @param rails    see rails_of()
 /// @param largest  largest valid magnitude, see largest_sample()
-/// @param pinned   allocate the result in page-locked memory for asynchronous upload
 SelectedChannels select_channels(const at::Tensor& samples, const at::Tensor& rows, const at::Tensor& ids,
                                  const std::vector<ChannelRange>& bad, std::optional<Rails> rails,
-                                 double largest, bool pinned);
+                                 double largest);
 
 } // namespace spng

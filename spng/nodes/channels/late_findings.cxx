@@ -37,40 +37,44 @@ void add_findings(ChannelMasks& masks, const ChannelFindings& findings) {
     append(masks, "saturated", findings.saturated);
 }
 
-Found LateFindings::masks_and_notes(const at::Tensor& flags) const {
+namespace {
+
+Found masks_and_notes(const LateInput& input, const at::Tensor& flags) {
     NVTX_SCOPED_RANGE("FrameToTorchSetFanout::check");
     ChannelMasks masks;
     std::vector<InputTally::Selected> found;
-    for (const Group& group : m_input.groups) {
+    for (const LateInput::Group& group : input.groups) {
         const at::Tensor& ids = group.group->ids;
         const auto part = [&](const at::Tensor& all) {
             return rows_of_group(all, *group.group, group.first_row);
         };
-        const at::Tensor rows = part(m_input.rows);
+        const at::Tensor rows = part(input.rows);
         ChannelFindings findings =
-            findings_of(part(flags), m_input.samples, rows, ids, part(m_input.is_masked), m_input.rails);
+            findings_of(part(flags), input.samples, rows, ids, part(input.is_masked), input.rails);
         add_findings(masks, findings);
-        const auto waveforms = [this, &ids, rows](EveryChannel channels) {
+        const auto waveforms = [&input, &ids, rows](EveryChannel channels) {
             const auto part_of = [&](const at::Tensor& all) {
                 return all.slice(1, channels.first, std::nullopt, channels.stride).contiguous();
             };
             at::Tensor own = part_of(ids);
-            SelectedChannels selected = select_channels(m_input.samples, part_of(rows), own, m_input.bad,
-                                                        m_input.rails, m_input.largest, false);
+            SelectedChannels selected =
+                select_channels(input.samples, part_of(rows), own, input.bad, input.rails, input.largest);
             return InputTally::Waveforms{std::move(selected.waveforms), std::move(selected.good),
                                          std::move(own)};
         };
         found.push_back({group.group, waveforms, std::move(findings.counts)});
     }
-    Notes notes = m_input.tally->add(m_input.event, found);
-    return {resampled(std::move(masks), m_input.ratio), std::move(notes)};
+    Notes notes = input.tally->add(input.event, found);
+    return {resampled(std::move(masks), input.ratio), std::move(notes)};
 }
 
-Found LateFindings::find(const at::Tensor& flags) const {
+} // namespace
+
+Found late_findings(const LateInput& input, const at::Tensor& flags) {
     try {
-        return masks_and_notes(flags);
+        return masks_and_notes(input, flags);
     } catch (Error& error) {
-        error.add_where(m_input.node + ", event " + std::to_string(m_input.event));
+        error.add_where(input.node + ", event " + std::to_string(input.event));
         throw;
     }
 }

@@ -17,39 +17,29 @@
 
 namespace spng {
 
-/// The masks "missing", "nan", "outofrange" and "saturated" of one event, equal to those of an event on the CPU. Flags
-/// come from the device; samples are read on the host, in rows that need it.
-class LateFindings {
-public:
+/// The parts of an event that are kept until its flags are on the host.
+struct LateInput {
     struct Group {
         const ViewGroup* group;
         std::int64_t first_row; ///< of the group in the rows of all groups
     };
-    struct Input {
-        std::string node;           ///< its name, for errors
-        std::uint64_t event = 0;    ///< index in the job
-        at::Tensor samples;         ///< the frame on the host, kept until the flags are here
-        at::Tensor rows, is_masked; ///< (row of all groups), see findings_of()
-        std::vector<Group> groups;
-        std::vector<ChannelRange> bad; ///< as for select_channels()
-        std::optional<Rails> rails;
-        double largest = 0;
-        PeriodRatio ratio; ///< of the ticks of the frame and those of the masks
-        std::shared_ptr<InputTally> tally;
-    };
-
-    explicit LateFindings(Input input) : m_input(std::move(input)) {}
-
-    /// List the masks, count the event, and warn (InputTally). Call once.
-    /// @param flags  (row of all groups) uint8 on the host, see findings_of()
-    /// @throws Error(Input), named as one of the node, with --strict
-    Found find(const at::Tensor& flags) const;
-
-private:
-    Found masks_and_notes(const at::Tensor& flags) const;
-
-    Input m_input;
+    std::string node;           ///< its name, for errors
+    std::uint64_t event = 0;    ///< index in the job
+    at::Tensor samples;         ///< the frame on the host
+    at::Tensor rows, is_masked; ///< (row of all groups), see findings_of()
+    std::vector<Group> groups;
+    std::vector<ChannelRange> bad; ///< as for select_channels()
+    std::optional<Rails> rails;
+    double largest = 0;
+    PeriodRatio ratio; ///< of the ticks of the frame and those of the masks
+    std::shared_ptr<InputTally> tally;
 };
+
+/// Return the masks "missing", "nan", "outofrange" and "saturated" of one event, equal to those of an event on the CPU, count
+/// the event, and warn (InputTally). Samples are read on the host, in rows that need it.
+/// @param flags  (row of all groups) uint8 on the host, see findings_of()
+/// @throws Error(Input), named as one of the node, with --strict
+Found late_findings(const LateInput& input, const at::Tensor& flags);
 
 /// View the rows of a group as (view, channel, ...).
 /// @param rows   (row of all groups, ...), contiguous

@@ -3,7 +3,6 @@
 
 #include "spng/core/operator.h"
 #include "spng/core/tensor_checks.h"
-#include "spng/device/memory/page_locked.h"
 
 #include <ATen/Dispatch.h>
 #include <ATen/Dispatch_v2.h>
@@ -152,7 +151,7 @@ select_rows_cpu(const at::Tensor& frame, const at::Tensor& rows, const at::Tenso
                 const at::Tensor& ranges, std::optional<std::int64_t> low, std::optional<std::int64_t> high,
                 double largest) {
     const auto rails = low && high ? std::optional(Rails{*low, *high}) : std::nullopt;
-    SelectedRows selected = select_rows_on_host(frame, {rows, offsets, ranges}, rails, largest, false);
+    SelectedRows selected = select_rows_on_host(frame, {rows, offsets, ranges}, rails, largest);
     return {std::move(selected.waveforms), std::move(selected.good), std::move(selected.flags)};
 }
 
@@ -164,12 +163,12 @@ const Operator select_rows_op{
 } // namespace
 
 SelectedRows select_rows_on_host(const at::Tensor& frame, const RowTable& table, std::optional<Rails> rails,
-                                 double largest, bool pinned) {
+                                 double largest) {
     check_arguments(frame, table, rails);
     require_tensor(frame.is_cpu(), "select_rows_on_host", "frame", frame, "on the host");
     const std::int64_t rows = table.rows.numel();
-    SelectedRows selected{host_tensor({rows, frame.size(1)}, frame.scalar_type(), pinned),
-                          host_tensor({rows}, at::kBool, pinned), at::empty({rows}, at::kByte)};
+    SelectedRows selected{at::empty({rows, frame.size(1)}, frame.scalar_type()), at::empty({rows}, at::kBool),
+                          at::empty({rows}, at::kByte)};
     AT_DISPATCH_V2(frame.scalar_type(), "select_rows",
                    AT_WRAP([&] { fill_rows<scalar_t>(frame, table, rails, largest, selected); }), at::kShort,
                    at::kFloat, at::kDouble);

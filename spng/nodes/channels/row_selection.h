@@ -51,9 +51,8 @@ SelectedRows select_rows(const at::Tensor& frame, const RowTable& table, std::op
                          double largest);
 
 /// The same on the host.
-/// @param pinned  allocate waveforms and good in page-locked memory for asynchronous upload
 SelectedRows select_rows_on_host(const at::Tensor& frame, const RowTable& table, std::optional<Rails> rails,
-                                 double largest, bool pinned);
+                                 double largest);
 
 namespace kernels { // the body on CUDA: spng/kernels/frames/row_selection.cxx. A rail or both may be missing.
 std::tuple<at::Tensor, at::Tensor, at::Tensor> select_rows(const at::Tensor& frame, const at::Tensor& rows,

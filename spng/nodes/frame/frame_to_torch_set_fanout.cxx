@@ -93,7 +93,6 @@ void FrameToTorchSetFanout::prepare_node(Environment& environment) {
         ids.push_back(group->ids.reshape({-1}));
     }
     m_ids = at::cat(ids);
-    m_selects_on_device = !context().device().is_cpu();
 }
 
 void FrameToTorchSetFanout::begin_run(Environment& environment) {
@@ -276,7 +275,7 @@ TensorSetPtr FrameToTorchSetFanout::to_upload(std::shared_ptr<const EventInfo> e
 }
 
 bool FrameToTorchSetFanout::leave_device_work() {
-    m_leaves_device_work = m_selects_on_device;
+    m_leaves_device_work = !context().device().is_cpu();
     return m_leaves_device_work;
 }
 
@@ -335,7 +334,7 @@ std::vector<TensorSetPtr> FrameToTorchSetFanout::example() const {
     const Axis ticks{"tick", "ns", event->start, event->tick};
     resample(*event, m_ratio, config().chain_period);
     const c10::Device device = context().device();
-    if (m_selects_on_device) {
+    if (!device.is_cpu()) {
         // Most frames have the channels of all anodes in ascending order.
         const at::Tensor channels = at::tensor(m_view_groups->channels(), at::kInt);
         const at::Tensor frame =
@@ -345,10 +344,9 @@ std::vector<TensorSetPtr> FrameToTorchSetFanout::example() const {
     std::vector<TensorSetPtr> outputs;
     for (const auto* group : m_groups) {
         auto shape = group->ids.sizes().vec();
-        const at::Tensor good = at::ones(shape, at::TensorOptions(at::kBool).device(device));
+        const at::Tensor good = at::ones(shape, at::kBool);
         shape.push_back(config().default_nticks);
-        NamedTensor tensor =
-            tensor_of(*group, at::zeros(shape, at::TensorOptions(at::kShort).device(device)), good, ticks);
+        NamedTensor tensor = tensor_of(*group, at::zeros(shape, at::kShort), good, ticks);
         outputs.push_back(std::make_shared<const TensorSet>(event, std::vector{std::move(tensor)}));
     }
     return outputs;
@@ -382,22 +380,23 @@ Ports FrameToTorchSetFanout::process(const Ports& inputs) {
     auto event = std::make_shared<EventInfo>(inputs[0]->event());
     event->ticks = frame.data.size(1);
     add_listed_channels(*event);
-    return m_selects_on_device ? select_on_device(frame, rows, event) : select_on_host(frame, rows, event);
+    return context().device().is_cpu() ? select_on_host(frame, rows, event)
+                                       : select_on_device(frame, rows, event);
 }
 
 Ports FrameToTorchSetFanout::select_on_device(const NamedTensor& frame, const Rows& rows,
                                               const std::shared_ptr<EventInfo>& event) const {
     std::vector<ChannelRange> bad = bad_ranges(*event);
     const auto table = table_for({rows, bad, bad.empty() ? 0 : frame.data.size(1)});
-    std::vector<LateFindings::Group> groups;
+    std::vector<LateInput::Group> groups;
     for (std::size_t group = 0; group < m_groups.size(); ++group) {
         groups.push_back({m_groups[group], m_first_rows[group]});
     }
-    auto findings = std::make_shared<const LateFindings>(LateFindings::Input{
+    auto input = std::make_shared<const LateInput>(LateInput{
         name().text(), event->index, frame.data, *rows, table->is_masked, std::move(groups), std::move(bad),
         rails_of(frame.data, config().adc_bits), largest_sample(config().adc_bits), m_ratio, m_tally});
-    Report report{.node = name().text(), .read = [findings = std::move(findings)](const at::Tensor& flags) {
-                      return findings->find(flags);
+    Report report{.node = name().text(), .read = [input = std::move(input)](const at::Tensor& flags) {
+                      return late_findings(*input, flags);
                   }};
     resample(*event, m_ratio, config().chain_period);
     return outputs_for(to_upload(event, frame.data, table->rows, frame.axes[1],
@@ -410,22 +409,13 @@ Ports FrameToTorchSetFanout::select_on_host(const NamedTensor& frame, const Rows
     const std::optional<Rails> rails = rails_of(frame.data, config().adc_bits);
     const double largest = largest_sample(config().adc_bits);
     std::vector<NamedTensor> tensors;
-    const c10::Device device = context().device();
     std::vector<InputTally::Selected> found;
     for (std::size_t group = 0; group < m_groups.size(); ++group) {
-        SelectedChannels selected;
-        {
-            NVTX_SCOPED_RANGE("FrameToTorchSetFanout::unpack");
-            selected = select_channels(frame.data, part_of(group, *rows), m_groups[group]->ids, bad, rails,
-                                       largest, !device.is_cpu());
-        }
+        NVTX_SCOPED_RANGE("FrameToTorchSetFanout::unpack");
+        SelectedChannels selected =
+            select_channels(frame.data, part_of(group, *rows), m_groups[group]->ids, bad, rails, largest);
         add_findings(event->masks, selected.findings);
-        {
-            NVTX_SCOPED_RANGE("FrameToTorchSetFanout::upload");
-            tensors.push_back(tensor_of(*m_groups[group],
-                                        selected.waveforms.to(device, /*non_blocking=*/true),
-                                        selected.good.to(device, /*non_blocking=*/true), frame.axes[1]));
-        }
+        tensors.push_back(tensor_of(*m_groups[group], selected.waveforms, selected.good, frame.axes[1]));
         const auto waveforms = [samples = selected.waveforms, good = selected.good,
                                 &ids = m_groups[group]->ids](EveryChannel channels) {
             return InputTally::Waveforms{samples, good, ids, channels};

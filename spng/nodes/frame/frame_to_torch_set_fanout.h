@@ -89,7 +89,7 @@ struct FrameToTorchSetFanoutConfig {
 /// A device gets the frame as it was read: one asynchronous copy from page-locked memory, and one launch that makes
 /// the tensors of all groups (select_rows). Those four masks and the counts are then a report, so an
 /// event that fails on its way is not counted. An engine may capture that launch
-/// (DeviceWorkStarter). Without our kernels, the host selects the channels and uploads the groups.
+/// (DeviceWorkStarter).
 class FrameToTorchSetFanout : public NodeWith<FrameToTorchSetFanoutConfig>,
                               public DeviceWorkStarter,
                               public instrument::ReportsInput {
@@ -161,7 +161,6 @@ private:
     std::vector<int> m_bad_channels;        ///< of the channel list, in the anodes of the job
     at::Tensor m_ids;    ///< (row) int32 on the host: channel ids of the rows of all groups
     PeriodRatio m_ratio; ///< of the frames' sampling period and that of the chain
-    bool m_selects_on_device = false;
     bool m_leaves_device_work = false;
     mutable KeptValues<std::vector<int>, at::Tensor> m_rows; ///< by channels of the frame
     mutable KeptValues<TableKey, DeviceTable> m_tables;
