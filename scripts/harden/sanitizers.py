@@ -74,7 +74,7 @@ def options_of(mode: str, reports: Path) -> dict[str, str]:
         # follow the kernel emulator, which jumps between stacks, so it must not move variables to stacks of its own.
         "ASAN_OPTIONS": f"{common}:allocator_may_return_null=1:detect_stack_use_after_return=0",
         "LSAN_OPTIONS": f"suppressions={SUPPRESSIONS}/lsan.txt:print_suppressions=0",
-        "UBSAN_OPTIONS": f"{common}:print_stacktrace=1:suppressions={SUPPRESSIONS}/ubsan.txt",
+        "UBSAN_OPTIONS": f"{common}:print_stacktrace=1",
     }
 
 
