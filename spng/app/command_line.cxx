@@ -92,7 +92,7 @@ po::options_description other_options() {
          "arguments of a job")                                                                       //
         ("schema", text("TYPE"), "print the JSON schema of a type's configuration; all: every type") //
         ("recover-record", text("FILE.part"), "complete the recording of a run that was killed")     //
-        ("version,v", "show the version of the program and its parts")                                    //
+        ("version,v", "show the version of the program and its parts")                               //
         ("help,h", "show this help");
     return options;
 }

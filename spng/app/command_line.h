@@ -5,7 +5,7 @@
 #include "spng/app/serve_options.h"
 #include "spng/instrument/control/control_address.h"
 #include "spng/instrument/recording.h"
-#include "spng/job/jsonnet.h"
+#include "spng/job/jsonnet/jsonnet.h"
 
 #include <optional>
 #include <string>

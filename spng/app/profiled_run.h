@@ -3,11 +3,11 @@
 // The run of a job under profilers: its range, LibTorch's profiler, and control from outside.
 
 #include "spng/app/command_line.h"
-#include "spng/engine/job.h"
 #include "spng/instrument/control/capture_control.h"
 #include "spng/instrument/event_window.h"
 #include "spng/instrument/recording.h"
 #include "spng/instrument/report/torch_profiler.h"
+#include "spng/job/job.h"
 
 #include <memory>
 #include <vector>

@@ -2,7 +2,7 @@
 #pragma once
 // The display of progress: one line on stderr while a job is prepared and runs.
 
-#include "spng/engine/job.h"
+#include "spng/job/job.h"
 
 #include <condition_variable>
 #include <cstdint>

@@ -13,12 +13,12 @@
 #include "spng/core/log/log.h"
 #include "spng/core/log/log_file.h"
 #include "spng/core/parse_value.h"
-#include "spng/engine/job.h"
 #include "spng/instrument/clock.h"
 #include "spng/instrument/control/time_limit.h"
 #include "spng/instrument/recording.h"
 #include "spng/instrument/report/memory_snapshot.h"
 #include "spng/instrument/start_up.h"
+#include "spng/job/job.h"
 #include "spng/job/job_session.h"
 
 #include <algorithm>

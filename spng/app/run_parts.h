@@ -3,8 +3,8 @@
 // Steps that the run of one job (run_job.h) and the runs of a list of files (run_files.h) share.
 
 #include "spng/app/command_line.h"
-#include "spng/engine/job.h"
-#include "spng/job/jsonnet.h"
+#include "spng/job/job.h"
+#include "spng/job/jsonnet/jsonnet.h"
 
 #include <filesystem>
 #include <vector>

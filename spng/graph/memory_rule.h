@@ -7,7 +7,7 @@
 //     const Registration<Clip> registration{{.type = "SPNGClip", ...
 //                                            .memory = memory_rule<Clip>({.call = plan_memory})}};
 //
-// The memory plan (spng/engine/memory_plan.h) lists node types without a rule as not counted.
+// The memory plan (spng/job/memory_plan.h) lists node types without a rule as not counted.
 
 #include "spng/core/component.h"
 #include "spng/graph/memory_ledger.h"

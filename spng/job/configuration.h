@@ -2,7 +2,7 @@
 #pragma once
 // Load a configuration: from the name of the file to the array of components.
 
-#include "spng/job/jsonnet.h"
+#include "spng/job/jsonnet/jsonnet.h"
 
 #include <nlohmann/json.hpp>
 

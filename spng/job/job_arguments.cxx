@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "spng/job/jsonnet.h"
+#include "spng/job/jsonnet/jsonnet.h"
 
 #include "spng/core/printable.h"
-#include "spng/job/jsonnet_text.h"
+#include "spng/job/jsonnet/jsonnet_text.h"
 
 #include <algorithm>
 #include <cctype>

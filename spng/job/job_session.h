@@ -2,9 +2,9 @@
 #pragma once
 // A job from its configuration to its report. wire-cell runs it on files, Pipeline on frames in memory.
 
-#include "spng/engine/job.h"
 #include "spng/instrument/recording.h"
 #include "spng/instrument/report/run_report.h"
+#include "spng/job/job.h"
 #include "spng/job/load_job.h"
 
 #include <atomic>

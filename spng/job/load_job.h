@@ -2,9 +2,9 @@
 #pragma once
 // From the name of a configuration to a job.
 
-#include "spng/engine/job.h"
 #include "spng/job/configuration.h"
-#include "spng/job/jsonnet.h"
+#include "spng/job/job.h"
+#include "spng/job/jsonnet/jsonnet.h"
 #include "spng/job/placeholders.h"
 
 #include <memory>

@@ -5,8 +5,8 @@
 #include "spng/core/log/log.h"
 #include "spng/core/nearest.h"
 #include "spng/core/shared_library.h"
-#include "spng/engine/wct_names.h"
 #include "spng/instrument/start_up.h"
+#include "spng/job/wct_names.h"
 
 #include <algorithm>
 #include <vector>

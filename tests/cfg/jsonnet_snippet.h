@@ -3,7 +3,7 @@
 // Evaluates a piece of Jsonnet that may import the project's libraries.
 
 #include "spng/io/data_path.h"
-#include "spng/job/jsonnet.h"
+#include "spng/job/jsonnet/jsonnet.h"
 
 #include <gtest/gtest.h>
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Names of the Wire-Cell Toolkit (WCT) in a job: accepted if they mean the same here, otherwise errors that name the page.
 
-#include "spng/engine/wct_names.h"
+#include "spng/job/wct_names.h"
 
 #include "spng/core/error.h"
 #include "spng/core/registry.h"
 #include "spng/engine/engine.h"
-#include "spng/engine/job.h"
-#include "spng/engine/job_entries.h"
 #include "spng/graph/node.h"
+#include "spng/job/job.h"
+#include "spng/job/job_entries.h"
 #include "spng/job/plugins.h"
 #include "tests/cfg/wct_name_list.h"
 

@@ -48,6 +48,7 @@ ORDER = (
     ("spng/kernels",),
     ("spng/kernels/frames", "spng/kernels/transforms"),
     ("spng/kernels/plugin",),
+    ("spng/job/jsonnet",),
     ("spng/job",),
     ("spng/include/WireCellSpng",),  # Pipeline.h, which spng/pipeline implements
     ("spng/pipeline",),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "spng/engine/job.h"
+#include "spng/job/job.h"
 
 #include "spng/graph/node.h"
 

@@ -2,10 +2,10 @@
 // The parts of the jobs of cfg/: between sources and sinks each node sees one event only, whatever is written or dumped,
 // and the work between upload and packing can be captured.
 
-#include "spng/engine/job.h"
 #include "spng/graph/device_section.h"
 #include "spng/graph/node.h"
-#include "spng/job/jsonnet.h"
+#include "spng/job/job.h"
+#include "spng/job/jsonnet/jsonnet.h"
 #include "tests/support/paths.h"
 
 #include <gtest/gtest.h>

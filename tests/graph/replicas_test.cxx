@@ -7,9 +7,9 @@
 
 #include "spng/device/device_list.h"
 #include "spng/engine/body/run_state.h"
-#include "spng/engine/job.h"
 #include "spng/graph/node.h"
 #include "spng/instrument/report/run_report.h"
+#include "spng/job/job.h"
 #include "tests/support/components.h"
 
 #include <ATen/ops/full.h>

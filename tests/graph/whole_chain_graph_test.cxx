@@ -2,10 +2,10 @@
 // The whole chain as one graph, on a stand-in for a device's graphs: the same files as node by node, for
 // events of other lengths, times and bad channels by turns.
 
-#include "spng/engine/job.h"
 #include "spng/io/frame_reader.h"
 #include "spng/io/frame_writer.h"
-#include "spng/job/jsonnet.h"
+#include "spng/job/job.h"
+#include "spng/job/jsonnet/jsonnet.h"
 #include "tests/graph/standin_graph.h"
 #include "tests/support/paths.h"
 

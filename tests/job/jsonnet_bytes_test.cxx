@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "spng/job/jsonnet_bytes.h"
+#include "spng/job/jsonnet/jsonnet_bytes.h"
 
 #include "spng/core/error.h"
-#include "spng/job/jsonnet.h"
+#include "spng/job/jsonnet/jsonnet.h"
 #include "tests/cfg/jsonnet_snippet.h"
 
 #include <gtest/gtest.h>

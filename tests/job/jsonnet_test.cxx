@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Jsonnet files from the user's side: arguments, imports, and errors that name the position.
 
-#include "spng/job/jsonnet.h"
+#include "spng/job/jsonnet/jsonnet.h"
 
 #include "spng/core/error.h"
 #include "tests/cfg/jsonnet_snippet.h"

@@ -2,7 +2,7 @@
 // Configurations as JSON, up to the validated graph of the job.
 
 #include "spng/job/configuration.h"
-#include "spng/engine/job.h"
+#include "spng/job/job.h"
 #include "tests/fuzz/mutate/documents.h"
 #include "tests/fuzz/targets/targets.h"
 

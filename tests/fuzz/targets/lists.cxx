@@ -2,8 +2,8 @@
 // Lists of files (--files), with the checks of the inputs and outputs of their lines. No run begins.
 
 #include "spng/app/file_list.h"
-#include "spng/engine/job.h"
 #include "spng/io/file_user.h"
+#include "spng/job/job.h"
 #include "spng/job/placeholders.h"
 #include "tests/fuzz/mutate/bytes.h"
 #include "tests/fuzz/targets/targets.h"

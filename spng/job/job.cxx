@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "spng/engine/job.h"
+#include "spng/job/job.h"
 
 #include "spng/core/log/log.h"
 #include "spng/device/context.h"
@@ -7,13 +7,13 @@
 #include "spng/device/lost_device.h"
 #include "spng/device/memory/out_of_memory.h"
 #include "spng/device/operation_threads.h"
-#include "spng/engine/device_replicas.h"
 #include "spng/engine/engine.h"
-#include "spng/engine/job_entries.h"
 #include "spng/engine/replicas.h"
 #include "spng/graph/node.h"
 #include "spng/instrument/recording.h"
 #include "spng/instrument/start_up.h"
+#include "spng/job/device_replicas.h"
+#include "spng/job/job_entries.h"
 
 #include <algorithm>
 #include <optional>

@@ -2,8 +2,8 @@
 // Other files for a job that has run: which configurations may differ.
 
 #include "spng/core/error.h"
-#include "spng/engine/job.h"
-#include "spng/job/jsonnet.h"
+#include "spng/job/job.h"
+#include "spng/job/jsonnet/jsonnet.h"
 #include "tests/support/paths.h"
 
 #include <gtest/gtest.h>

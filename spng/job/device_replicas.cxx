@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "spng/engine/device_replicas.h"
+#include "spng/job/device_replicas.h"
 
 #include "spng/core/log/log.h"
 #include "spng/device/device_graph.h"

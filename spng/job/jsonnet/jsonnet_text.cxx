@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "spng/job/jsonnet_text.h"
+#include "spng/job/jsonnet/jsonnet_text.h"
 
 #include <fstream>
 #include <map>

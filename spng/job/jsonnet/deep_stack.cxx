@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "spng/job/deep_stack.h"
+#include "spng/job/jsonnet/deep_stack.h"
 
 #include <array>
 #include <atomic>

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory plans: the rules beside the nodes, and the plan of the main job.
 
-#include "spng/engine/memory_plan.h"
+#include "spng/job/memory_plan.h"
 
 #include "spng/core/unit_text.h"
-#include "spng/engine/job.h"
 #include "spng/graph/memory_rule.h"
 #include "spng/graph/node.h"
-#include "spng/job/jsonnet.h"
+#include "spng/job/job.h"
+#include "spng/job/jsonnet/jsonnet.h"
 #include "tests/support/paths.h"
 
 #include <gtest/gtest.h>

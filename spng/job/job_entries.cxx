@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "spng/engine/job_entries.h"
+#include "spng/job/job_entries.h"
 
 #include "spng/core/error.h"
 #include "spng/core/nearest.h"
 #include "spng/core/registry.h"
-#include "spng/engine/wct_names.h"
+#include "spng/job/wct_names.h"
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "spng/engine/memory_plan.h"
+#include "spng/job/memory_plan.h"
 
 #include "spng/core/registry.h"
 #include "spng/core/unit_text.h"

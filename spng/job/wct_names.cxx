@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "spng/engine/wct_names.h"
+#include "spng/job/wct_names.h"
 
 #include "spng/core/error.h"
 #include "spng/core/nearest.h"

@@ -2,12 +2,12 @@
 // Reports of a job: files, settings, findings about the input, and meters.
 
 #include "spng/device/context.h"
-#include "spng/engine/device_replicas.h"
-#include "spng/engine/job.h"
-#include "spng/engine/job_entries.h"
 #include "spng/graph/node.h"
 #include "spng/instrument/meter/nested_call.h"
 #include "spng/io/data_file_reader.h"
+#include "spng/job/device_replicas.h"
+#include "spng/job/job.h"
+#include "spng/job/job_entries.h"
 
 #include <algorithm>
 

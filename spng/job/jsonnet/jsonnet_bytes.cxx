@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "spng/job/jsonnet_bytes.h"
+#include "spng/job/jsonnet/jsonnet_bytes.h"
 
 #include "spng/core/printable.h"
 

@@ -11,8 +11,8 @@
 #include "spng/device/memory/out_of_memory.h"
 #include "spng/engine/body/captures.h"
 #include "spng/engine/engine.h"
-#include "spng/engine/job.h"
 #include "spng/engine/replicas.h"
+#include "spng/job/job.h"
 
 #include <algorithm>
 #include <map>

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "spng/job/jsonnet.h"
+#include "spng/job/jsonnet/jsonnet.h"
 
 #include "spng/core/error.h"
 #include "spng/core/nearest.h"
 #include "spng/io/data_path.h"
 #include "spng/io/json_file.h"
-#include "spng/job/deep_stack.h"
-#include "spng/job/jsonnet_bytes.h"
-#include "spng/job/jsonnet_text.h"
+#include "spng/job/jsonnet/deep_stack.h"
+#include "spng/job/jsonnet/jsonnet_bytes.h"
+#include "spng/job/jsonnet/jsonnet_text.h"
 
 extern "C" { // libjsonnet.h lacks the linkage specification
 #include <libjsonnet.h>

@@ -2,10 +2,10 @@
 // A further run of a job, on other files.
 
 #include "spng/core/error.h"
-#include "spng/engine/job.h"
-#include "spng/engine/job_entries.h"
 #include "spng/graph/node.h"
 #include "spng/io/data_file_reader.h"
+#include "spng/job/job.h"
+#include "spng/job/job_entries.h"
 
 #include <set>
 

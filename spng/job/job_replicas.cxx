@@ -4,12 +4,12 @@
 #include "spng/device/context.h"
 #include "spng/device/cuda_plugin.h"
 #include "spng/device/device_list.h"
-#include "spng/engine/device_replicas.h"
 #include "spng/engine/engine.h"
-#include "spng/engine/job.h"
-#include "spng/engine/job_entries.h"
 #include "spng/engine/replicas.h"
 #include "spng/graph/node.h"
+#include "spng/job/device_replicas.h"
+#include "spng/job/job.h"
+#include "spng/job/job_entries.h"
 
 #include <algorithm>
 #include <thread>

@@ -5,12 +5,12 @@
 #include "spng/core/component.h"
 #include "spng/core/error.h"
 #include "spng/engine/body/run_options.h"
-#include "spng/engine/memory_plan.h"
 #include "spng/graph/graph.h"
 #include "spng/instrument/meter/node_meter.h"
 #include "spng/instrument/report/input_report.h"
 #include "spng/io/data_file.h"
 #include "spng/io/file_user.h"
+#include "spng/job/memory_plan.h"
 
 #include <c10/core/Device.h>
 #include <nlohmann/json.hpp>
