@@ -146,9 +146,10 @@ def test_csv_of_another_table_is_foreign(bench: Bench, capsys: pytest.CaptureFix
             path.unlink()
 
 
-def test_two_outputs_in_one_file(bench: Bench, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("option", ["--output", "--json", "--save-runs"])
+def test_two_outputs_in_one_file(option: str, bench: Bench, capsys: pytest.CaptureFixture[str]) -> None:
     path = bench.folder / "out"
-    assert bench.run("compare html", path, "--json", str(path)) == 2
+    assert bench.run("compare html", path, option, str(path)) == 2
     assert "two outputs are one file" in capsys.readouterr().err
     assert not path.exists()
 

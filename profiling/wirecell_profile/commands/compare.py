@@ -93,7 +93,12 @@ def check_files(arguments: argparse.Namespace, comparisons: int) -> None:
     kind = OF_FORMAT[arguments.format]
     json = None if str(arguments.json) == "-" else arguments.json
     pages = [("--html", _page(arguments, index), HTML) for index in range(comparisons)]
-    check_outputs(arguments, ("--output", arguments.output, kind), ("--json", json, JSON), *pages)
+    outputs = (
+        ("--output", arguments.output, kind),
+        ("--json", json, JSON),
+        ("--save-runs", arguments.save_runs, JSON),
+    )
+    check_outputs(arguments, *outputs, *pages)
 
 
 def _page(arguments: argparse.Namespace, index: int) -> Path | None:
@@ -130,7 +135,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 def compare_sides(arguments: argparse.Namespace) -> int:
     """Read the sides and compare each with the first."""
-    check_outputs(arguments, ("--save-runs", arguments.save_runs, JSON))
     check_files(arguments, len(arguments.sides) - 1)
     sides: list[Named] = [(text, read_side(text)) for text in arguments.sides]
     if arguments.save_runs and sides:
