@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -21,6 +22,7 @@ class Samples:
     value: np.ndarray
 
 
+@lru_cache(maxsize=1)  # several tables and charts of one profile need them
 def recorder_samples(profile: Profile) -> list[Samples]:
     """Return the samples by source and metric, in alphabetical order; none if the file has none."""
     if not profile.has("SPNG_SAMPLE"):

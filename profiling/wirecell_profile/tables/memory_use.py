@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 import numpy as np
 
@@ -53,6 +54,7 @@ class DeviceMemory:
     left: list[Allocation] = field(default_factory=list)
 
 
+@lru_cache(maxsize=1)  # several tables and charts of one profile need it
 def device_memory(scope: Scope) -> DeviceMemory:
     """Read the allocation events, per device and kind of memory. Raise MissingData if the file has none.
 
