@@ -21,7 +21,7 @@ WRITERS: dict[str, Callable[[Path], None]] = {
     "./wcb physics --json": lambda path: output.write(path, "text"),
     "./wcb bench --save-reference": lambda path: regression.write_reference([RUN], "command", path),
 }
-PACKAGES = ("scripts", "profiling/wirecell_profile", "campaign/wirecell_campaign")
+PACKAGES = ("bench", "scripts", "profiling/wirecell_profile", "campaign/wirecell_campaign")
 OWN_RULE = {"profiling/wirecell_profile/output_file.py"}
 # Files that replace names which no user gives, each with its reason.
 OTHERS = {
