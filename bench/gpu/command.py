@@ -50,7 +50,7 @@ def parse(words: list[str]) -> argparse.Namespace:
     parser.add_argument("stage", choices=[*STAGES, "report"], help="what to do")
     parser.add_argument("results", nargs="*", type=Path, metavar="OUT", help="report: folders with results")
     parser.add_argument(
-        "--bundle",
+        "--wheel",
         type=Path,
         metavar="FILE",
         help="folder or archive with the unpacked wheel of ./wcb wheel; default: the build",
@@ -113,7 +113,7 @@ def run_stage(options: argparse.Namespace, command: str) -> int:
         scratch = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="spng-gpu-check-")))
         work = options.work or scratch
         work.mkdir(parents=True, exist_ok=True)
-        program = find_program(options.bundle, scratch)
+        program = find_program(options.wheel, scratch)
         setting = Setting(
             program,
             work.resolve(),
@@ -122,7 +122,7 @@ def run_stage(options: argparse.Namespace, command: str) -> int:
             options.events,
             tuple(shlex.split(options.job)),
             options.simulated,
-            environment_for(program),
+            environment_for(program, options.wheel is not None),
         )
         stage = Stage(options.stage, setting, begin + options.limit, only=tuple(options.only))
         stage.results["machine"] = {**machine.machine_facts(), "gpus": machine.gpu_facts()}

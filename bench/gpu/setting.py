@@ -47,20 +47,20 @@ class Setting:
         return self.frames == DEFAULT_INPUT
 
 
-def find_program(bundle: Path | None, scratch: Path) -> Path:
+def find_program(wheel: Path | None, scratch: Path) -> Path:
     """Return wire-cell: of an unpacked wheel (a folder, or an archive that is unpacked into `scratch`), of the variable
     SPNG_WIRE_CELL, or of the build.
 
     @throws ValueError if there is none.
     """
-    if bundle is not None:
-        folder = bundle if bundle.is_dir() else unpacked(bundle, scratch / "bundle")
+    if wheel is not None:
+        folder = wheel if wheel.is_dir() else unpacked(wheel, scratch / "wheel")
         found = [folder / "bin" / "wire-cell", *sorted(folder.glob("*/bin/wire-cell"))]
         for program in found:
             if program.exists():
                 return program.resolve()
         raise ValueError(
-            f"{bundle} has no bin/wire-cell: it is not a folder or archive with an unpacked wheel"
+            f"{wheel} has no bin/wire-cell: it is not a folder or archive with an unpacked wheel"
         )
     if "SPNG_WIRE_CELL" in os.environ:
         given = Path(os.environ["SPNG_WIRE_CELL"])
@@ -69,7 +69,7 @@ def find_program(bundle: Path | None, scratch: Path) -> Path:
         return given.absolute()
     build = build_folder() or ROOT / "build"
     if not (build / "bin" / "wire-cell").exists():
-        raise ValueError("there is no program: give --bundle FILE, or build one with ./wcb")
+        raise ValueError("there is no program: give --wheel FILE, or build one with ./wcb")
     return build / "bin" / "wire-cell"
 
 
@@ -83,8 +83,11 @@ def unpacked(archive: Path, folder: Path) -> Path:
     return folder
 
 
-def environment_for(program: Path) -> dict[str, str]:
-    """Return the environment of all programs: the one of this process, with what tests, tools and an unpacked wheel look for."""
+def environment_for(program: Path, is_of_wheel: bool) -> dict[str, str]:
+    """Return the environment of all programs: the one of this process, with what tests, tools and an unpacked wheel look for.
+
+    is_of_wheel: the program is of an unpacked wheel, whose search path does not lead to this Python's LibTorch.
+    """
     values = dict(os.environ)
     own = [str(ROOT / folder) for folder in ("profiling", "python")]
     paths = [*own, *filter(None, values.get("PYTHONPATH", "").split(os.pathsep))]
@@ -94,8 +97,8 @@ def environment_for(program: Path) -> dict[str, str]:
         "PYTHONUNBUFFERED": "1",
         "SPNG_WIRE_CELL": str(program),
     }
-    torch = importlib.util.find_spec("torch")
-    if torch is not None and torch.submodule_search_locations:  # for an unpacked wheel
+    torch = importlib.util.find_spec("torch") if is_of_wheel else None
+    if torch is not None and torch.submodule_search_locations:
         folder = Path(torch.submodule_search_locations[0])
         libraries = [folder / "lib", *sorted((folder.parent / "nvidia").glob("*/lib"))]
         given = filter(None, values.get("LD_LIBRARY_PATH", "").split(os.pathsep))

@@ -13,7 +13,7 @@ import pytest
 
 from bench.gpu import sanitize, speed
 from bench.gpu.outcome import FAILED, OK, SKIPPED, Failed, Skipped, exit_status
-from bench.gpu.setting import Setting, find_program
+from bench.gpu.setting import Setting, environment_for, find_program
 from bench.gpu.stage import Stage
 
 
@@ -142,7 +142,7 @@ def test_kernels_for_ncu_are_the_slow_ones() -> None:
     assert speed.chosen_kernels(rows, 3) == (["slow", "rare"], 11)
 
 
-def test_program_of_a_bundle_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_program_of_a_wheel_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     program = tmp_path / "spng" / "bin" / "wire-cell"
     program.parent.mkdir(parents=True)
     program.touch()
@@ -153,3 +153,10 @@ def test_program_of_a_bundle_is_found(tmp_path: Path, monkeypatch: pytest.Monkey
     monkeypatch.setenv("SPNG_WIRE_CELL", str(tmp_path / "absent"))
     with pytest.raises(ValueError, match="SPNG_WIRE_CELL names no program"):
         find_program(None, tmp_path)
+
+
+def test_libraries_of_torch_are_for_a_wheel_only(tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    given = os.environ.get("LD_LIBRARY_PATH")
+    assert environment_for(tmp_path, is_of_wheel=False).get("LD_LIBRARY_PATH") == given
+    assert "torch/lib" in environment_for(tmp_path, is_of_wheel=True)["LD_LIBRARY_PATH"]
