@@ -69,12 +69,7 @@ def command_line(description: str | None) -> argparse.Namespace:
         type=Path,
         help="also write this page (Markdown), such as docs/benchmarks/cpu.md; with --only, its section on frame files",
     )
-    parser.add_argument(
-        "--build",
-        type=Path,
-        metavar="FOLDER",
-        help="measure the programs of this build folder without set-up and build",
-    )
+    setup.add_build_option(parser)
     setup.add_options(parser)
     options = parser.parse_args()
     if options.events < 1 or options.runs < 1 or options.cores < 0:

@@ -114,12 +114,7 @@ def command_line(description: str | None) -> argparse.Namespace:
         help="also write the tables as Markdown, such as docs/benchmarks/physics.md; text below its line `---` is kept "
         "(with --real the page: default docs/real-data.md, or with --only one in the output folder)",
     )
-    parser.add_argument(
-        "--build",
-        type=Path,
-        metavar="FOLDER",
-        help="use wire-cell of this build folder without set-up and build",
-    )
+    setup.add_build_option(parser)
     setup.add_options(parser)
     options = parser.parse_args()
     if options.compare:

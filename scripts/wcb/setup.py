@@ -40,6 +40,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--no-system", action="store_true", help="do not check the system packages")
 
 
+def add_build_option(parser: argparse.ArgumentParser) -> None:
+    """Add the option of a command that run_in_environment() starts."""
+    about = "use the programs of this build folder, without set-up and build"
+    parser.add_argument("--build", type=Path, metavar="FOLDER", help=about)
+
+
 def make_parser(command: str, description: str | None) -> argparse.ArgumentParser:
     """Make the parser of a command that does the set-up first. The caller adds its options, then those of add_options."""
     return argparse.ArgumentParser(
