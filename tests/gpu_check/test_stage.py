@@ -128,6 +128,11 @@ def test_summary_of_the_sanitizer(
         assert stage.results["sanitizer"][0]["kernels"] == {"grow_regions": 1}
 
 
+def test_own_kernels_are_found() -> None:
+    """Without names racecheck watches all kernels."""
+    assert len(sanitize.own_kernels()) > 20
+
+
 def test_kernels_for_ncu_are_the_slow_ones() -> None:
     """Short kernels are left out, and those that are launched too often."""
     rows = [
