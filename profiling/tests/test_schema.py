@@ -25,7 +25,7 @@ USERS = {
     **dict.fromkeys(
         (f"CUPTI_ACTIVITY_KIND_{kind}" for kind in "KERNEL MEMCPY MEMSET GRAPH_TRACE".split()), OPERATIONS
     ),
-    "CUDA_GPU_MEMORY_USAGE_EVENTS": [],
+    "CUDA_GPU_MEMORY_USAGE_EVENTS": ["leaks"],
     "OSRT_API": ["stats osrt_sum"],
     "SPNG_CALL": [],
     **dict.fromkeys(
