@@ -16,7 +16,9 @@ from pathlib import Path
 from scripts.wcb import setup
 from scripts.wcb.checkout import OUT, ROOT
 
-ROWS = tuple(f"R{index}" for index in range(1, 21))
+from . import rows
+
+ROWS = tuple(row.name for row in rows.ROWS)
 PAGE = ROOT / "docs" / "reliability.md"
 
 
@@ -42,11 +44,9 @@ def command_line() -> argparse.Namespace:
         "--page", type=Path, default=PAGE, metavar="FILE", help="the page (default docs/reliability.md)"
     )
     parser.add_argument(
-        "--build", type=Path, metavar="DIR", help="folder of a finished build; no set-up, no build"
-    )
-    parser.add_argument(
         "--output", type=Path, default=OUT / "reliability", metavar="DIR", help="folder of the JSON files"
     )
+    setup.add_build_option(parser)
     setup.add_options(parser)
     return parser.parse_args()
 

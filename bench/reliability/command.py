@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 import xml.etree.ElementTree as xml
-from collections.abc import Iterator
+from collections.abc import Container
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -20,12 +20,12 @@ from bench.gpu.machine import processor, program_facts
 from bench.programs import ready_build
 from scripts.output import page_path, write
 from scripts.wcb.checkout import ROOT, say
+from scripts.wcb.run_tests import name_of, read_junit
 
 from . import page
-from .rows import ROWS, Row
+from .rows import QUICK, ROWS, Row
 
 SCHEMA = "spng-reliability-2"
-QUICK = "SPNG_QUICK"  # variable that tests/support/repetition.py reads
 
 
 @dataclass
@@ -58,24 +58,21 @@ class Result:
     tests: list[Outcome]
 
 
-def first_line(element: xml.Element) -> str:
-    """Return the first line of the message of a failure or skip."""
-    return (element.get("message") or element.text or "").strip().partition("\n")[0][:200]
-
-
-def read_tests(path: Path) -> Iterator[Outcome]:
-    """Yield the cases of a JUnit report of pytest or GoogleTest, each as a test of one case."""
+def read_tests(path: Path) -> list[Outcome]:
+    """Return the tests of a JUnit report of pytest or GoogleTest, each with its cases added up."""
+    outcome = read_junit(path)
+    found: dict[str, Outcome] = {}
     for case in xml.parse(path).getroot().iter("testcase"):
-        if case.get("status") == "notrun":
-            continue
-        name = f"{case.get('classname')}.{case.get('name')}"
-        test = Outcome(name.partition("[")[0], seconds=float(case.get("time") or 0))
-        test.failed = [first_line(each) for kind in ("failure", "error") for each in case.findall(kind)]
-        test.skipped = [first_line(each) for each in case.findall("skipped")]
-        test.passed = int(not test.failed and not test.skipped)
+        name = name_of(case)
+        title = name.partition("[")[0]
+        test = found.setdefault(title, Outcome(title))
+        test.passed += name in outcome.passed
+        test.seconds += float(case.get("time") or 0)
+        test.failed += [outcome.failed[name]] if name in outcome.failed else []
+        test.skipped += [outcome.skipped[name]] if name in outcome.skipped else []
         for each in case.iter("property"):
             test.figures.setdefault(each.get("name", ""), []).append(number(each.get("value", "")))
-        yield test
+    return list(found.values())
 
 
 def number(text: str) -> float | str:
@@ -86,20 +83,6 @@ def number(text: str) -> float | str:
         return text
 
 
-def joined(cases: list[Outcome]) -> list[Outcome]:
-    """Return the tests, each with its cases added up."""
-    found: dict[str, Outcome] = {}
-    for case in cases:
-        test = found.setdefault(case.name, Outcome(case.name))
-        test.passed += case.passed
-        test.seconds += case.seconds
-        test.failed += case.failed
-        test.skipped += case.skipped
-        for name, values in case.figures.items():
-            test.figures.setdefault(name, []).extend(values)
-    return list(found.values())
-
-
 def run_tests(row: Row, build: Path, is_quick: bool) -> list[Outcome]:
     """Run the tests of a row; return them. A program that ends without a report is a failed test."""
     environment = {
@@ -108,24 +91,24 @@ def run_tests(row: Row, build: Path, is_quick: bool) -> list[Outcome]:
         "SPNG_BUILD": str(build),
         **({QUICK: "1"} if is_quick else {}),
     }
-    python = [sys.executable, "-m", "pytest", "-q", "--no-header", "--tb=short", "-m", "", *row.tests]
-    commands = [[*python, "--junitxml={report}"]]
-    if row.cpp:
-        words = [f"--gtest_filter={':'.join(row.cpp)}", "--gtest_brief=1", "--gtest_output=xml:{report}"]
-        commands.append([str(build / "tests" / "spng_tests"), *words])
     found = []
-    for command in commands:
-        with tempfile.TemporaryDirectory(prefix=page.FOLDERS) as folder:
-            report = Path(folder) / "report.xml"
+    with tempfile.TemporaryDirectory() as folder:
+        report = Path(folder) / "report.xml"
+        words = "-m pytest -q --no-header --tb=short".split()
+        commands = [[sys.executable, *words, "-m", "", f"--junitxml={report}", *row.tests]]
+        if row.cpp:
+            words = [f"--gtest_filter={':'.join(row.cpp)}", "--gtest_brief=1", f"--gtest_output=xml:{report}"]
+            commands.append([str(build / "tests" / "spng_tests"), *words])
+        for command in commands:
             if not Path(command[0]).exists():
                 found.append(Outcome(Path(command[0]).name, skipped=["not built: ./wcb"]))
                 continue
-            words = [word.format(report=report) if "{report}" in word else word for word in command]
-            done = subprocess.run(words, cwd=ROOT, stdin=subprocess.DEVNULL, env=environment, check=False)
-            if not report.exists():
+            report.unlink(missing_ok=True)
+            done = subprocess.run(command, cwd=ROOT, stdin=subprocess.DEVNULL, env=environment, check=False)
+            if report.exists():
+                found += read_tests(report)
+            else:
                 found.append(Outcome(Path(command[0]).name, failed=[f"status {done.returncode}, no report"]))
-                continue
-            found += joined(list(read_tests(report)))
     return found
 
 
@@ -163,6 +146,13 @@ def load(folder: Path) -> dict[str, Result]:
     return found
 
 
+def chosen(results: dict[str, Result], new: Container[str], commit: str, keep: bool) -> dict[str, Result]:
+    """Return the results of this run and those of the same commit, or of any commit."""
+    return {
+        name: result for name, result in results.items() if name in new or keep or result.commit == commit
+    }
+
+
 def main(options: argparse.Namespace) -> int:
     """Run the command; return the exit status."""
     build = ready_build(options.build, "--benchmarks")
@@ -174,11 +164,6 @@ def main(options: argparse.Namespace) -> int:
             result = measured(row, options, build, facts)
             save(options.output, result)
             failed |= any(test.failed for test in result.tests)
-    results = {
-        name: result
-        for name, result in load(options.output).items()
-        if name in options.only or options.keep or result.commit == commit
-    }
-    target = page_path(options.page)
-    write(target, page.page(ROWS, results))
+    results = chosen(load(options.output), options.only, commit, options.keep)
+    write(page_path(options.page), page.page(ROWS, results))
     return 1 if failed else 0

@@ -16,7 +16,6 @@ from .rows import Row
 if TYPE_CHECKING:
     from .command import Outcome, Result
 
-FOLDERS = "wcb-reliability-"  # of the reports of a run
 MET, SHORT, PART, NOT_RUN = "met", "short", "in part", "not run"
 HEAD = """# Reliability
 
@@ -76,7 +75,7 @@ def overview(rows: Sequence[Row], results: Mapping[str, Result]) -> Table:
     lines = []
     for row in rows:
         result = results.get(row.name)
-        line = [row.name, row.target, "", f"{NOT_RUN}: ./wcb reliability was called for other rows"]
+        line = [row.name, row.target, "", f"{NOT_RUN}: no result of this commit"]
         if result is not None:
             passed = sum(test.passed for test in result.tests)
             figures = "; ".join(filter(None, (f"{passed} cases passed", figures_of(result.tests))))

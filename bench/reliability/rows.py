@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 OWN = "tests/reliability"  # the tests with the mark `reliability`
 SIMULATOR = "The [simulated CUDA runtime](decisions/cuda-simulator.md) stands in for a device"
+QUICK = "SPNG_QUICK"  # variable of --quick, which the tests read
 ON_A_GPU = "Figures of a GPU: [cuda](benchmarks/cuda.md)."
 
 

@@ -55,8 +55,7 @@ def read_junit(path: Path) -> Outcome:
     """Read the JUnit XML report of GoogleTest or pytest. Raise OSError or ParseError for an absent or unfinished file."""
     outcome = Outcome()
     for case in xml.parse(path).getroot().iter("testcase"):
-        # pytest reports a file that skips as a whole as a test without a class.
-        name = ".".join(filter(None, (case.get("classname"), case.get("name"))))
+        name = name_of(case)
         problems = case.findall("failure") + case.findall("error")
         skip = case.find("skipped")
         if problems:
@@ -66,6 +65,11 @@ def read_junit(path: Path) -> Outcome:
         else:
             outcome.passed.append(name)
     return outcome
+
+
+def name_of(case: xml.Element) -> str:
+    """Return the name of a test with its class. pytest reports a file that skips as a whole as a test without a class."""
+    return ".".join(filter(None, (case.get("classname"), case.get("name"))))
 
 
 def reason(element: xml.Element) -> str:

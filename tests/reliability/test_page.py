@@ -13,12 +13,12 @@ import pytest
 
 from bench.reliability import __main__ as options
 from bench.reliability import page
-from bench.reliability.command import Outcome, Result, joined, load, read_tests, save
+from bench.reliability.command import Outcome, Result, chosen, load, read_tests, save
 from bench.reliability.rows import ROWS, Row
 from scripts.wcb.checkout import ROOT
 from tests.support import wire_cell
 
-NOW = "0123456789ab"
+NOW, BEFORE = "0123456789ab", "ba9876543210"
 MADE_UP = (
     Row("R1", "numbers", "at most 1e-5 | of the RMS", note="Measured by hand."),
     Row("R2", "bytes", "same bytes"),
@@ -59,11 +59,12 @@ def cells(text: str) -> dict[str, list[str]]:
 def test_reports_are_read(tmp_path: Path) -> None:
     """Cases of a test are added up, and keep their figures and reasons."""
     (tmp_path / "report.xml").write_text(REPORT, encoding="utf-8")
-    first, failed, skipped = joined(list(read_tests(tmp_path / "report.xml")))
+    first, failed, skipped, disabled = read_tests(tmp_path / "report.xml")
     assert (first.name, first.passed, first.seconds) == ("tests.a.test_b.test_c", 2, 0.75)
     assert first.figures == {"size": [2.0, 3.0], "kind": ["npz"]}
-    assert (failed.passed, failed.failed) == (0, ["assert 1 == 2"])
+    assert (failed.passed, failed.failed) == (0, ["assert 1 == 2 | more"])
     assert (skipped.passed, skipped.skipped) == (0, ["no CUDA device"])
+    assert (disabled.name, disabled.skipped) == ("Suite.Disabled", ["disabled"])
 
 
 def test_every_row_has_target_figures_verdict_command_date_and_commit() -> None:
@@ -77,7 +78,7 @@ def test_every_row_has_target_figures_verdict_command_date_and_commit() -> None:
         "2026-11-25",
         NOW,
     ]
-    assert found["R2"][1:3] == ["", "not run: ./wcb reliability was called for other rows"]
+    assert found["R2"][1:3] == ["", "not run: no result of this commit"]
     assert found["R4"][2] == "in part: not on a GPU"
     assert "Of 3 rows: 1 met, 1 in part, 1 not run." in text
     assert "2 s on a processor, 2 cores, while other programs" in text
@@ -99,6 +100,16 @@ def test_every_row_has_target_figures_verdict_command_date_and_commit() -> None:
 )
 def test_verdicts(tests: list[Outcome], expected: str) -> None:
     assert ": ".join(page.verdict(MADE_UP[1], tests)) == expected
+
+
+@pytest.mark.parametrize("keep", [False, True])
+def test_row_of_another_commit(keep: bool) -> None:
+    """It is carried over with its own commit if asked, and otherwise named as not run."""
+    stored = {"R1": RESULT, "R2": replace(RESULT, row="R2", commit=BEFORE)}
+    results = chosen(stored, (), NOW, keep)
+    cell = cells(page.page(MADE_UP, results))["R2"]
+    assert (cell[2], cell[5]) == (("met", BEFORE) if keep else ("not run: no result of this commit", ""))
+    assert results["R1"] == RESULT, "of the same commit"
 
 
 def test_quick_figures_are_marked() -> None:

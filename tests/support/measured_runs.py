@@ -13,9 +13,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from bench.programs import job_arguments
+from bench.reliability.rows import QUICK
 from tests.support import wire_cell
 
-QUICK = "SPNG_QUICK"  # variable of ./wcb reliability --quick
 MB = 1e6  # bytes
 # The kernel counts the memory of the process that forks as the child's before its exec, and this one has loaded libraries. So
 # a small process runs the program and writes the highest memory of it into a file.
@@ -89,8 +90,7 @@ def limited(kind: int, limit: int) -> Callable[[], None]:
 def main_job(*flags: Any, **arguments: Any) -> list[Any]:
     """Return the words of the main job on the CPU."""
     given = {"input": "adc.npz", "output": "out.npz", "device": "cpu", "model": "none", "threads": 1}
-    words = [word for name, value in (given | arguments).items() for word in ("-A", f"{name}={value}")]
-    return ["-c", wire_cell.PIPELINE, *flags, *words]
+    return ["-c", wire_cell.PIPELINE, *flags, *job_arguments(given | arguments)]
 
 
 def succeeded(words: list[Any], folder: Path) -> Ended:

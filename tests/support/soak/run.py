@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy as np
 import psutil
 
+from bench.programs import job_arguments
 from spng import Error, Frame, write_frames
 from tests.support import wire_cell
 
@@ -40,7 +41,6 @@ class Run:
     frames: np.ndarray
     peak_mb: float
     cpu_s: np.ndarray
-    wall_s: float
 
 
 def sample(process: psutil.Process) -> tuple[float, int, int] | None:
@@ -69,11 +69,9 @@ def process_readout(
         "series": "true",
         **arguments,
     }
-    words = [word for name, value in given.items() for word in ("-A", f"{name}={value}")]
-    begin = time.monotonic()
     with (folder / "messages.txt").open("w+b") as messages:
         job = subprocess.Popen(
-            [wire_cell.PROGRAM, "-c", wire_cell.PIPELINE, *flags, "--timing", timing, *words],
+            [wire_cell.PROGRAM, "-c", wire_cell.PIPELINE, *flags, "--timing", timing, *job_arguments(given)],
             cwd=folder,
             stdout=messages,
             stderr=subprocess.STDOUT,
@@ -92,7 +90,6 @@ def process_readout(
             if now is not None:
                 samples.append((*now, progress[0]))
             time.sleep(seconds_between)
-        wall = time.monotonic() - begin
         feeder.join(timeout=60)
         messages.seek(0)
         if job.returncode != 0:
@@ -107,7 +104,7 @@ def process_readout(
         ]  # others are part of these
         cpu[: len(calls)] += np.array(calls[:count]) / 1e9
     memory, descriptors, open_threads, frames = np.array(samples).T
-    return Run(memory, descriptors, open_threads, frames, report["run"]["process_peak_bytes"] / MB, cpu, wall)
+    return Run(memory, descriptors, open_threads, frames, report["run"]["process_peak_bytes"] / MB, cpu)
 
 
 def feed(frames: Iterator[Frame], pipe: Path, job: subprocess.Popen) -> None:
