@@ -77,7 +77,6 @@ OF_FORMAT = {
     "markdown": MARKDOWN,
     "junit": JUNIT,
     "json": JSON,
-    "svg": SVG,
     "parquet": PARQUET,
     "arrow": ARROW,
     "hdf5": HDF5,

@@ -18,6 +18,7 @@ import pytest
 from tests.recorder import recorded
 from tests.recorder.recorded import PUSH_POP, Recorded
 from tests.support import wire_cell
+from tests.support.measured_runs import names
 from tests.support.paced_input import PacedInput
 from tests.support.small_site import Site
 
@@ -33,10 +34,6 @@ def folder(tmp_path: Path) -> Path:
     """A folder with a small input for the job that copies."""
     wire_cell.write_arrays(tmp_path / "adc.npz", wire_cell.event(np.zeros((5, 100), np.int16), np.arange(5)))
     return tmp_path
-
-
-def names(folder: Path) -> list[str]:
-    return sorted(path.name for path in folder.iterdir())
 
 
 @recorded.needs_recorder

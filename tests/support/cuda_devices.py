@@ -4,8 +4,10 @@
 from __future__ import annotations
 
 import ctypes
+from functools import cache
 
 
+@cache
 def device_count() -> int:
     """Return the number of CUDA devices from the driver, as the program does."""
     try:
