@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import io
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -13,6 +15,7 @@ torch = pytest.importorskip("torch")
 from scripts.dnnroi import export  # noqa: E402
 from scripts.dnnroi.job_input import job_input, main  # noqa: E402
 from tests.support import wire_cell  # noqa: E402
+from tests.support.measured_runs import main_job, names  # noqa: E402
 from tests.support.small_site import Site  # noqa: E402
 
 pytestmark = wire_cell.needs_program
@@ -84,6 +87,51 @@ def test_rejected_before_the_first_event(
     assert all(each in block for each in [*said, "mine.ts", "hint: "]), block
     assert {each.name for each in tmp_path.iterdir()} == {"mine.ts", "output.npz"}
     assert output.read_text() == "earlier"
+
+
+def flipped(content: bytes) -> bytes:
+    """Return the content with another bit in its middle."""
+    changed = bytearray(content)
+    changed[len(content) // 2] ^= 1
+    return bytes(changed)
+
+
+def scripted(body: str) -> bytes:
+    """Return a network with this body and the metadata of the shipped one."""
+
+    class Network(torch.nn.Module):
+        pass
+
+    script, stream = torch.jit.script(Network()), io.BytesIO()
+    script.define(f"def forward(self, x):\n    {body}\n")
+    torch.jit.save(script, stream)
+    return export.with_metadata(stream.getvalue(), export.read_metadata(NETWORK.read_bytes()))
+
+
+@pytest.mark.parametrize(
+    ("damage", "said"),
+    [
+        (lambda content: content[: len(content) // 2], "bytes"),
+        (lambda content: b"", "bytes"),
+        (flipped, "CRC"),
+        (lambda content: b"no network\n" * 100, "bytes"),
+        ("assert x.size(1) == 3, 'expected 3 features'\n    return x[:, :1]", "(2, 4, 64,"),
+        ("return x[:, :1, :, ::2]", "(2, 1, 64,"),
+        ("return x", "(2, 1, 64,"),
+        ("return [x, x]", "List"),
+        ("return x[:, :1] + torch.ones([1], device=torch.device('cuda'))", "CUDA"),
+    ],
+)
+def test_broken_networks(
+    site: Site, tmp_path: Path, damage: Callable[[bytes], bytes] | str, said: str
+) -> None:
+    """A file that cannot be read, or code with another input or output; no output is written."""
+    model = tmp_path / "broken.ts"
+    model.write_bytes(scripted(damage) if isinstance(damage, str) else damage(NETWORK.read_bytes()))
+    words = main_job(*site.flags, input=site.folder / "adc.npz", model=model)
+    block = wire_cell.rejected(*map(str, words), folder=tmp_path, status=1)
+    assert "broken.ts" in block and said in block, block
+    assert names(tmp_path) == ["broken.ts"]
 
 
 def test_network_without_metadata(site: Site, tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.faults.test_configuration_faults import ARGUMENTS, FAULTS
 from tests.support import figures, wire_cell
 from tests.support.measured_runs import names, run, succeeded
 
@@ -15,14 +16,6 @@ pytestmark = [wire_cell.needs_program, pytest.mark.reliability]
 
 CFG = wire_cell.ROOT / "cfg"
 SECONDS = 1.0
-FAULTS = {
-    "inptu=adc.npz": "did you mean 'input'?",
-    "tags=signl": "signal",
-    "tpcid=x": "whole number",
-    "dtype=float16": "did you mean 'float32'?",
-    "engine=Pgraphr": "did you mean 'Pgrapher'?",
-    "memory_budget=much": "invalid amount of memory",
-}
 DETECTORS = re.findall(
     r"^    '?([\w-]+)'?: import",
     (CFG / "detectors" / "all.jsonnet").read_text(encoding="utf-8"),
@@ -30,11 +23,18 @@ DETECTORS = re.findall(
 )
 
 
-@pytest.mark.parametrize("argument", FAULTS)
-def test_time_to_the_error(tmp_path: Path, argument: str) -> None:
-    done = run(["-c", wire_cell.PIPELINE, "-A", argument], tmp_path)
+@pytest.mark.parametrize("fault", [*FAULTS, *ARGUMENTS])
+def test_time_to_the_error(tmp_path: Path, fault: str) -> None:
+    """tests/faults compares the words of the block."""
+    words = ["-c", wire_cell.PIPELINE, "-A", fault]
+    if fault in FAULTS:
+        (tmp_path / "job.json").write_text(FAULTS[fault][0])
+        words = ["job.json"]
+    before = names(tmp_path)
+    done = run(words, tmp_path)
     figures.note("processor time [s]", done.cpu_s)
-    assert done.status == 2 and FAULTS[argument] in done.errors and names(tmp_path) == []
+    assert done.status == 2 and done.errors.startswith("error: "), done.errors
+    assert names(tmp_path) == before
     assert done.cpu_s < SECONDS
 
 
