@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Same bytes from run to run, with other threads, and from tiles of the network."""
+"""Same bytes from run to run and with other graph threads; with threads in operations and from parts, the same within rounding."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from tests.support import cuda_simulator, figures, wire_cell
@@ -16,12 +17,25 @@ from tests.support.small_site import Site
 pytestmark = [wire_cell.needs_program, pytest.mark.reliability]
 
 TAGS = "signal,decon_charge,wiener,roi"
+LIMIT = 1e-6  # of the RMS in ROIs
 NETWORK = wire_cell.DATA / "dnnroi.ts"
 WRAPPER = """// The main job with tiles of the network.
 function(ticks, input, output, detname)
     local job = (import 'pipeline.jsonnet')(input=input, output=output, detname=detname, model='dnnroi.ts', device='cpu', threads='1', tags='%s');
     [if each.type == 'SPNGTorchService' then each { data+: { chunk_ticks: std.parseInt(ticks) } } else each for each in job]
 """
+
+
+def check_agreement(seen: wire_cell.Arrays, expected: wire_cell.Arrays) -> None:
+    """Require equal masks and ROIs, and waveforms within LIMIT."""
+    assert seen.keys() == expected.keys()
+    for name in (each for each in expected if each.startswith("frame_")):
+        inside = expected[name] != 0
+        if not name.startswith("frame_decon_charge"):
+            np.testing.assert_array_equal(seen[name] != 0, inside, err_msg=name)
+        if inside.any() and not name.startswith(("frame_roi", "frame_mp")):
+            values = (each[name][inside].astype(np.float64) for each in (seen, expected))
+            assert wire_cell.difference(*values) < LIMIT
 
 
 @pytest.fixture(name="small", scope="module")
@@ -101,6 +115,25 @@ def fixture_serial(run_cuts: Callable[..., Path]) -> Path:
 def test_graph_threads(run_cuts: Callable[..., Path], serial: Path, count: int, in_flight: int) -> None:
     seen = run_cuts("-t", count, engine="TbbFlow", events_in_flight=in_flight)
     assert digest(seen) == digest(serial)
+
+
+@pytest.mark.parametrize("count", [2, 4])
+def test_threads_in_operations(run_cuts: Callable[..., Path], serial: Path, count: int) -> None:
+    check_agreement(wire_cell.read_arrays(run_cuts(threads=count)), wire_cell.read_arrays(serial))
+
+
+@pytest.mark.parametrize("job", ["float32", "float64", "default event"])
+def test_views_one_by_one(site: Site, tmp_path: Path, job: str) -> None:
+    if job == "default event":
+        words = main_job(input=wire_cell.default_input(), model="default", tags=TAGS)
+    else:
+        wire_cell.write_arrays(tmp_path / "adc.npz", site.busy_frames(choose(4, 1), 2000))
+        words = main_job(*site.flags, model=NETWORK, dtype=job, tags=TAGS + ",mp2,mp3")
+    found = []
+    for batch in ("false", "true"):
+        succeeded([*words, "-A", f"batch={batch}"], tmp_path)
+        found.append(wire_cell.read_arrays(tmp_path / "out.npz"))
+    check_agreement(*found)
 
 
 @pytest.mark.parametrize("ticks", [128, 500])
