@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from scripts.wcb.checkout import ROOT, VENV, build_folder
-from scripts.wcb.wheel import build_facts, libraries
+from scripts.wcb.wheel import build_facts, contents, libraries
 from tests.support import wire_cell
 from tests.support.wire_cell import needs_program
 
@@ -120,14 +120,25 @@ def test_libraries_are_complete(wheel: Path, unpacked_wheel: Path) -> None:
 
 
 def test_nothing_of_this_machine_is_left(unpacked_wheel: Path) -> None:
-    """But licences of others may name any folder."""
-    facts = build_facts.read()
+    contents.reject_local_paths(unpacked_wheel, build_facts.read().folders())
     for path in unpacked_wheel.rglob("*"):
-        if path.is_file() and path.parent.name != "licences":
-            content = path.read_bytes()
-            named = [folder for folder in facts.folders() if f"{folder}/".encode() in content]
-            assert not named, path
-            assert content[:4] != b"\x7fELF" or b".debug_info" not in content, path
+        if path.is_file() and path.read_bytes()[:4] == b"\x7fELF":
+            sections = libraries.call("readelf", "--wide", "--sections", str(path))
+            assert ".debug_info" not in sections and ".symtab" not in sections, path
+
+
+def test_a_folder_of_this_machine_is_rejected_but_in_licences(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The licence of Boost names /src/build/."""
+    licence = tmp_path / "licences" / "boost.txt"
+    licence.parent.mkdir()
+    licence.write_text("Files: tools/build/src/build/*")
+    (tmp_path / "page.md").write_text("cd /src/build")
+    contents.reject_local_paths(tmp_path, ["/sr", "/src/build"])
+    with pytest.raises(SystemExit) as end:
+        contents.reject_local_paths(tmp_path, ["/src"])
+    assert end.value.code == 1 and "page.md names /src, a folder" in capsys.readouterr().err
 
 
 def test_it_has_terms_of_others_and_pages(unpacked_wheel: Path) -> None:
@@ -178,7 +189,7 @@ def test_a_library_that_is_not_found(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert "libours.so needs libabsent.so, which is not found" in capsys.readouterr().err
 
 
-def test_a_missing_tool(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_missing_tool(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         libraries.call("no-such-tool")
     assert "no-such-tool is not installed. To fix: ./wcb setup" in capsys.readouterr().err

@@ -15,17 +15,12 @@ import shutil
 import subprocess
 from pathlib import Path
 
+from .. import python_tools
 from ..checkout import ROOT, fail
 from .build_facts import BuildFacts
 from .libraries import dependencies, own_libraries, put_binary
 from .licences import licence_of
 
-PACKAGES = {
-    "spng": "python",
-    "wirecell_frame": "python",
-    "wirecell_profile": "profiling",
-    "wirecell_campaign": "campaign",
-}
 # The torch wheel is beside the package; it brings CUDA's libraries as further packages.
 MODULE_PATH = "$ORIGIN/lib:$ORIGIN/../torch/lib"
 LIBRARY_PATH = "$ORIGIN:$ORIGIN/../../torch/lib:$ORIGIN/../../nvidia/cu13/lib"
@@ -43,16 +38,17 @@ def fill(stage: Path, facts: BuildFacts) -> None:
     """Put all files except the metadata into `stage`."""
     package = stage / "spng"
     pages = package / "share" / "doc"
-    for name, folder in PACKAGES.items():
-        put_tracked(f"{folder}/{name}", stage / name)
+    for name, source in python_tools.packages(with_frames=True).items():
+        put_tracked(source, stage / name)
     module = native_module(facts)
     put_binary(module, package / module.name, MODULE_PATH, facts)
     put_binary(facts.folder / "bin" / "wire-cell", package / "bin" / "wire-cell", "$ORIGIN/../lib", facts)
-    others: dict[str, Path] = {}
-    for library in own_libraries(facts.folder / "lib"):
-        put_binary(library, package / "lib" / library.name, LIBRARY_PATH, facts)
-        others |= dependencies(library)
-    for name, library in others.items():
+    own = own_libraries(facts.folder / "lib")
+    libraries: dict[str, Path] = {}
+    for library in own:
+        libraries |= dependencies(library)
+    libraries |= {library.name: library for library in own}
+    for name, library in libraries.items():
         put_binary(library, package / "lib" / name, LIBRARY_PATH, facts)
         if licence := licence_of(library.resolve()):
             put(licence.text, pages / "licences" / f"{licence.package}.txt")
@@ -60,6 +56,17 @@ def fill(stage: Path, facts: BuildFacts) -> None:
         put_tracked(folder, package / "share" / "wirecell" / folder)
     for page in (ROOT / "LICENSE", ROOT / "NOTICE", *(ROOT / "docs").glob("*.md")):
         put(page, pages / page.name)
+    reject_local_paths(stage, facts.folders())
+
+
+def reject_local_paths(stage: Path, folders: list[str]) -> None:
+    """End with a message if a file names a folder of this machine. Licences of others may name any folder."""
+    for path in sorted(stage.rglob("*")):
+        if path.is_file() and path.parent.name != "licences":
+            content = path.read_bytes()
+            for folder in folders:
+                if f"{folder}/".encode() in content:
+                    fail(f"{path.relative_to(stage)} names {folder}, a folder of this machine", 1)
 
 
 def put_tracked(folder: str, target: Path) -> None:
