@@ -196,15 +196,14 @@ ROWS = (
     ),
     Row(
         "R17",
-        "overhead, start-up, sharing",
-        "ranges without a tool below 0.5 %, timers below 1 %, start-up at most 3 s on the CPU; processes share a slot without deadlock, also "
-        "if one is killed",
-        (f"{OWN}/test_overhead.py", "tests/endtoend/test_memory.py::TestPermits"),
+        "overhead, start-up",
+        "ranges without a tool below 0.5 %, timers below 1 %, start-up at most 3 s on the CPU",
+        (f"{OWN}/test_overhead.py",),
         note="Ranges and timers: counts in a later default event (model=none) times the processor time of one, by "
         "`build/bench/recorder_bench` and `build/bench/instrument_bench`.\n"
         "Operators are counted also without `--timing`; their cost is that of an addition of one element with its count, so an upper limit.\n"
         "Start-up: wall time from the start of the program to its first node, the least of the runs, because other programs only "
-        "lengthen it; files are in the system's page cache.",
+        "lengthen it; files are in the system's page cache. Jobs that share a device take turns by [flock](user-guide.md#sharing-a-machine).",
     ),
     Row(
         "R18",
