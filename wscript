@@ -124,9 +124,9 @@ def build(bld):
     if bld.env.HAVE_BENCHMARK and (bld.options.benchmarks or not bld.options.notests):
         for source in bld.path.ant_glob("bench/cpp/**/*_bench.cxx"):
             program("bench/" + os.path.splitext(source.name)[0], [source], use="BENCHMARK")
+    bld.load("spng_cuda_simulator spng_packages spng_python_tools", tooldir=TOOLS)
     if bld.env.HAVE_GTEST and not bld.options.notests:
         bld.load("spng_example_node", tooldir=TOOLS)  # last: it may be absent, and waf numbers the targets
-    bld.load("spng_cuda_simulator spng_packages spng_python_tools", tooldir=TOOLS)
     install_files(bld)
 
 
