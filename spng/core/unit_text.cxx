@@ -24,14 +24,6 @@ std::string with_unit(double value, std::span<const char* const> units) {
     return format_fixed(value, decimals) + " " + units[unit];
 }
 
-std::int64_t third_digit(std::int64_t bytes) {
-    std::int64_t step = 1;
-    while (bytes / step >= 1000) {
-        step *= 10;
-    }
-    return step;
-}
-
 } // namespace
 
 std::string format_fixed(double value, int decimals) {
@@ -41,13 +33,11 @@ std::string format_fixed(double value, int decimals) {
 }
 
 std::int64_t three_digits_above(std::int64_t bytes) {
-    const std::int64_t step = third_digit(bytes);
+    std::int64_t step = 1;
+    while (bytes / step >= 1000) {
+        step *= 10;
+    }
     return (bytes + step - 1) / step * step;
-}
-
-std::int64_t three_digits_below(std::int64_t bytes) {
-    const std::int64_t step = third_digit(bytes);
-    return bytes / step * step;
 }
 
 std::string format_nanoseconds(std::int64_t nanoseconds) {

@@ -19,7 +19,4 @@ std::string format_fixed(double value, int decimals = 2);
 /// Round up to three significant digits, for messages with "at least".
 std::int64_t three_digits_above(std::int64_t bytes);
 
-/// Round down to three significant digits, for messages with "at most".
-std::int64_t three_digits_below(std::int64_t bytes);
-
 } // namespace spng

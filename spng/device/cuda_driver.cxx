@@ -3,8 +3,6 @@
 
 #include "spng/core/shared_library.h"
 
-#include <array>
-#include <cstdio>
 #include <cstdlib>
 
 namespace spng {
@@ -32,21 +30,6 @@ std::string error_text(const SharedLibrary& library, int error) {
     const std::string meaning = text_from("cuGetErrorString");
     return (name.empty() ? "error" : name) + " (" + std::to_string(error) + ")" +
            (meaning.empty() ? "" : ": " + meaning);
-}
-
-/// Call a function of the driver whose last argument is a device.
-/// @return true if the device and the function exist and the call succeeded
-template <class... Arguments>
-bool query(const char* function, int device, Arguments... arguments) {
-    if (query_cuda_driver().devices <= device) {
-        return false;
-    }
-    const SharedLibrary library(driver_library);
-    const auto get_device = library.find<int (*)(int*, int)>("cuDeviceGet");
-    const auto get_value = library.find<int (*)(Arguments..., int)>(function);
-    int handle = 0;
-    return get_device != nullptr && get_value != nullptr && get_device(&handle, device) == success &&
-           get_value(arguments..., handle) == success;
 }
 
 } // namespace
@@ -88,10 +71,16 @@ CudaDriver query_cuda_driver() {
 int compute_capability(int device) {
     constexpr int major_attribute = 75; // CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR
     constexpr int minor_attribute = 76;
-    int major = 0;
-    int minor = 0;
-    return query<int*, int>("cuDeviceGetAttribute", device, &major, major_attribute) &&
-                   query<int*, int>("cuDeviceGetAttribute", device, &minor, minor_attribute)
+    if (query_cuda_driver().devices <= device) {
+        return 0;
+    }
+    const SharedLibrary library(driver_library);
+    const auto get_device = library.find<int (*)(int*, int)>("cuDeviceGet");
+    const auto get_attribute = library.find<int (*)(int*, int, int)>("cuDeviceGetAttribute");
+    int handle = 0, major = 0, minor = 0;
+    return get_device != nullptr && get_attribute != nullptr && get_device(&handle, device) == success &&
+                   get_attribute(&major, major_attribute, handle) == success &&
+                   get_attribute(&minor, minor_attribute, handle) == success
                ? 10 * major + minor
                : 0;
 }

@@ -8,7 +8,6 @@
 #include "spng/io/data_file_reader.h"
 #include "spng/job/version.h"
 
-#include <atomic>
 #include <iomanip>
 #include <sstream>
 #include <utility>
