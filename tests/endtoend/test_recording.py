@@ -21,7 +21,11 @@ pytestmark = [wire_cell.needs_program, recorded.needs_recorder]
 EVENTS = 3
 FIRST_TICK, TICKS = 900, 2000  # of the default event, where tracks cross
 # Only in long readouts, and only on a device.
-NOT_IN_THIS_JOB = {"StitchWindows::stitch", "TorchTensorSetToFrameFanin::complete"}
+NOT_IN_THIS_JOB = {
+    "StitchWindows::stitch",
+    "FrameToTorchSetFanout::upload",
+    "TorchTensorSetToFrameFanin::complete",
+}
 STEPS = {
     step
     for source in (wire_cell.ROOT / "spng/nodes").rglob("*.*")

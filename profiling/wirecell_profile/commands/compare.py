@@ -25,13 +25,15 @@ from ..compare.time_rows import Criteria
 from ..errors import ProfileError, UsageError
 from ..html.comparison import html_page
 from ..output import json_text, write
-from ..output_kind import HTML, JSON, OF_FORMAT
+from ..output_kind import HTML, JSON, OF_FORMAT, Kind
 from ._options import add_format, add_output, add_value, check_outputs
 
 NAME = "compare"
 HELP = "compare runs of two or more sides: times with statistics, counts exactly"
 
 Named = tuple[str, list[Run]]
+# An option, the file that it names, and the kind of the file.
+Output = tuple[str, Path | None, Kind]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -88,17 +90,12 @@ def add_outputs(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--all", action="store_true", help="also show nodes that are too short to judge")
 
 
-def check_files(arguments: argparse.Namespace, comparisons: int) -> None:
-    """Check the outputs before anything is written."""
+def check_files(arguments: argparse.Namespace, comparisons: int, *further: Output) -> None:
+    """Check the outputs of the report, and further ones of a command, before anything is written."""
     kind = OF_FORMAT[arguments.format]
     json = None if str(arguments.json) == "-" else arguments.json
     pages = [("--html", _page(arguments, index), HTML) for index in range(comparisons)]
-    outputs = (
-        ("--output", arguments.output, kind),
-        ("--json", json, JSON),
-        ("--save-runs", arguments.save_runs, JSON),
-    )
-    check_outputs(arguments, *outputs, *pages)
+    check_outputs(arguments, ("--output", arguments.output, kind), ("--json", json, JSON), *further, *pages)
 
 
 def _page(arguments: argparse.Namespace, index: int) -> Path | None:
@@ -135,7 +132,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def compare_sides(arguments: argparse.Namespace) -> int:
     """Read the sides and compare each with the first."""
-    check_files(arguments, len(arguments.sides) - 1)
+    check_files(arguments, len(arguments.sides) - 1, ("--save-runs", arguments.save_runs, JSON))
     sides: list[Named] = [(text, read_side(text)) for text in arguments.sides]
     if arguments.save_runs and sides:
         write_measurements(arguments.save_runs, sides[0][1])
