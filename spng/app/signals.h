@@ -3,11 +3,11 @@
 // Signals that end the program.
 //
 // The first SIGINT, SIGTERM, SIGQUIT, SIGHUP, SIGUSR1 or SIGXCPU requests a stop: the engines stop between node
-// calls, completed events become final, and the exit status is 128 plus the signal number. A second signal
-// ends the program at once, except SIGHUP and SIGXCPU, which the system itself repeats: a closed terminal
-// sends SIGHUP from the shell and from the kernel, an exhausted RLIMIT_CPU sends SIGXCPU every second. If a
-// node call does not return, a watchdog ends the program after 2 s, or after 30 s if an unfinished output
-// holds completed events. Temporary files are removed in every case.
+// calls, completed events become final, and the exit status is 128 plus the signal number. A second signal,
+// 0.1 s later or more, ends the program at once, except SIGHUP and SIGXCPU, which the system itself repeats: a
+// closed terminal sends SIGHUP from the shell and from the kernel, an exhausted RLIMIT_CPU sends SIGXCPU every
+// second. If a node call does not return, a watchdog ends the program after 2 s, or after 30 s if an unfinished
+// output holds completed events. Temporary files are removed in every case.
 
 #include "spng/core/error.h"
 

@@ -453,10 +453,12 @@ class TestSignals:
         process = TestSignals.start_and_wait_for_output(folder, default_signals)
         for each in signals:
             process.send_signal(each)
+            time.sleep(0.01)  # else the kernel may merge equal ones
         _, errors = process.communicate(timeout=60)
-        assert process.returncode == 128 + signals[0], errors
+        first = signal.Signals(process.returncode - 128)
+        assert first in signals, errors  # two threads may take two signals in either order
         assert not leftovers(folder)
-        stopped = re.search(rf"stopped by {signals[0].name} after (\d+) completed events", errors)
+        stopped = re.search(rf"stopped by {first.name} after (\d+) completed events", errors)
         return int(stopped[1]), read_arrays(folder / "out.tar.bz2")
 
     @pytest.mark.parametrize(
@@ -467,6 +469,8 @@ class TestSignals:
             (signal.SIGHUP, signal.SIGHUP),
             (signal.SIGXCPU, signal.SIGXCPU, signal.SIGXCPU),
             (signal.SIGTERM, signal.SIGHUP),
+            # The command timeout signals the process and then its group.
+            (signal.SIGTERM, signal.SIGTERM),
         ],
     )
     def test_completed_events_are_kept(
@@ -555,7 +559,7 @@ class TestSignals:
         self, tmp_path: Path, stuck: subprocess.Popen, first: signal.Signals, second: signal.Signals
     ) -> None:
         stuck.send_signal(first)
-        time.sleep(0.2)
+        time.sleep(0.4)
         began = time.monotonic()
         stuck.send_signal(second)
         assert stuck.wait(timeout=20) == 128 + second

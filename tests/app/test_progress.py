@@ -124,7 +124,7 @@ def test_a_program_that_ends_at_once_leaves_no_line(tmp_path: Path) -> None:
     run = Terminal(tmp_path)
     run.wait_for(PREPARING)
     run.process.send_signal(signal.SIGINT)
-    time.sleep(0.2)  # two signals at the same time are one
+    time.sleep(0.4)  # two signals at the same time are one
     run.process.send_signal(signal.SIGINT)
     run.finish(status=128 + signal.SIGINT)
     assert run.screen() == [""]

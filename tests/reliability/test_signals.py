@@ -102,7 +102,7 @@ def test_second_interrupt(site: Site, tmp_path: Path) -> None:
     with start(site, tmp_path, "Pgrapher") as process:
         time.sleep(3)
         process.send_signal(signal.SIGINT)
-        time.sleep(0.2)
+        time.sleep(0.4)
         seconds, errors = seconds_to_end(process, signal.SIGINT)
     figures.note("time to the end after a second one [s]", seconds)
     assert process.returncode == 128 + signal.SIGINT, errors
