@@ -23,7 +23,7 @@ def problems(folder: Path, job: str = wire_cell.PIPELINE, **arguments: str) -> l
     given = {"device": "cpu", "output": "out.npz", **arguments}
     if job == wire_cell.PIPELINE:
         given = {"model": "none", **given}
-    words = [word for name, value in given.items() for word in ("-A", f"{name}={value}")]
+    words = wire_cell.settings(**given)
     done = wire_cell.run("--check", "-c", job, *words, folder=folder)
     assert sorted((path, path.stat().st_mtime_ns) for path in folder.rglob("*")) == before
     blocks: list[dict[str, str]] = []

@@ -23,7 +23,7 @@ import numpy as np
 import pytest
 
 from tests.support import figures
-from tests.support.wire_cell import default_signals, read_arrays
+from tests.support.wire_cell import default_signals, read_arrays, settings
 
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAM = Path(os.environ.get("SPNG_WIRE_CELL", ROOT / "build" / "bin" / "wire-cell"))
@@ -314,10 +314,7 @@ class TestRuns:
         arrays = write_events(tmp_path / "adc.npz", 3)
         done = run(
             COPY,
-            "-A",
-            "input=adc.npz",
-            "-A",
-            "output=out.npz",
+            *settings("input=adc.npz", "output=out.npz"),
             "-a",
             engine,
             "-t",
@@ -398,10 +395,7 @@ class TestRuns:
         limit = 100_000
         done = run(
             COPY,
-            "-A",
-            "input=adc.npz",
-            "-A",
-            "output=out.npz",
+            *settings("input=adc.npz", "output=out.npz"),
             folder=tmp_path,
             preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)),
         )

@@ -96,10 +96,7 @@ class TestOutputs:
         for name in names[:2]:
             stem = name.split(".", maxsplit=1)[0]
             outputs = [
-                "-A",
-                f"input={name}",
-                "-A",
-                f"output=alone/{stem}.npz",
+                *wire_cell.settings(f"input={name}", f"output=alone/{stem}.npz"),
                 "--timing",
                 f"alone/{stem}.json",
             ]

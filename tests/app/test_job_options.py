@@ -140,12 +140,7 @@ def test_a_detector_without_its_files_names_their_repository() -> None:
         "--check",
         "-c",
         wire_cell.PIPELINE,
-        "-A",
-        "device=cpu",
-        "-A",
-        "detname=pdsp",
-        "-A",
-        "model=none",
+        *wire_cell.settings("device=cpu", "detname=pdsp", "model=none"),
     ]
     done = wire_cell.run(*words, env={"PATH": "/usr/bin:/bin"})
     assert done.returncode == 2

@@ -317,12 +317,9 @@ class TestFilesOfTheJob:
         block = wire_cell.rejected(
             "-c",
             wire_cell.PIPELINE,
-            "-A",
-            "device=cpu",
-            "-A",
-            "input=adc.npz",
-            "-A",
-            "model=" + (source if victim == "model" else "none"),
+            *wire_cell.settings(
+                "device=cpu", "input=adc.npz", "model=" + (source if victim == "model" else "none")
+            ),
             *self.words(flag, source),
             folder=folder,
             status=2,
@@ -335,10 +332,7 @@ class TestFilesOfTheJob:
         there = sorted(folder.iterdir())
         block = wire_cell.rejected(
             COPY,
-            "-A",
-            "input=adc.npz",
-            "-A",
-            "output=out.npz",
+            *wire_cell.settings("input=adc.npz", "output=out.npz"),
             flag,
             "results/../out.npz",
             folder=folder,
@@ -362,10 +356,7 @@ class TestLogOfAJobThatCannotBeMade:
     def test_new_file_gets_its_lines(self, folder: Path) -> None:
         wire_cell.rejected(
             COPY,
-            "-A",
-            "input=adc.npz",
-            "-A",
-            "engine=None",
+            *wire_cell.settings("input=adc.npz", "engine=None"),
             "-l",
             "job.log",
             "-L",

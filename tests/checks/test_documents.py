@@ -239,7 +239,7 @@ def test_jobs_run_with_their_defaults(path: Path, tmp_path: Path) -> None:
     ],
 )
 def test_main_job_with(arguments: str, tmp_path: Path) -> None:
-    words = [word for argument in arguments.split() for word in ("-A", argument)]
+    words = wire_cell.settings(*arguments.split())
     done = run("--check-configuration", "-c", "cfg/pipeline.jsonnet", *words, folder=tmp_path)
     assert done.returncode == 0, done.stderr
 
@@ -337,7 +337,7 @@ def test_example_node_in_a_job(tmp_path: Path) -> None:
         assert (f"SPNGApplyROI:signal-{group}", f"SPNGClip:signal-{group}") in edges
         assert (f"SPNGClip:signal-{group}", "SPNGTorchTensorSetToFrameFanin:anode0") in edges
     arguments = {"input": wire_cell.default_input(), "output": "signal.npz", "device": "cpu", "model": "none"}
-    words = [word for name, value in arguments.items() for word in ("-A", f"{name}={value}")]
+    words = wire_cell.settings(**arguments)
     done = run(*job, *words, folder=tmp_path)
     assert done.returncode == 0, done.stderr
     signal = wire_cell.read_arrays(tmp_path / "signal.npz")["frame_signal_0"]

@@ -144,7 +144,7 @@ def test_several_anodes(tmp_path: Path, split: bool) -> None:
     assert run.done.returncode == 0, run.done.stderr
     run.report.check()
     cpu = {"input": "adc.npz", "model": "none", "device": "cpu", **given, "output": "cpu" + name}
-    words = [word for key, value in cpu.items() for word in ("-A", f"{key}={value}")]
+    words = wire_cell.settings(**cpu)
     assert wire_cell.run("-c", wire_cell.PIPELINE, *anodes, *words, folder=tmp_path).returncode == 0
     for anode in small_anodes.ANODES if split else [0]:
         ending = name.replace("%d", str(anode))

@@ -31,7 +31,7 @@ def test_waveforms_are_those_of_the_cpu(site: Site, tmp_path: Path, emulate: int
         tmp_path, *site.flags, job_file="cfg/from_charge.jsonnet", **given, signal="cpu-signal.npz"
     ) | wire_cell.read_arrays(tmp_path / "cpu-signal.npz")
     given |= {"device": "cuda", "output": "cuda.npz", "signal": "cuda-signal.npz"}
-    words = [word for name, value in given.items() for word in ("-A", f"{name}={value}")]
+    words = wire_cell.settings(**given)
     run = cuda_simulator.run(
         tmp_path, "-c", "cfg/from_charge.jsonnet", *site.flags, *words, devices=1, emulate=emulate
     )

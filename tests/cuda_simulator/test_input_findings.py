@@ -86,7 +86,7 @@ def result_of(folder: Path, name: str) -> Result:
 
 def on_cpu(folder: Path, flags: list[str], **arguments: Any) -> Result:
     given = {"input": "adc.npz", "output": "cpu.npz", "model": "none", "threads": 1, **arguments}
-    words = [word for key, value in given.items() for word in ("-A", f"{key}={value}")]
+    words = wire_cell.settings(**given)
     done = wire_cell.run(
         "-c", wire_cell.PIPELINE, *flags, *words, "-A", "device=cpu", "--timing", "cpu.json", folder=folder
     )
@@ -202,7 +202,7 @@ def test_strict(site: Site, frames: wire_cell.Arrays) -> None:
     """The error of the CPU."""
     wire_cell.write_arrays(site.folder / "adc.npz", frames)
     arguments = {"model": "none", "input": "adc.npz", "output": "strict.npz"}
-    words = [word for key, value in arguments.items() for word in ("-A", f"{key}={value}")]
+    words = wire_cell.settings(**arguments)
     done = wire_cell.run(
         "-c", wire_cell.PIPELINE, *site.flags, *words, "-A", "device=cpu", "--strict", folder=site.folder
     )

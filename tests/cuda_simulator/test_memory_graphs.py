@@ -52,7 +52,7 @@ def run(
     asked = {"input": "adc.npz", "output": "out.npz", "device": "cuda", **arguments}
     if cuda_graph is not None:
         asked["cuda_graph"] = cuda_graph
-    words = [word for name, value in asked.items() for word in ("-A", f"{name}={value}")]
+    words = wire_cell.settings(**asked)
     done = cuda_simulator.run(
         job.folder,
         "-c",

@@ -38,7 +38,7 @@ def record(site: Site, name: str, simulated: dict[str, Any] | None = None, **arg
     given = {"input": "adc.npz", "output": f"{name}.npz", "device": "cuda", "model": "none", "threads": 1}
     given["cuda_graph"] = "off"
     words: list[str | Path] = ["-c", wire_cell.PIPELINE, *site.flags, "--record", recording]
-    words += [word for key, value in (given | arguments).items() for word in ("-A", f"{key}={value}")]
+    words += wire_cell.settings(**(given | arguments))
     done = wire_cell.run(
         *words,
         folder=site.folder,

@@ -189,10 +189,7 @@ class TestDescriptions:
             wire_cell.PIPELINE,
             *search_flags(anode),
             "--check-configuration",
-            "-A",
-            f"detname={name}",
-            "-A",
-            f"tpcid={ident}",
+            *wire_cell.settings(f"detname={name}", f"tpcid={ident}"),
             folder=tmp_path,
         )
         assert done.returncode == 0, done.stderr

@@ -69,21 +69,8 @@ def test_own_simulation(detector: str, anode: int, tmp_path: Path) -> None:
         "cfg/simulate.jsonnet",
         "--tla-code",
         f"detname=(import 'detectors/{detector}.jsonnet') {{ readout+: {{ nticks: {TICKS} }} }}",
-        *(
-            word
-            for name, value in {
-                "tpcid": anode,
-                "kind": "muons",
-                "tracks": 10,
-                "seed": 910000,
-                "device": "cpu",
-                "output": "adc.tar",
-                "truth": "truth.tar",
-                "process": "signal.tar",
-                "model": "none",
-            }.items()
-            for word in ("-A", f"{name}={value}")
-        ),
+        *wire_cell.settings(tpcid=anode, kind="muons", tracks=10, seed=910000, device="cpu", model="none"),
+        *wire_cell.settings(output="adc.tar", truth="truth.tar", process="signal.tar"),
         folder=tmp_path,
     )
     assert done.returncode == 0, done.stderr

@@ -133,7 +133,7 @@ class TestDefaultJob:
     def test_other_filters_and_detectors_go_without(self, tmp_path: Path) -> None:
         """The network fits the default filters of ProtoDUNE-HD and ProtoDUNE-SP only."""
         for arguments in (("filters=pdhd",), ("detname=sbnd",), ("model=none",)):
-            words = [word for argument in arguments for word in ("-A", argument)]
+            words = wire_cell.settings(*arguments)
             graph = tmp_path / "graph.dot"
             done = wire_cell.run("--dot", graph, "-c", wire_cell.PIPELINE, *words, folder=tmp_path)
             assert done.returncode == 0, done.stderr

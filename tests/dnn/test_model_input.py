@@ -80,7 +80,7 @@ def test_rejected_before_the_first_event(
         "device=cpu",
         *arguments,
     ]
-    words = [word for argument in given for word in ("-A", argument)]
+    words = wire_cell.settings(*given)
     block = wire_cell.rejected(
         "-c", wire_cell.PIPELINE, "--overwrite", *site.flags, *words, folder=tmp_path, status=1
     )
@@ -139,7 +139,7 @@ def test_network_without_metadata(site: Site, tmp_path: Path) -> None:
     model = tmp_path / "plain.ts"
     torch.jit.load(STANDIN).save(model)
     given = [f"input={site.folder / 'adc.npz'}", "output=output.npz", f"model={model}", "device=cpu"]
-    words = [word for argument in given for word in ("-A", argument)]
+    words = wire_cell.settings(*given)
     done = wire_cell.run(
         "-c", wire_cell.PIPELINE, *site.flags, *words, "--timing", "timing.json", folder=tmp_path
     )

@@ -52,7 +52,7 @@ def run(folder: Path, frames: list[np.ndarray], **arguments: object) -> Run:
         "device": "cpu",
         **arguments,
     }
-    words = [word for name, value in given.items() for word in ("-A", f"{name}={value}")]
+    words = wire_cell.settings(**given)
     done = wire_cell.run("-c", wire_cell.PIPELINE, *words, "--timing", "timing.json", folder=folder)
     assert done.returncode == 0, done.stderr
     dumped: wire_cell.Arrays = {}

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.small_site import Site
-from tests.support.wire_cell import ROOT, job, needs_program, rejected, run, write_arrays
+from tests.support.wire_cell import ROOT, job, needs_program, rejected, run, settings, write_arrays
 
 pytestmark = needs_program
 
@@ -157,12 +157,7 @@ def test_a_folder_that_is_not_there_is_named(site: Site, tmp_path: Path) -> None
         "-c",
         "cfg/pipeline.jsonnet",
         *site.flags,
-        "-A",
-        f"input={site.folder / 'adc.npz'}",
-        "-A",
-        "output=x.npz",
-        "-A",
-        "nevents=1",
+        *settings(f"input={site.folder / 'adc.npz'}", "output=x.npz", "nevents=1"),
         "--timing",
         missing,
         folder=tmp_path,

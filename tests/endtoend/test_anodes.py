@@ -50,7 +50,7 @@ def groups_of(label: str) -> tuple[str, ...]:
 def run_job(folder: Path, *flags: str | Path, **arguments: Any) -> None:
     """The main job, to its good end."""
     given = {"device": "cpu", "threads": 1, "model": "standin", **arguments}
-    words = [word for name, value in given.items() for word in ("-A", f"{name}={value}")]
+    words = wire_cell.settings(**given)
     done = wire_cell.run("-c", wire_cell.PIPELINE, *flags, *words, folder=folder)
     assert done.returncode == 0, done.stderr
 
@@ -331,12 +331,7 @@ def test_one_anode_after_the_other(tmp_path: Path) -> None:
     done = wire_cell.run(
         "-c",
         wire_cell.PIPELINE,
-        "-A",
-        f"detname={DETECTOR}",
-        "-A",
-        "tpcid=all",
-        "-A",
-        "tags=signal,wiener",
+        *wire_cell.settings(f"detname={DETECTOR}", "tpcid=all", "tags=signal,wiener"),
         "--check-configuration",
         "--dot",
         "graph.dot",
@@ -353,7 +348,7 @@ def test_one_anode_after_the_other(tmp_path: Path) -> None:
 def rejected(folder: Path, status: int, *flags: str, **arguments: Any) -> str:
     """The block that the job ends with."""
     given = {"device": "cpu", "output": "output.npz", "tpcid": "all", "model": "none", **arguments}
-    words = [word for name, value in given.items() for word in ("-A", f"{name}={value}")]
+    words = wire_cell.settings(**given)
     return wire_cell.rejected("-c", wire_cell.PIPELINE, *flags, *words, folder=folder, status=status)
 
 
@@ -441,18 +436,14 @@ class TestFaults:
             "-c",
             wire_cell.PIPELINE,
             *detector,
-            "-A",
-            "input=adc-%d.npz",
-            "-A",
-            "output=out-%d.npz",
-            "-A",
-            "tpcid=1,2",
-            "-A",
-            "device=cpu",
-            "-A",
-            "model=none",
-            "-A",
-            "engine=TbbFlow",
+            *wire_cell.settings(
+                "input=adc-%d.npz",
+                "output=out-%d.npz",
+                "tpcid=1,2",
+                "device=cpu",
+                "model=none",
+                "engine=TbbFlow",
+            ),
             folder=tmp_path,
         )
         assert done.returncode == 0, done.stderr

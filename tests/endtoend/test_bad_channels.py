@@ -215,12 +215,7 @@ class TestUnusable:
             wire_cell.PIPELINE,
             *site.flags,
             *flags,
-            "-A",
-            "device=cpu",
-            "-A",
-            "input=adc.npz",
-            "-A",
-            "output=output.npz",
+            *wire_cell.settings("device=cpu", "input=adc.npz", "output=output.npz"),
             folder=folder,
             status=1,
         )
@@ -292,12 +287,7 @@ class TestUnusable:
             *site.flags,
             "--on-error",
             "skip",
-            "-A",
-            "device=cpu",
-            "-A",
-            "input=adc.npz",
-            "-A",
-            "output=output.npz",
+            *wire_cell.settings("device=cpu", "input=adc.npz", "output=output.npz"),
             folder=tmp_path,
         )
         assert done.returncode == 0, done.stderr

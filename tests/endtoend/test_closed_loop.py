@@ -74,14 +74,7 @@ def loop(folder: Path, collection: list[tuple[int, int, int]], dtype: str, filte
     done = wire_cell.run(
         "-c",
         JOB,
-        "-A",
-        "input=adc.npz",
-        "-A",
-        "output=charge",
-        "-A",
-        f"dtype={dtype}",
-        "-A",
-        f"filtered={filtered}",
+        *wire_cell.settings("input=adc.npz", "output=charge", f"dtype={dtype}", f"filtered={filtered}"),
         folder=folder,
     )
     assert done.returncode == 0, done.stderr

@@ -257,12 +257,7 @@ class TestForms:
             "-c",
             wire_cell.PIPELINE,
             *site.flags,
-            "-A",
-            "device=cpu",
-            "-A",
-            "input=adc.npz",
-            "-A",
-            "output=other.npz",
+            *wire_cell.settings("device=cpu", "input=adc.npz", "output=other.npz"),
             folder=tmp_path,
             status=1,
         )

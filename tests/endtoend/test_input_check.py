@@ -148,16 +148,7 @@ def test_simulated_muons_of_other_electronics_are_named(tmp_path: Path, factor: 
         f"(import 'detectors/{detector}.jsonnet') {{ electronics+: {{ shaping: super.shaping * {factor} }} }}"
     )
     words = [
-        "-A",
-        "kind=muons",
-        "-A",
-        "tracks=20",
-        "-A",
-        "seed=811000",
-        "-A",
-        "device=cpu",
-        "-A",
-        "output=adc.npz",
+        *wire_cell.settings("kind=muons", "tracks=20", "seed=811000", "device=cpu", "output=adc.npz"),
     ]
     done = wire_cell.run(
         "-c", "cfg/simulate.jsonnet", "--tla-code", f"detname={described}", *words, folder=tmp_path
@@ -313,10 +304,7 @@ def test_the_table_has_the_counts(site: Site) -> None:
         "-c",
         wire_cell.PIPELINE,
         *site.flags,
-        "-A",
-        "input=adc.npz",
-        "-A",
-        "output=output.npz",
+        *wire_cell.settings("input=adc.npz", "output=output.npz"),
         folder=site.folder,
     )
     assert done.returncode == 0

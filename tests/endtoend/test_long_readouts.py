@@ -340,7 +340,7 @@ def reject(site: Site, arrays: wire_cell.Arrays, *flags: str, status: int = 1, *
     """Run a job that must fail and return its error block."""
     wire_cell.write_arrays(site.folder / "adc.npz", arrays)
     given = {"input": "adc.npz", "output": "rejected.npz", "device": "cpu", "threads": 1, **arguments}
-    words = [word for name, value in given.items() for word in ("-A", f"{name}={value}")]
+    words = wire_cell.settings(**given)
     return wire_cell.rejected(
         "-c", wire_cell.PIPELINE, *site.flags, *flags, *words, folder=site.folder, status=status
     )
@@ -364,7 +364,7 @@ class TestFaults:
             "window": WINDOW,
             **arguments,
         }
-        words = [word for name, value in given.items() for word in ("-A", f"{name}={value}")]
+        words = wire_cell.settings(**given)
         done = wire_cell.run(
             "-c", wire_cell.PIPELINE, *site.flags, "--on-error", "skip", *words, folder=site.folder
         )

@@ -96,7 +96,7 @@ class TestPlan:
     )
     def test_graphs_of_a_device_are_counted(self, arguments: dict[str, str], graphs: str) -> None:
         asked = {"device": "cuda", "engine": "TbbFlow", "output": "x.npz"} | arguments
-        flags = [flag for name, value in asked.items() for flag in ("-A", f"{name}={value}")]
+        flags = wire_cell.settings(**asked)
         done = wire_cell.run("-c", "pipeline.jsonnet", "--check-configuration", *flags)
         assert graphs in done.stdout, done.stdout
 
@@ -129,10 +129,7 @@ class TestPlan:
             "--check-configuration",
             "-c",
             wire_cell.PIPELINE,
-            "-A",
-            "device=cpu,cpu",
-            "-A",
-            "engine=TbbFlow",
+            *wire_cell.settings("device=cpu,cpu", "engine=TbbFlow"),
             folder=tmp_path,
         )
         assert done.returncode == 0, done.stderr
@@ -209,10 +206,7 @@ class TestBudget:
         block = wire_cell.rejected(
             "-c",
             wire_cell.PIPELINE,
-            "-A",
-            "device=cpu",
-            "-A",
-            "memory_budget=50MB",
+            *wire_cell.settings("device=cpu", "memory_budget=50MB"),
             folder=tmp_path,
             status=2,
         )
@@ -315,10 +309,7 @@ class TestDevices:
         block = wire_cell.rejected(
             "--check-configuration",
             COPY,
-            "-A",
-            "input=adc.npz",
-            "-A",
-            f"device={devices}",
+            *wire_cell.settings("input=adc.npz", f"device={devices}"),
             folder=tmp_path,
             status=2,
         )

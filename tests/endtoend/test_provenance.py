@@ -124,7 +124,7 @@ class TestHiddenFile:
         arguments = (f"input={folder / 'adc.npz'}", "output=out.npz", "device=cpu")
         said, outputs = {}, set()
         for model in (SHIPPED.name, f"./{SHIPPED.name}", str(SHIPPED)):
-            words = [word for argument in (*arguments, f"model={model}") for word in ("-A", argument)]
+            words = wire_cell.settings(*arguments, f"model={model}")
             done = wire_cell.run("-c", wire_cell.PIPELINE, *flags, *words, folder=tmp_path)
             assert done.returncode == 0, done.stderr
             outputs.add((tmp_path / "out.npz").read_bytes())
@@ -153,11 +153,7 @@ class TestDamagedNetwork:
     def test_of_a_user(self, site: tuple[Path, list[str], wire_cell.Arrays], tmp_path: Path) -> None:
         folder, flags, _ = site
         path = self.damaged(tmp_path / "one-bit.ts")
-        words = [
-            word
-            for argument in (f"input={folder / 'adc.npz'}", "device=cpu", f"model={path}")
-            for word in ("-A", argument)
-        ]
+        words = wire_cell.settings(f"input={folder / 'adc.npz'}", "device=cpu", f"model={path}")
         block = wire_cell.rejected("-c", wire_cell.PIPELINE, *flags, *words, folder=tmp_path, status=1)
         assert block.startswith("error: cannot load a model file") and f"{path}, member " in block
         assert "ZIP bad CRC: 0x" in block and "should be 0x" in block
@@ -180,16 +176,7 @@ class TestDamagedNetwork:
         shutil.copy(data / SHIPPED.name, data / "my-standin.ts")
 
         def run(model: str) -> tuple[int, str]:
-            words = [
-                word
-                for argument in (
-                    f"input={folder / 'adc.npz'}",
-                    "output=out.npz",
-                    "device=cpu",
-                    f"model={model}",
-                )
-                for word in ("-A", argument)
-            ]
+            words = wire_cell.settings(input=folder / "adc.npz", output="out.npz", device="cpu", model=model)
             done = wire_cell.run(
                 "-c",
                 wire_cell.PIPELINE,

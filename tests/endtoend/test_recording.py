@@ -338,12 +338,7 @@ class TestTorchProfiler:
             "-c",
             wire_cell.PIPELINE,
             *site.flags,
-            "-A",
-            "input=adc.npz",
-            "-A",
-            "output=out.npz",
-            "-A",
-            "device=cpu",
+            *wire_cell.settings("input=adc.npz", "output=out.npz", "device=cpu"),
         )
         both = wire_cell.rejected(
             *job,

@@ -59,9 +59,7 @@ def run_with(
         "FAKE_COUNT": str(count),
         "FAKE_VERSION": str(version),
     } | extra
-    words = [
-        word for each in ("input=adc.npz", "output=out.npz", f"device={device}") for word in ("-A", each)
-    ]
+    words = wire_cell.settings("input=adc.npz", "output=out.npz", f"device={device}")
     return wire_cell.run("-c", COPY, *words, folder=folder, env=environment)
 
 

@@ -84,7 +84,7 @@ class TestNetworks:
     @staticmethod
     def rejected(site: Site, folder: Path, flag: str, *arguments: str) -> str:
         """Run a job that fails; return its message."""
-        words = [word for each in ("input=adc.npz", "output=out.npz", *arguments) for word in ("-A", each)]
+        words = wire_cell.settings("input=adc.npz", "output=out.npz", *arguments)
         done = wire_cell.run("-c", wire_cell.PIPELINE, flag, *site.flags, *words, folder=folder)
         assert done.returncode in (1, 2), done.stderr
         assert not list(folder.glob("*out.npz*"))

@@ -117,14 +117,7 @@ class TestDamagedEvent:
             "-c",
             wire_cell.PIPELINE,
             *site.flags,
-            "-A",
-            "device=cpu",
-            "-A",
-            "input=adc.npz",
-            "-A",
-            f"output={output}",
-            "-A",
-            f"engine={engine}",
+            *wire_cell.settings("device=cpu", "input=adc.npz", f"output={output}", f"engine={engine}"),
             folder=site.folder,
             status=1,
         )
@@ -143,14 +136,7 @@ class TestDamagedEvent:
             *site.flags,
             "--on-error",
             "skip",
-            "-A",
-            "device=cpu",
-            "-A",
-            "input=adc.npz",
-            "-A",
-            f"output={output}",
-            "-A",
-            f"engine={engine}",
+            *wire_cell.settings("device=cpu", "input=adc.npz", f"output={output}", f"engine={engine}"),
             folder=site.folder,
         )
         assert done.returncode == 0, done.stderr
@@ -181,9 +167,7 @@ class TestMissingFiles:
     @staticmethod
     def fails(folder: Path, *arguments: str) -> tuple[int, str]:
         wire_cell.write_arrays(folder / "adc.npz", noise_events())
-        words = [
-            word for argument in ("device=cpu", "input=adc.npz", *arguments) for word in ("-A", argument)
-        ]
+        words = wire_cell.settings("device=cpu", "input=adc.npz", *arguments)
         done = wire_cell.run("-c", wire_cell.PIPELINE, *words, folder=folder)
         assert done.stderr.startswith("error: "), done.stderr
         assert [each.name for each in folder.iterdir()] == ["adc.npz"]

@@ -66,10 +66,7 @@ class TestRefused:
     def test_a_wrong_job_leaves_no_recording(self, folder: Path) -> None:
         wire_cell.rejected(
             COPY,
-            "-A",
-            "input=adc.npz",
-            "-A",
-            "output=out.xyz",
+            *wire_cell.settings("input=adc.npz", "output=out.xyz"),
             "--record",
             "run.sqlite",
             folder=folder,
@@ -145,7 +142,7 @@ class TestEarlyEnds:
     def start(site: Site, event: wire_cell.Arrays, folder: Path) -> subprocess.Popen:
         """The pipeline with 60 events, of which the first is done."""
         feeder = PacedInput(folder / "adc.tar", event, 60)
-        words = [word for each in ("device=cpu", "input=adc.tar", "output=out.npz") for word in ("-A", each)]
+        words = wire_cell.settings("device=cpu", "input=adc.tar", "output=out.npz")
         process = subprocess.Popen(
             [wire_cell.PROGRAM, "-c", wire_cell.PIPELINE, *site.flags, "--record", "run.sqlite", *words],
             cwd=folder,

@@ -32,7 +32,7 @@ def words(site: Site, *arguments: str) -> list[str]:
         "-c",
         wire_cell.PIPELINE,
         *site.flags,
-        *[word for each in ("device=cpu", *arguments) for word in ("-A", each)],
+        *wire_cell.settings("device=cpu", *arguments),
     ]
 
 
@@ -112,10 +112,7 @@ class TestFilesThatMeet:
         wire_cell.write_arrays(tmp_path / "adc.npz", event)
         block = wire_cell.rejected(
             COPY,
-            "-A",
-            "input=adc.npz",
-            "-A",
-            "output=out.npz",
+            *wire_cell.settings("input=adc.npz", "output=out.npz"),
             "--timing",
             "out.npz",
             folder=tmp_path,

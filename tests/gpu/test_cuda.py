@@ -49,12 +49,7 @@ def test_cuda_without_a_device_is_rejected_in_one_block(tmp_path: Path) -> None:
     done = wire_cell.run(
         "-c",
         "pipeline.jsonnet",
-        "-A",
-        f"input={ADC}",
-        "-A",
-        f"output={tmp_path / 'x.npz'}",
-        "-A",
-        "device=cuda",
+        *wire_cell.settings(f"input={ADC}", f"output={tmp_path / 'x.npz'}", "device=cuda"),
     )
     assert done.returncode == 1
     assert done.stderr.startswith("error: the requested CUDA device does not exist")

@@ -35,11 +35,7 @@ def fixture_frames(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def run(frames: Path, folder: Path, **arguments: object) -> tuple[wire_cell.Arrays, str]:
     """Return the arrays of the output, and the log."""
-    words = [
-        word
-        for name, value in {"input": frames, "output": "out.npz", "device": "cuda", **arguments}.items()
-        for word in ("-A", f"{name}={value}")
-    ]
+    words = wire_cell.settings(**{"input": frames, "output": "out.npz", "device": "cuda", **arguments})
     done = wire_cell.run("-c", wire_cell.PIPELINE, "-l", "stderr", "-L", "info", *words, folder=folder)
     assert done.returncode == 0, done.stderr
     return wire_cell.read_arrays(folder / "out.npz"), done.stderr

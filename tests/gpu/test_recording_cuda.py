@@ -23,14 +23,7 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Recorded:
         "run.sqlite",
         "-c",
         "pipeline.jsonnet",
-        "-A",
-        f"input={ADC}",
-        "-A",
-        "output=out.npz",
-        "-A",
-        "device=cuda",
-        "-A",
-        "cuda_graph=off",
+        *wire_cell.settings(f"input={ADC}", "output=out.npz", "device=cuda", "cuda_graph=off"),
         folder=folder,
     )
     assert done.returncode == 0, done.stderr

@@ -2,6 +2,9 @@
 #include "spng/engine/body/section_ports.h"
 
 #include "spng/core/tensor_visitor.h"
+#include "spng/engine/body/output_template.h"
+#include "spng/engine/body/port_key.h"
+#include "spng/engine/body/static_inputs.h"
 
 #include <ATen/ops/arange.h>
 #include <ATen/ops/full.h>

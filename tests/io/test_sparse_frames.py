@@ -69,7 +69,7 @@ def fixture_events() -> Arrays:
 def convert(folder: Path, source: str, target: str, **arguments: object) -> Path:
     """Convert a file."""
     given = {"input": source, "output": target, **arguments}
-    words = [word for name, value in given.items() for word in ("-A", f"{name}={value}")]
+    words = wire_cell.settings(**given)
     done = wire_cell.run("-c", CONVERT, *words, folder=folder)
     assert done.returncode == 0, done.stderr
     return folder / target

@@ -42,7 +42,7 @@ def fixture_containers(site: Site, tmp_path_factory: pytest.TempPathFactory) -> 
     for first in range(0, len(ENDINGS), len(outputs)):
         given = dict(zip(outputs, ENDINGS[first : first + len(outputs)]))
         names = [f"{name}=out{ending}" for name, ending in given.items()]
-        words = [word for name in (*names, "tracks=1", "nevents=1", "device=cpu") for word in ("-A", name)]
+        words = wire_cell.settings(*names, "tracks=1", "nevents=1", "device=cpu")
         done = wire_cell.run("-c", SIMULATE, *site.flags, *words, folder=folder)
         assert done.returncode == 0, done.stderr
     return {ending: folder / f"out{ending}" for ending in ENDINGS}
@@ -117,9 +117,7 @@ class TestFrames:
         tags = tags_of(containers[ending])
         events = read_frames(containers[ending], tags)
         assert [event.passed_over for event in events] == [["notes_spng_0.npy"]]
-        words = [
-            word for name in (f"input={containers[ending]}", "output=again.npz") for word in ("-A", name)
-        ]
+        words = wire_cell.settings(f"input={containers[ending]}", "output=again.npz")
         again = wire_cell.run(COPY, *words, folder=tmp_path)
         assert again.returncode == 0, again.stderr
         (copied,) = require_same(tmp_path / "again.npz", tags)
@@ -132,14 +130,7 @@ class TestFrames:
             "-c",
             wire_cell.PIPELINE,
             *site.flags,
-            "-A",
-            "model=dnnroi.ts",
-            "-A",
-            "device=cpu",
-            "-A",
-            "input=adc-%d.npz",
-            "-A",
-            "output=out-%d.npz",
+            *wire_cell.settings("model=dnnroi.ts", "device=cpu", "input=adc-%d.npz", "output=out-%d.npz"),
             folder=tmp_path,
         )
         assert done.returncode == 0, done.stderr
@@ -173,7 +164,7 @@ class TestSimulation:
             name: f"{name}{ending}" for name in ("output", "truth", "signal", "write_depos", "charge_output")
         }
         given = {**names, "tracks": 1, "nevents": 1, "device": "cpu", "noise": "false"}
-        words = [word for name, value in given.items() for word in ("-A", f"{name}={value}")]
+        words = wire_cell.settings(**given)
         done = wire_cell.run("-c", SIMULATE, *site.flags, *words, folder=tmp_path)
         assert done.returncode == 0, done.stderr
         for name, tags in (("output", ("*",)), ("truth", ("truth", "roi")), ("signal", None)):

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.support.wire_cell import ENDINGS, event, needs_program, run, write_arrays
+from tests.support.wire_cell import ENDINGS, event, needs_program, run, settings, write_arrays
 
 NO_TOOLS = "wirecell-plot of wire-cell-python is not on the PATH"
 
@@ -52,7 +52,7 @@ def frames(tmp_path_factory: pytest.TempPathFactory) -> Path:
     arrays = event(SAMPLES, CHANNELS, ident=3, tag="signal", start_ns=-1000.0)
     write_arrays(folder / "made.npz", arrays)
     for output, form in [*((f"signal{ending}", "dense") for ending in ENDINGS), ("sparse.npz", "sparse")]:
-        words = [word for pair in (f"output={output}", f"frames={form}") for word in ("-A", pair)]
+        words = settings(f"output={output}", f"frames={form}")
         done = run("-c", CONVERT, "-A", "input=made.npz", *words, folder=folder)
         assert done.returncode == 0, done.stderr
     return folder

@@ -139,7 +139,7 @@ def test_masked_share_of_a_view_is_a_warning(
     one = {name: array for name, array in frames.items() if name.endswith(f"_{NOISY}")}
     wire_cell.write_arrays(site.folder / "noisy.npz", one)
     words = ("input=noisy.npz", "output=noisy-out.npz", "device=cpu", "noise_filter=channels,coherent")
-    arguments = [*site.flags, *(word for each in words for word in ("-A", each)), "-c", wire_cell.PIPELINE]
+    arguments = [*site.flags, *wire_cell.settings(*words), "-c", wire_cell.PIPELINE]
     block = wire_cell.rejected("--strict", *arguments, folder=site.folder, status=1)
     assert "the step channels masks many channels of a view" in block and "view U" in block
     assert f"0 dead and 20 noisy of {len(site.anode.views[0].channels)} channels" in block

@@ -96,7 +96,7 @@ def test_unknown_channels_end_the_job_before_the_first_event(site: Site, frames:
         "-c",
         wire_cell.PIPELINE,
         *site.flags,
-        *(word for each in (*words, "device=cpu", "bad_channels=unknown.json") for word in ("-A", each)),
+        *wire_cell.settings(*words, "device=cpu", "bad_channels=unknown.json"),
         folder=site.folder,
         status=2,
     )

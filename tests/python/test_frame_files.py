@@ -328,10 +328,7 @@ def test_npz_is_read_by_its_directory(tmp_path: Path) -> None:
     assert [frame.ident for frame in spng.read_frames(path)] == [12, 7]
     done = wire_cell.run(
         "cfg/convert.jsonnet",
-        "-A",
-        f"input={path}",
-        "-A",
-        f"output={output}",
+        *wire_cell.settings(f"input={path}", f"output={output}"),
         env={**os.environ, "LC_ALL": "C"},
     )
     assert done.returncode == 0, done.stderr

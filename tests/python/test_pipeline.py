@@ -42,7 +42,7 @@ def signal_of_event(pipeline: spng.Pipeline, event: spng.Frame) -> np.ndarray:
 def test_gives_the_bytes_of_the_program(event: spng.Frame, tmp_path: Path) -> None:
     """With the network, all products and both forms."""
     arguments = {"tags": "signal,wiener,roi", "frames": "sparse"}
-    words = [word for name, value in arguments.items() for word in ("-A", f"{name}={value}")]
+    words = wire_cell.settings(**arguments)
     done = wire_cell.run(
         "-c", wire_cell.PIPELINE, "-A", f"input={ADC}", "-A", "output=job.npz", *words, folder=tmp_path
     )
@@ -358,12 +358,7 @@ class TestWaveformsFromCharge:
         job = (
             "-c",
             "cfg/from_charge.jsonnet",
-            "-A",
-            "input=charge.tar",
-            "-A",
-            "intag=gauss0",
-            "-A",
-            "output=adc.tar",
+            *wire_cell.settings("input=charge.tar", "intag=gauss0", "output=adc.tar"),
         )
         done = wire_cell.run(*job, "-A", "seed=4", folder=tmp_path)
         assert done.returncode == 0, done.stderr

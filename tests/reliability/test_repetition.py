@@ -142,5 +142,5 @@ def test_tiles_of_the_network(site: Site, small: Path, tmp_path: Path, ticks: in
     succeeded(main_job(*site.flags, input=small, output="whole.npz", model=NETWORK, tags=tags), tmp_path)
     (tmp_path / "tiles.jsonnet").write_text(WRAPPER % tags, encoding="utf-8")
     given = (f"input={small}", "output=tiles.npz", f"ticks={ticks}")
-    succeeded(["-c", "tiles.jsonnet", *site.flags, *(w for a in given for w in ("-A", a))], tmp_path)
+    succeeded(["-c", "tiles.jsonnet", *site.flags, *wire_cell.settings(*given)], tmp_path)
     assert digest(tmp_path / "tiles.npz") == digest(tmp_path / "whole.npz")

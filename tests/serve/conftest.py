@@ -27,7 +27,7 @@ def words_of(site: Site, **arguments: str) -> list[str]:
         "-c",
         wire_cell.PIPELINE,
         *site.flags,
-        *[word for name, value in given.items() for word in ("-A", f"{name}={value}")],
+        *wire_cell.settings(**given),
     ]
 
 

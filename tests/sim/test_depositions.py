@@ -19,6 +19,7 @@ from tests.support.wire_cell import (
     read_arrays,
     rejected,
     run,
+    settings,
     write_arrays,
 )
 
@@ -71,7 +72,7 @@ def job(folder: Path, text: str, **arguments: Any) -> tuple[Arrays, str]:
     done = run(
         "-c",
         "job.jsonnet",
-        *[word for name, value in given.items() for word in ("-A", f"{name}={value}")],
+        *settings(**given),
         folder=folder,
     )
     assert done.returncode == 0, done.stderr

@@ -357,7 +357,7 @@ def rejected(site: Site, charge: wire_cell.Arrays, **arguments: Any) -> str:
     """Run the job, which must fail and leave no output; return its error block."""
     wire_cell.write_arrays(site.folder / "charge.tar", charge)
     given = {"input": "charge.tar", "output": "rejected.tar", "device": "cpu", **arguments}
-    words = [word for name, value in given.items() for word in ("-A", f"{name}={value}")]
+    words = wire_cell.settings(**given)
     done = wire_cell.run("-c", JOB, *site.flags, *words, folder=site.folder)
     assert done.returncode in (1, 2), done.stderr
     assert not (site.folder / "rejected.tar").exists()

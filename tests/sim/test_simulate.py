@@ -25,6 +25,7 @@ from tests.support.wire_cell import (
     read_arrays,
     rejected,
     run,
+    settings,
 )
 
 pytestmark = needs_program
@@ -55,7 +56,7 @@ def simulate(
     }
     if "adc" not in products:
         given["output"] = ""
-    words = [word for name, value in given.items() for word in ("-A", f"{name}={value}")]
+    words = settings(**given)
     done = run("-c", JOB, *flags, *words)
     assert done.returncode == 0, done.stderr
     return {name: read_arrays(path) for name, path in files.items()}

@@ -103,7 +103,7 @@ def job(
         "network_layout": "contiguous",
         **arguments,
     }
-    words = [word for name, value in given.items() for word in ("-A", f"{name}={value}")]
+    words = wire_cell.settings(**given)
     devices = 1 + str(given["device"]).count(",")
     return run(folder, "-c", wire_cell.PIPELINE, *flags, *options, *words, **{"devices": devices, **settings})
 

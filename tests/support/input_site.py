@@ -96,7 +96,7 @@ class Site:
             "tags": "signal,decon_charge",
             **arguments,
         }
-        words = [word for name, value in given.items() for word in ("-A", f"{name}={value}")]
+        words = wire_cell.settings(**given)
         done = wire_cell.run(
             "-c",
             wire_cell.PIPELINE,

@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 
 from scripts.wcb.checkout import ROOT, build_folder, one_at_a_time
+from tests.support.wire_cell import settings
 
 # Folders with files that are installed, or that say which and how.
 INSTALLED = ("spng", "cfg", "data", "python", "profiling", "campaign", "waf", "scripts/wcb")
@@ -95,7 +96,7 @@ def write_frame(path: Path, samples: np.ndarray, channels: np.ndarray) -> Path:
 
 def run_job(prefix: Path, folder: Path, **arguments: str | Path) -> subprocess.CompletedProcess:
     """Run the main job of the installed wire-cell on the CPU."""
-    words = [word for name, value in arguments.items() for word in ("-A", f"{name}={value}")]
+    words = settings(**arguments)
     return subprocess.run(
         [prefix / "bin" / "wire-cell", "-c", "cfg/pipeline.jsonnet", "-A", "device=cpu", *words],
         cwd=folder,

@@ -67,6 +67,12 @@ def default_signals() -> None:
         signal.signal(ignored, signal.SIG_DFL)
 
 
+def settings(*words: str, **arguments: Any) -> list[str]:
+    """Return `-A name=value` for each word of that form and each argument."""
+    given = [*words, *(f"{name}={value}" for name, value in arguments.items())]
+    return [word for each in given for word in ("-A", each)]
+
+
 def job(
     folder: Path, *flags: str, job_file: str | Path = PIPELINE, device: str = "cpu", **arguments: Any
 ) -> Arrays:
@@ -78,7 +84,7 @@ def job(
     given = {"output": "output.npz", "device": device, **arguments}
     if job_file == PIPELINE:
         given = {"input": default_input(), **given}
-    words = [word for name, value in given.items() for word in ("-A", f"{name}={value}")]
+    words = settings(**given)
     done = run("-c", job_file, *flags, *words, folder=folder)
     assert done.returncode == 0, done.stderr
     return read_arrays(folder / str(given["output"]))

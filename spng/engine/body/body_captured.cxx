@@ -4,6 +4,8 @@
 #include "WireCellSpng/TorchnvTools.h"
 #include "spng/device/memory/device_memory.h"
 #include "spng/device/memory/out_of_memory.h"
+#include "spng/engine/body/port_key.h"
+#include "spng/engine/body/section_ports.h"
 #include "spng/graph/device_work.h"
 #include "spng/graph/no_gradients.h"
 #include "spng/instrument/meter/unmeasured.h"

@@ -6,7 +6,8 @@
 #include "spng/core/log/log.h"
 #include "spng/core/report.h"
 #include "spng/device/device_graph.h"
-#include "spng/engine/body/section_ports.h"
+#include "spng/engine/body/output_template.h"
+#include "spng/engine/body/static_inputs.h"
 
 #include <c10/core/Device.h>
 #include <c10/core/Event.h>

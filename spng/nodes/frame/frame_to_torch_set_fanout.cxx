@@ -13,6 +13,7 @@
 #include "spng/graph/reported.h"
 #include "spng/nodes/channels/event_times.h"
 #include "spng/nodes/channels/late_findings.h"
+#include "spng/nodes/frame/frame_requirements.h"
 
 #include <ATen/ops/cat.h>
 #include <ATen/ops/empty.h>
@@ -23,9 +24,7 @@
 
 #include <algorithm>
 #include <bit>
-#include <cmath>
 #include <iterator>
-#include <sstream>
 
 namespace spng {
 namespace {
@@ -51,14 +50,6 @@ const Registration<FrameToTorchSetFanout> registration{
      .text = "splits a frame into view groups, cleans and uploads them",
      .memory = memory_rule<FrameToTorchSetFanout>({.call = plan_memory, .splits_frames = true}),
      .wct_name = "FrameToTorchSetFanout"}};
-
-std::string idents_of(const std::vector<const AnodePlane*>& anodes) {
-    std::vector<std::string> idents;
-    for (const auto* anode : anodes) {
-        idents.push_back(std::to_string(anode->config().ident));
-    }
-    return joined(idents);
-}
 
 } // namespace
 
@@ -102,97 +93,6 @@ void FrameToTorchSetFanout::begin_run(Environment& environment) {
                                            config().equal_is_dead);
 }
 
-const NamedTensor& FrameToTorchSetFanout::select_input(const TensorSet& frame) const {
-    const bool is_only = config().intag.empty() && frame.tensors().size() == 1;
-    const NamedTensor* tensor = is_only ? &frame.tensors().front() : frame.find(config().intag);
-    if (tensor == nullptr) {
-        std::vector<std::string> tags;
-        for (const auto& each : frame.tensors()) {
-            tags.push_back("'" + each.name + "'");
-        }
-        throw Error(ErrorKind::Input,
-                    {.what = config().intag.empty() ? "the frame has several tags"
-                                                    : "the frame has no waveforms of that tag",
-                     .seen = joined(tags),
-                     .expected = config().intag.empty() ? "one tag, or the one to use in key intag"
-                                                        : "'" + config().intag + "'",
-                     .hint = "-A intag=TAG"});
-    }
-    return *tensor;
-}
-
-void FrameToTorchSetFanout::require_period(double period) const {
-    const double expected = config().readout_period;
-    const auto is_equal = [&](double other) { return std::abs(other - expected) <= 1e-6 * expected; };
-    if (!is_equal(period)) {
-        const char* const unit = is_equal(period * 1e9)   ? "seconds"
-                                 : is_equal(period * 1e6) ? "milliseconds"
-                                 : is_equal(period * 1e3) ? "microseconds"
-                                 : is_equal(period / 1e3) ? "picoseconds"
-                                                          : nullptr;
-        const auto shown = [](double value) {
-            std::ostringstream text;
-            text.precision(15);
-            text << value;
-            return text.str();
-        };
-        throw Error(ErrorKind::Input,
-                    {.what = "the sampling period of the frame is not that of the detector",
-                     .seen = shown(period) + " ns" + (unit ? std::string(", as if it were in ") + unit : ""),
-                     .expected = shown(expected) + " ns",
-                     .hint = unit ? "give the times of the frame in nanoseconds"
-                             : config().period_hint.empty() || period > 2 * expected || period < expected / 2
-                                 ? "resample the frame, or set the detector's tick"
-                                 : config().period_hint});
-    }
-}
-
-void FrameToTorchSetFanout::reject_other_channels(const std::map<int, std::int64_t>& row_of_channel) const {
-    const auto& own = m_view_groups->channels();
-    std::size_t foreign = 0;
-    int example = 0;
-    for (const auto& [channel, row] : row_of_channel) {
-        if (!std::binary_search(own.begin(), own.end(), channel)) {
-            example = foreign++ == 0 ? channel : example;
-        }
-    }
-    if (foreign != 0) {
-        const bool is_one = m_view_groups->anodes().size() == 1;
-        throw Error(
-            ErrorKind::Input,
-            {.what = is_one ? "channels that do not belong to the anode"
-                            : "channels that belong to none of the anodes",
-             .seen = std::to_string(foreign) + " of " + std::to_string(row_of_channel.size()) +
-                     " channels, the first is " + std::to_string(example),
-             .expected = "channels " + std::to_string(own.front()) + " to " + std::to_string(own.back()) +
-                         (is_one ? " of anode " : " of anodes ") + idents_of(m_view_groups->anodes()),
-             .hint =
-                 "select the anode with -A tpcid=N, or several separated by commas, and the detector with -A "
-                 "detname=NAME; -A other_anodes=ignore skips the channels of all others"});
-    }
-}
-
-void FrameToTorchSetFanout::require_every_anode(const std::map<int, std::int64_t>& row_of_channel) const {
-    std::vector<const AnodePlane*> present, absent;
-    for (const auto* anode : m_view_groups->anodes()) {
-        const auto& channels = anode->channels();
-        const bool found = std::any_of(channels.begin(), channels.end(),
-                                       [&](int channel) { return row_of_channel.contains(channel); });
-        (found ? present : absent).push_back(anode);
-    }
-    if (!absent.empty()) {
-        const auto& first = absent.front()->channels();
-        throw Error(ErrorKind::Input,
-                    {.what = "the frame has no channel of anode " + idents_of(absent),
-                     .seen = std::to_string(row_of_channel.size()) + " channels, " +
-                             (present.empty() ? "of other anodes" : "of anodes " + idents_of(present)),
-                     .expected = "channels of every anode of the job; those of anode " +
-                                 std::to_string(absent.front()->config().ident) + " are " +
-                                 std::to_string(first.front()) + " to " + std::to_string(first.back()),
-                     .hint = "select the anodes of the file with -A tpcid=N or a comma-separated list"});
-    }
-}
-
 FrameToTorchSetFanout::Rows FrameToTorchSetFanout::rows_for(const at::Tensor& channels) const {
     const auto* channel = channels.const_data_ptr<std::int32_t>();
     return m_rows.get({channel, channel + channels.numel()}, [&](bool) {
@@ -201,9 +101,9 @@ FrameToTorchSetFanout::Rows FrameToTorchSetFanout::rows_for(const at::Tensor& ch
             row_of_channel.emplace(channel[row], row);
         }
         if (config().other_channels == "reject") {
-            reject_other_channels(row_of_channel);
+            reject_other_channels(*m_view_groups, row_of_channel);
         }
-        require_every_anode(row_of_channel);
+        require_every_anode(*m_view_groups, row_of_channel);
         at::Tensor rows = at::empty(m_ids.sizes(), at::kLong);
         auto* row = rows.mutable_data_ptr<std::int64_t>();
         const auto* id = m_ids.const_data_ptr<std::int32_t>();
@@ -374,8 +274,8 @@ std::vector<ChannelRange> FrameToTorchSetFanout::bad_ranges(const EventInfo& eve
 }
 
 Ports FrameToTorchSetFanout::process(const Ports& inputs) {
-    const NamedTensor& frame = select_input(*inputs[0]);
-    require_period(frame.axes[1].period);
+    const NamedTensor& frame = waveforms_of(*inputs[0], config().intag);
+    require_period(frame.axes[1].period, config().readout_period, config().period_hint);
     const Rows rows = rows_for(frame.channels->ids);
     auto event = std::make_shared<EventInfo>(inputs[0]->event());
     event->ticks = frame.data.size(1);

@@ -9,7 +9,6 @@
 #include "spng/nodes/channels/kept_values.h"
 #include "spng/nodes/input_check/input_tally.h"
 
-#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -109,9 +108,6 @@ protected:
     Ports process(const Ports& inputs) override;
 
 private:
-    void require_period(double period) const;
-    /// Return the tensor with the tag `intag`, or the only one.
-    const NamedTensor& select_input(const TensorSet& frame) const;
     /// Rows of one frame for the channels of all groups, one group after the other, (row) int64 on the host.
     using Rows = std::shared_ptr<const at::Tensor>;
     /// Properties of events that can share the row table of a device.
@@ -152,8 +148,6 @@ private:
                           const Axis& ticks) const;
     /// Return the part of a group, (view, channel, ...), of a tensor with the rows of all groups.
     at::Tensor part_of(std::size_t group, const at::Tensor& rows) const;
-    void reject_other_channels(const std::map<int, std::int64_t>& row_of_channel) const;
-    void require_every_anode(const std::map<int, std::int64_t>& row_of_channel) const;
 
     const ViewGroups* m_view_groups = nullptr;
     std::vector<const ViewGroup*> m_groups;

@@ -75,14 +75,10 @@ def run(toolkit: Path, folder: Path, *arguments: str, **more: str) -> subprocess
     )
 
 
-def words(**arguments: Any) -> list[str]:
-    return [word for name, value in arguments.items() for word in ("-A", f"{name}={value}")]
-
-
 def toolkit_arrays(toolkit: Path, folder: Path, source: Path, **arguments: Any) -> wire_cell.Arrays:
     """The arrays of the job with all tags in the toolkit's wire-cell."""
     outtags = "[" + ",".join(f'"{tag}"' for tag in TAGS.values()) + "]"
-    given = words(input=source, output="wct.npz", device="cpu", **arguments)
+    given = wire_cell.settings(input=source, output="wct.npz", device="cpu", **arguments)
     done = run(toolkit, folder, *given, "--tla-code", f"keys={KEYS}", "--tla-code", f"outtags={outtags}")
     assert done.returncode == 0, done.stderr
     return wire_cell.read_arrays(folder / "wct.npz")
@@ -187,13 +183,15 @@ def test_frames_are_rejected_as_from_files(toolkit: Path, tmp_path: Path, case: 
         shifted[1] = shifted[0]
     frame = wire_cell.event(samples, shifted, tick_ns=512.0 if case == "period" else 500.0)
     source = wire_cell.write_arrays(tmp_path / "bad.npz", frame)
-    done = run(toolkit, tmp_path, *words(input=source, output="wct.npz", model="none", device="cpu"))
+    done = run(
+        toolkit, tmp_path, *wire_cell.settings(input=source, output="wct.npz", model="none", device="cpu")
+    )
     assert done.returncode == 1, done.stderr
     seen = fields(done.stderr)
     ours = wire_cell.run(
         "-c",
         wire_cell.PIPELINE,
-        *words(input=source, output="ours.npz", model="none", device="cpu"),
+        *wire_cell.settings(input=source, output="ours.npz", model="none", device="cpu"),
         folder=tmp_path,
     )
     expected = fields(ours.stderr)
@@ -218,7 +216,7 @@ def test_frames_are_rejected_as_from_files(toolkit: Path, tmp_path: Path, case: 
 def test_wrong_keys_end_the_job_with_our_block(
     toolkit: Path, tmp_path: Path, arguments: list[str], text: str
 ) -> None:
-    done = run(toolkit, tmp_path, *words(input=wire_cell.ADC, output="wct.npz"), *arguments)
+    done = run(toolkit, tmp_path, *wire_cell.settings(input=wire_cell.ADC, output="wct.npz"), *arguments)
     assert done.returncode == 1, done.stderr
     assert text in done.stderr
     assert fields(done.stderr)["where"].startswith("SPNGSigProc")
@@ -231,7 +229,9 @@ def test_another_version_of_the_toolkit_is_rejected(toolkit: Path, tmp_path: Pat
     source, library = tmp_path / "version.cxx", tmp_path / "libversion.so"
     source.write_text('namespace WireCell { const char* version = "0.12.3"; }\n', encoding="utf-8")
     subprocess.run(["g++", "-shared", "-fPIC", source, "-o", library], check=True)
-    done = run(toolkit, tmp_path, *words(input=wire_cell.ADC, output="wct.npz"), LD_PRELOAD=str(library))
+    done = run(
+        toolkit, tmp_path, *wire_cell.settings(input=wire_cell.ADC, output="wct.npz"), LD_PRELOAD=str(library)
+    )
     assert done.returncode == 1, done.stderr
     block = fields(done.stderr)
     assert block["error"] == "the plugin was built for another version of the Wire-Cell Toolkit"
@@ -239,7 +239,7 @@ def test_another_version_of_the_toolkit_is_rejected(toolkit: Path, tmp_path: Pat
 
 
 def test_log_lines_go_to_the_log_of_the_toolkit(toolkit: Path, tmp_path: Path) -> None:
-    given = words(input=wire_cell.default_input(), output="wct.npz", model="none", device="cpu")
+    given = wire_cell.settings(input=wire_cell.default_input(), output="wct.npz", model="none", device="cpu")
     done = run(toolkit, tmp_path, "-l", "job.log", "-L", "info", *given)
     assert done.returncode == 0, done.stderr
     log = (tmp_path / "job.log").read_text(encoding="utf-8")
