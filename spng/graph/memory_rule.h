@@ -24,7 +24,7 @@ namespace spng {
 /// Sizes of a tensor (view, channel, tick) and the memory that holds it.
 struct PlannedTensor {
     std::int64_t views = 0, channels = 0, ticks = 0;
-    MemoryBlockPtr block;
+    MemoryBlockPtr block{};
     std::int64_t samples() const { return views * channels * ticks; }
 };
 using PlannedSet = std::vector<PlannedTensor>;
@@ -40,7 +40,7 @@ struct PlannedCall {
     const Environment* environment = nullptr;
     /// Groups of views into which the frame is split, without memory. A node that splits frames gets its own
     /// groups, by output port; a source gets those of all such nodes. Empty for other nodes.
-    std::vector<PlannedTensor> groups;
+    std::vector<PlannedTensor> groups{};
 
     /// @return a new tensor of the shape of `like`
     PlannedTensor make(PlannedTensor like, MemoryUse use, std::int64_t bytes_per_sample) const;

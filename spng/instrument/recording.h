@@ -20,10 +20,10 @@ struct SpngRecorder;
 namespace spng::instrument {
 
 struct RecordingRequest {
-    std::string file;        ///< pattern of the name; empty: record nothing
-    std::string what;        ///< parts, separated by commas; empty: the default
-    std::string without;     ///< parts that are left out when `what` is empty
-    std::optional<int> rank; ///< only in this process of a parallel job
+    std::string file{};        ///< pattern of the name; empty: record nothing
+    std::string what{};        ///< parts, separated by commas; empty: the default
+    std::string without{};     ///< parts that are left out when `what` is empty
+    std::optional<int> rank{}; ///< only in this process of a parallel job
     EventWindow window;
     bool is_closed = false;         ///< record nothing before switch_window(true)
     bool overwrite = false;         ///< replace a file that is no recording

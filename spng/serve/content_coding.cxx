@@ -170,18 +170,17 @@ std::string packed(Coding coding, const kserve::Body& body) {
     }
     const std::unique_ptr<z_stream, int (*)(z_stream*)> end(&zlib, &deflateEnd);
     std::string result;
+    std::vector<char> piece(piece_bytes);
     const auto add = [&](std::string_view part, int flush) {
         do {
             zlib.next_in = bytes_of(part.data());
             zlib.avail_in = static_cast<uInt>(std::min(part.size(), max_input));
             part.remove_prefix(zlib.avail_in);
             do {
-                const std::size_t before = result.size();
-                result.resize(before + piece_bytes);
-                zlib.next_out = bytes_of(result.data() + before);
-                zlib.avail_out = static_cast<uInt>(piece_bytes);
+                zlib.next_out = bytes_of(piece.data());
+                zlib.avail_out = static_cast<uInt>(piece.size());
                 deflate(&zlib, part.empty() ? flush : Z_NO_FLUSH);
-                result.resize(result.size() - zlib.avail_out);
+                result.append(piece.data(), piece.size() - zlib.avail_out);
             } while (zlib.avail_out == 0);
         } while (!part.empty());
     };

@@ -2,6 +2,7 @@
 // A captured body gives the same results as its nodes one by one, whatever the events contain.
 
 #include "spng/engine/body/body_captured.h"
+#include "spng/engine/body/port_key.h"
 #include "spng/graph/device_work.h"
 #include "spng/instrument/meter/unmeasured.h"
 

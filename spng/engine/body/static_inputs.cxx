@@ -43,7 +43,7 @@ private:
 };
 
 /// Sets with replaced tensors and this event.
-Ports replaced(const Ports& sets, OnDevice by, const std::shared_ptr<const EventInfo>& event) {
+Ports replaced_sets(const Ports& sets, OnDevice by, const std::shared_ptr<const EventInfo>& event) {
     std::map<const ChannelTable*, std::shared_ptr<const ChannelTable>> tables;
     for (const auto& table : tables_of(sets)) {
         tables[table.get()] = replaced(*table, by);
@@ -87,11 +87,11 @@ Ports uploaded(const Ports& sets, c10::Device device) {
     const auto tensors = tensors_of(sets);
     const bool are_there = std::all_of(tensors.begin(), tensors.end(),
                                        [&](const at::Tensor& tensor) { return tensor.device() == device; });
-    return are_there ? sets : replaced(sets, OnDevice(device, false), sets.front()->event_ptr());
+    return are_there ? sets : replaced_sets(sets, OnDevice(device, false), sets.front()->event_ptr());
 }
 
 StaticInputs::StaticInputs(const Ports& inputs, c10::Device device)
-    : m_ports(at_times_after_0(replaced(inputs, OnDevice(device, true), inputs.front()->event_ptr()))),
+    : m_ports(at_times_after_0(replaced_sets(inputs, OnDevice(device, true), inputs.front()->event_ptr()))),
       m_tensors(tensors_of(m_ports)) {
     m_loaded.resize(m_tensors.size(), decltype(m_loaded)::value_type(at::Tensor().getIntrusivePtr()));
 }

@@ -26,7 +26,7 @@ struct HarmonicLineRule {
     std::int64_t max_lines = 16;
     /// Ticks beyond this do not contribute to the spectra [sigma].
     double signal_threshold = 4;
-    std::vector<FrequencyBand> bands; ///< set to zero
+    std::vector<FrequencyBand> bands{}; ///< set to zero
 };
 
 /// Working memory of remove_harmonic_lines(), in waveforms of one view.
