@@ -22,7 +22,7 @@ from synthetic import PUSH_POP, Synthetic  # noqa: E402  after the path
 
 RANGES, CALLS, KERNELS = 50, 28, 15  # per step
 STEP = 200_000  # ns per step of a thread
-THREADS, DEVICES, STREAMS = 4, 2, 2
+THREADS, DEVICES = 4, 2
 LAYERS, NAMES = 40, 25
 STEPS_PER_EVENT = 100
 BATCH = 2_000  # steps per transaction of rows

@@ -334,25 +334,6 @@ class Synthetic:
             "globalPid": self.thread(0, pid),
         }
 
-    def synchronization(
-        self,
-        start: int,
-        end: int,
-        correlation: int,
-        kind: int = 3,
-        *,
-        pid: int | None = None,
-        stream: int = 7,
-        device: int = 0,
-    ) -> None:
-        """Add a wait: kind 1 event, 2 stream waits, 3 stream, 4 context."""
-        self.row(
-            "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION",
-            **self._placed(start, end, correlation, pid, stream, device),
-            syncType=kind,
-            eventId=0xFFFFFFFF,
-        )
-
     # ---- the rest of a machine
 
     def system_call(self, name: str, start: int, end: int, tid: int = 1, event_class: int = 27) -> None:

@@ -38,9 +38,6 @@ TOKEN = "a-token-of-the-test-0123456789"
 SAMPLE = re.compile(r'^(\w+)(?:\{node="([^"]*)",type="([^"]*)"\})? (\d+(?:\.\d+)?)$')
 
 
-Ask = Callable[..., tuple[int, str]]
-
-
 def ask(connection: http.client.HTTPConnection, method: str, target: str, **headers: str) -> tuple[int, str]:
     """Return status and text of one request."""
     connection.request(method, target, headers=headers)

@@ -38,7 +38,6 @@ class Cost:
     written: int = 0
     uploads: int = 0
     upload_bytes: int = 0
-    downloads: int = 0
     download_bytes: int = 0
 
     @property
@@ -61,7 +60,6 @@ class Cost:
             self.uploads += 1
             self.upload_bytes += record["bytes"]
         elif record["kind"] == "copy_to_host":
-            self.downloads += 1
             self.download_bytes += record["bytes"]
 
 

@@ -23,7 +23,6 @@ from tests.support.small_site import Site
 pytestmark = [simulator.needs_simulator, recorded.needs_recorder]
 
 EVENTS, TICKS = 3, 1500
-BUS_AND_MEMORY = {"copy_to_device", "copy_to_host", "copy_on_device", "fill"}
 PEAK_BANDWIDTH = 2 * 2619e6 * 5120 / 8  # of the simulated driver's clock and bus [bytes/s]
 
 

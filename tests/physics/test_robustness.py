@@ -34,7 +34,6 @@ from tests.support import study_facts
 from tests.support.wire_cell import PROGRAM, ROOT, needs_program
 
 TICKS, CHANNELS = 6000, 200
-ZERO = metrics.Counts()
 
 
 @pytest.fixture(scope="module")

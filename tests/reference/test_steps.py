@@ -30,7 +30,6 @@ DOUBLE = 1e-9  # both, in float64
 MARGIN = 1e-4  # sigmas
 TICKS = 6000
 DOUBLE_TICKS, DOUBLE_PADDED = 1200, 1500  # of the run in float64: the first ticks of the event
-CYCLIC = {"induction": True, "collection": False}
 
 RULE = regions.RegionRule()
 GAUSS = (0.12, 2.0)  # MHz, power: low pass of the charge
