@@ -3,6 +3,7 @@
 
 #include "spng/app/progress.h"
 #include "spng/core/files/temporary_files.h"
+#include "spng/instrument/clock.h"
 #include "spng/instrument/recording.h"
 
 #include <algorithm>
@@ -10,7 +11,6 @@
 #include <csignal>
 #include <cstdint>
 #include <cstring>
-#include <ctime>
 #include <initializer_list>
 #include <limits>
 #include <unistd.h>
@@ -63,18 +63,13 @@ void say(const char* text) noexcept {
     _exit(128 + signal_id);
 }
 
-std::int64_t now_ns() noexcept {
-    timespec now{};
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
-}
-
 void on_stop(int signal_id) {
     int none = 0;
     if (first_signal.compare_exchange_strong(none, signal_id)) {
-        first_signal_ns = now_ns();
+        first_signal_ns = instrument::wall_nanoseconds();
         alarm(timeout_seconds);
-    } else if (!find(signal_id)->is_repeated_by_system && now_ns() - one_request_ns > first_signal_ns) {
+    } else if (!find(signal_id)->is_repeated_by_system &&
+               instrument::wall_nanoseconds() - one_request_ns > first_signal_ns) {
         end_at_once(signal_id);
     }
 }
