@@ -29,7 +29,8 @@ struct Report {
     at::Tensor values{};
     at::Tensor on_host{};  ///< their copy, which may still arrive; undefined in a capture
     at::Tensor channels{}; ///< Found::channels
-    /// Look at the values on the host, once per event. A CUDA graph may keep it for events of later runs.
+    /// Look at the values on the host, once per event, on a thread of its event: several may run at the same time. A CUDA
+    /// graph may keep it for events of later runs.
     /// @throws Error(Input) if the event is to be rejected (wire-cell --strict)
     std::function<Found(const at::Tensor& values)> read{};
 };

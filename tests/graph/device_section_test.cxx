@@ -17,6 +17,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <mutex>
 #include <thread>
 
 namespace spng {
@@ -34,6 +35,13 @@ struct UploadConfig {
 std::vector<std::pair<int, float>>& seen() {
     static std::vector<std::pair<int, float>> all;
     return all;
+}
+
+/// Note a value; readers of reports run on the threads of their events.
+void see(int event, float value) {
+    static std::mutex mutex;
+    const std::lock_guard lock(mutex);
+    seen().emplace_back(event, value);
 }
 
 /// Passes the event on. The work that it leaves adds 1 to the samples and reports the last one.
@@ -57,7 +65,7 @@ private:
         }
         const auto index = static_cast<int>(inputs[0]->event().index);
         Report report{.node = "upload", .read = [index](const at::Tensor& last) {
-                          seen().emplace_back(index, last.item<float>());
+                          see(index, last.item<float>());
                           return Found{};
                       }};
         return {std::make_shared<const TensorSet>(inputs[0]->event_ptr(), inputs[0]->tensors(),
@@ -76,7 +84,7 @@ class SectionWork : public NodeWith<NoConfig> {
         waveform.summary = waveform.data.amax(-1);
         const Report report{
             .node = "work", .values = waveform.data.max(), .read = [](const at::Tensor& largest) {
-                seen().emplace_back(-1, largest.item<float>());
+                see(-1, largest.item<float>());
                 return Found{};
             }};
         waveform.axes[2].start = inputs[0]->event().start;
