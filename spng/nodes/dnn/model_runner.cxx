@@ -59,12 +59,13 @@ ModelLayout ModelRunner::layout(std::int64_t halo) const {
 }
 
 std::int64_t ModelRunner::halo() const {
-    std::call_once(m_halo_once, [&] {
+    const std::lock_guard lock(m_halo_mutex);
+    if (!m_halo) {
         const auto scope = math();
         m_halo = m_options.halo >= 0 ? m_options.halo
                                      : measured_halo(*m_model, layout(0), m_options.sizes, m_options.device);
-    });
-    return m_halo;
+    }
+    return *m_halo;
 }
 
 std::int64_t ModelRunner::chunk_within_budget() const {

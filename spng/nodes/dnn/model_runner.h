@@ -82,8 +82,9 @@ private:
     mutable Backoff<std::int64_t> m_pauses{first_pause, max_pause};
     mutable std::int64_t m_pause = 0;
     mutable std::int64_t m_calls_left = 0; ///< before the chunk is doubled
-    mutable std::once_flag m_halo_once;
-    mutable std::int64_t m_halo = 0;
+    /// No std::once_flag: under gcc's thread sanitizer a thread that has thrown an error through one is ignored.
+    mutable std::mutex m_halo_mutex;
+    mutable std::optional<std::int64_t> m_halo;
 };
 
 } // namespace spng
