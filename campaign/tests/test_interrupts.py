@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 from campaign_support import Bench
+from wirecell_campaign import interrupts
 from wirecell_campaign.interrupts import STOP_SIGNALS, Interrupts
 
 
@@ -41,6 +42,19 @@ def test_every_stop_signal_is_handled_while_files_run() -> None:
         seen = interrupted_by(code)
         assert (seen.level, seen.exit_status) == (2, status)
     assert interrupted_by(signal.SIGTERM, signal.SIGHUP, signal.SIGXCPU).exit_status == 143
+
+
+@pytest.mark.usefixtures("default_signals")
+def test_one_request_counts_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The command timeout sends its signal to the process and to its group. A later one is another request."""
+    now = iter((10.0, 10.05, 10.2, 10.2))  # handled; the repetition; looked at and handled
+    monkeypatch.setattr(interrupts.time, "monotonic", lambda: next(now))
+    with Interrupts(lambda text: None) as seen:
+        signal.raise_signal(signal.SIGINT)
+        signal.raise_signal(signal.SIGINT)
+        assert seen.level == 1
+        signal.raise_signal(signal.SIGINT)
+        assert seen.level == 2
 
 
 @pytest.mark.usefixtures("default_signals")

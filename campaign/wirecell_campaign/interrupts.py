@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import math
 import signal
+import time
 from collections.abc import Callable
 from types import FrameType
 
@@ -23,6 +25,7 @@ class Interrupts:
         self.signal = 0
         self._notify = notify
         self._told = 0
+        self._handled = -math.inf
         self._before: dict[int, stop_signals.Handler] = {}
 
     def __enter__(self) -> Interrupts:
@@ -36,6 +39,9 @@ class Interrupts:
                 signal.signal(code, handler)
 
     def _handle(self, code: int, _frame: FrameType | None) -> None:
+        if code == self.signal and time.monotonic() - self._handled < stop_signals.ONE_REQUEST:
+            return
+        self._handled = time.monotonic()
         if not (self.signal and code in REPEATED_BY_SYSTEM):
             self.signal = code
         self.level += 1 if code == signal.SIGINT else 2

@@ -55,6 +55,25 @@ def test_stopped_while_it_writes(
     assert not list(folder.iterdir())
 
 
+@pytest.mark.parametrize("signum", STOP_SIGNALS)
+def test_stopped_twice_at_once(
+    recorded: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, signum: signal.Signals
+) -> None:
+    """The repetition of a signal, as the command timeout sends it, does not interrupt the removal of the output."""
+    folder = tmp_path / "written"
+    folder.mkdir()
+    signal_before_rename(monkeypatch, signum)
+    unlink = os.unlink
+
+    def repeated(*words: object, **options: object) -> None:
+        signal.raise_signal(signum)
+        unlink(*words, **options)
+
+    monkeypatch.setattr(os, "unlink", repeated)
+    assert main(["html", recorded, "-o", str(folder / "page.html")]) == 128 + signum
+    assert not list(folder.iterdir())
+
+
 def test_ignored_signals_stay_ignored(recorded: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Signals that are ignored at the start, as SIGHUP with nohup, stay ignored."""
     signal.signal(signal.SIGHUP, signal.SIG_IGN)

@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import math
 import signal
+import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from types import FrameType
@@ -11,6 +13,8 @@ from types import FrameType
 # Closed terminals and batch systems send these. For SIGINT Python itself raises KeyboardInterrupt.
 STOP_SIGNALS = (signal.SIGTERM, signal.SIGQUIT, signal.SIGHUP, signal.SIGUSR1, signal.SIGXCPU)
 
+# Seconds in which signals are one request: the command `timeout` signals a process and then its group.
+ONE_REQUEST = 0.1
 
 # A handler as signal.signal() takes and returns it.
 Handler = Callable[[int, FrameType | None], object] | int | None
@@ -35,10 +39,16 @@ def install(handler: Callable[[int, FrameType | None], None], signals: Iterable[
 
 @contextmanager
 def stop_signals_raise(signals: Iterable[int] = STOP_SIGNALS) -> Iterator[None]:
-    """Raise Stopped in the main thread when one of these signals arrives. Ignored signals stay ignored."""
+    """Raise Stopped in the main thread when one of these signals arrives, once for a request, so that no repetition
+    interrupts the removal of outputs. Ignored signals stay ignored.
+    """
+    raised = -math.inf
 
     def stop(signum: int, _frame: FrameType | None) -> None:
-        raise Stopped(signum)
+        nonlocal raised
+        if time.monotonic() - raised >= ONE_REQUEST:
+            raised = time.monotonic()
+            raise Stopped(signum)
 
     before = install(stop, signals)
     try:
