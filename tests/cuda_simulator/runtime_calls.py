@@ -36,6 +36,9 @@ class Runtime:
     def memory(self, size: int) -> Address:
         return self.make("cudaMalloc", ctypes.c_size_t(size))
 
+    def page_locked(self, size: int) -> Address:
+        return self.make("cudaHostAlloc", ctypes.c_size_t(size), 0)
+
     def stream(self) -> Address:
         return self.make("cudaStreamCreateWithPriority", NON_BLOCKING, 0)
 
