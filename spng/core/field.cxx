@@ -55,15 +55,22 @@ std::string shortened(const nlohmann::json& seen) {
 } // namespace
 
 void wrong_type(const std::string& where, const nlohmann::json& seen, const std::string& expected) {
-    throw Error(ErrorKind::Configuration, {.what = "wrong type of a configuration value",
-                                           .where = where,
-                                           .seen = shortened(seen) + " (" + seen.type_name() + ")",
-                                           .expected = expected});
+    const bool is_node = seen.is_object() && seen.contains("iports") && seen.contains("oports");
+    throw Error(ErrorKind::Configuration,
+                {.what = "wrong type of a configuration value",
+                 .where = where,
+                 .seen = shortened(seen) + " (" + seen.type_name() + ")",
+                 .expected = expected,
+                 .hint = is_node ? "the value is a node of the graph: see the order of the arguments of the "
+                                   "function that makes this component"
+                                 : ""});
 }
 
 void out_of_range(const std::string& where, const nlohmann::json& seen, const Range& range,
                   const char* unit) {
-    std::string expected = range.text();
+    Range admitted = range;
+    admitted.required = false; // it was given
+    std::string expected = admitted.text();
     if (expected.empty()) {
         expected = range.not_empty ? "a value that is not empty" : "a value that fits the type";
     }

@@ -80,6 +80,13 @@ TEST(Field, WrongTypeNamesKeyAndBothTypes) {
     EXPECT_EQ(rejection(R"({"file": "f", "count": 1.5})").expected, "integer");
     EXPECT_EQ(rejection(R"({"file": "f", "inners": [{"name": 1}]})").where,
               "SPNGThing:a, key inners[0].name");
+    EXPECT_EQ(text.hint, "");
+}
+
+TEST(Field, NodeInPlaceOfAValueIsRecognised) {
+    const auto text = rejection(R"({"file": "f", "count": {"edges": [], "iports": [], "oports": []}})");
+    EXPECT_EQ(text.expected, "integer");
+    EXPECT_NE(text.hint.find("order of the arguments"), std::string::npos);
 }
 
 TEST(Field, RangesApplyToNumbersElementsAndChoices) {
@@ -105,6 +112,7 @@ TEST(Field, IntegersMustFitTheirType) {
 TEST(Field, RequiredKeysMustBeGivenAndNotEmpty) {
     EXPECT_EQ(rejection(R"({})").what, "missing configuration key 'file'");
     EXPECT_EQ(rejection(R"({"file": ""})").where, "SPNGThing:a, key file");
+    EXPECT_EQ(rejection(R"({"file": ""})").expected, "a value that is not empty");
 }
 
 TEST(Field, DescriptionHasDefaultsAndMembers) {
