@@ -22,9 +22,12 @@ void add_rows(std::vector<Row>& rows, const FieldDescription& field, const std::
     const bool is_list = field.type.rfind("array", 0) == 0;
     const bool has_default = field.members.empty() && !field.range.required;
     const std::string other_name = field.wct_name.empty() ? "" : "; in WCT: " + field.wct_name;
+    std::string range = field.range.text();
+    if (field.range.required) {
+        range += range.empty() ? "must be given" : ", must be given";
+    }
     rows.push_back({prefix + field.name, field.type, field.unit,
-                    has_default ? field.default_value.dump() : "", field.range.text(),
-                    field.text + other_name});
+                    has_default ? field.default_value.dump() : "", range, field.text + other_name});
     for (const auto& member : field.members) {
         add_rows(rows, member, prefix + field.name + (is_list ? "[]." : "."));
     }

@@ -27,9 +27,6 @@ std::string Range::text() const {
     } else if (has_high) {
         out << "<= " << high;
     }
-    if (required) {
-        out << (out.str().empty() ? "" : ", ") << "must be given";
-    }
     return out.str();
 }
 
@@ -55,6 +52,7 @@ std::string shortened(const nlohmann::json& seen) {
 } // namespace
 
 void wrong_type(const std::string& where, const nlohmann::json& seen, const std::string& expected) {
+    // pgraph.jsonnet makes nodes with these keys.
     const bool is_node = seen.is_object() && seen.contains("iports") && seen.contains("oports");
     throw Error(ErrorKind::Configuration,
                 {.what = "wrong type of a configuration value",
@@ -68,11 +66,12 @@ void wrong_type(const std::string& where, const nlohmann::json& seen, const std:
 
 void out_of_range(const std::string& where, const nlohmann::json& seen, const Range& range,
                   const char* unit) {
-    Range admitted = range;
-    admitted.required = false; // it was given
-    std::string expected = admitted.text();
-    if (expected.empty()) {
-        expected = range.not_empty ? "a value that is not empty" : "a value that fits the type";
+    std::string expected = range.text().empty() ? "a value that fits the type" : range.text();
+    if (!std::string(unit).empty() && std::string(unit) != "1") {
+        expected += std::string(" [") + unit + "]";
+    }
+    if (range.not_empty && (seen == "" || seen == nlohmann::json::array())) {
+        expected = "a value that is not empty";
     }
     std::string hint;
     if (seen.is_string() && range.choices[0] != nullptr) {
@@ -82,12 +81,10 @@ void out_of_range(const std::string& where, const nlohmann::json& seen, const Ra
         }
         hint = suggestion(seen.get<std::string>(), choices, "");
     }
-    const std::string with_unit =
-        std::string(unit).empty() || std::string(unit) == "1" ? "" : std::string(" [") + unit + "]";
     throw Error(ErrorKind::Configuration, {.what = "configuration value out of range",
                                            .where = where,
                                            .seen = shortened(seen),
-                                           .expected = expected + with_unit,
+                                           .expected = expected,
                                            .hint = hint});
 }
 

@@ -43,6 +43,7 @@ struct Range {
     bool not_empty = false; ///< a string or vector must not be empty
     std::array<const char*, 8> choices{};
 
+    /// Return the interval or the choices; an empty text if there is neither.
     std::string text() const;
     bool admits(double value) const {
         return low_is_open ? value > low && value <= high : value >= low && value <= high;
@@ -56,9 +57,6 @@ constexpr Range any() {
 constexpr Range not_empty() {
     return {.not_empty = true};
 }
-constexpr Range required() {
-    return {.required = true, .not_empty = true};
-}
 constexpr Range between(double low, double high) {
     return {.low = low, .high = high};
 }
@@ -67,6 +65,12 @@ constexpr Range at_least(double low) {
 }
 constexpr Range above(double low) {
     return {.low = low, .low_is_open = true};
+}
+/// The key must be given, within the range, and must not be empty.
+constexpr Range required(Range range = any()) {
+    range.required = true;
+    range.not_empty = true;
+    return range;
 }
 template <class... Names>
 constexpr Range one_of(Names... names) {

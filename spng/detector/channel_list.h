@@ -53,10 +53,9 @@ struct ChannelResponseEntry {
         using C = ChannelResponseEntry;
         return std::make_tuple(
             field(&C::channels, "channels", "", required(), "ids of the channels"),
-            field(&C::gain, "gain", "MV/e", Range{.low = 0, .low_is_open = true, .required = true},
+            field(&C::gain, "gain", "MV/e", required(above(0)),
                   "gain, with the same meaning as in ColdElecResponse or WarmElecResponse"),
-            field(&C::shaping, "shaping", "ns", Range{.low = 0, .low_is_open = true, .required = true},
-                  "their nominal peaking time"));
+            field(&C::shaping, "shaping", "ns", required(above(0)), "their nominal peaking time"));
     }
 };
 

@@ -54,7 +54,7 @@ struct ElecModelConfig {
     static constexpr auto fields() {
         using C = ElecModelConfig;
         return std::make_tuple(
-            field(&C::gain, "gain", "MV/e", Range{.low = 0, .low_is_open = true, .required = true},
+            field(&C::gain, "gain", "MV/e", required(above(0)),
                   "14*wc.mV/wc.fC for example; of ColdElecResponse the peak of the response to a short "
                   "pulse, of "
                   "WarmElecResponse 2.044 times it"),

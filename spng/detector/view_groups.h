@@ -21,14 +21,14 @@ struct NamedViewConfig {
     std::string anode;
     static constexpr auto fields() {
         using C = NamedViewConfig;
-        return std::make_tuple(field(&C::name, "name", "", required(), "name of the view"),
-                               field(&C::plane, "plane", "", between(0, 2), "0 U, 1 V, 2 W"),
-                               field(&C::faces, "faces", "", Range{.low = 0, .required = true},
-                                     "faces of the view, one block of rows each"),
-                               field(&C::order, "order", "", Range{.low = -1, .high = 1, .required = true},
-                                     "order of each block: +1 by increasing pitch, -1 reversed"),
-                               field(&C::anode, "anode", "", any(),
-                                     "name of the view's AnodePlane component; empty: the common one"));
+        return std::make_tuple(
+            field(&C::name, "name", "", required(), "name of the view"),
+            field(&C::plane, "plane", "", between(0, 2), "0 U, 1 V, 2 W"),
+            field(&C::faces, "faces", "", required(at_least(0)), "faces of the view, one block of rows each"),
+            field(&C::order, "order", "", required(between(-1, 1)),
+                  "order of each block: +1 by increasing pitch, -1 reversed"),
+            field(&C::anode, "anode", "", any(),
+                  "name of the view's AnodePlane component; empty: the common one"));
     }
 };
 

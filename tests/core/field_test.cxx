@@ -36,9 +36,17 @@ struct Outer {
     }
 };
 
+struct Steps {
+    std::vector<int> steps;
+    static constexpr auto fields() {
+        return std::make_tuple(field(&Steps::steps, "steps", "ticks", required(at_least(3)), "steps"));
+    }
+};
+
+template <class Config = Outer>
 ErrorText rejection(const char* text) {
     try {
-        parse<Outer>(nlohmann::json::parse(text), "SPNGThing:a");
+        parse<Config>(nlohmann::json::parse(text), "SPNGThing:a");
     } catch (const Error& error) {
         EXPECT_EQ(error.exit_status(), 2);
         return error.text();
@@ -113,6 +121,8 @@ TEST(Field, RequiredKeysMustBeGivenAndNotEmpty) {
     EXPECT_EQ(rejection(R"({})").what, "missing configuration key 'file'");
     EXPECT_EQ(rejection(R"({"file": ""})").where, "SPNGThing:a, key file");
     EXPECT_EQ(rejection(R"({"file": ""})").expected, "a value that is not empty");
+    EXPECT_EQ(rejection<Steps>(R"({"steps": []})").expected, "a value that is not empty");
+    EXPECT_EQ(rejection<Steps>(R"({"steps": [4, 2]})").expected, ">= 3 [ticks]");
 }
 
 TEST(Field, DescriptionHasDefaultsAndMembers) {

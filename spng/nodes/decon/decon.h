@@ -30,8 +30,7 @@ struct DeconConfig {
             field(&C::wire_filter, "wire_filter", "", required(),
                   "names of Torch1DSpectrum components for the filter along channels, one "
                   "per view or one for all"),
-            field(&C::channels, "channels", "channels", Range{.low = 1, .required = true},
-                  "channels of a view"),
+            field(&C::channels, "channels", "channels", required(at_least(1)), "channels of a view"),
             field(&C::pad_wire_domain, "pad_wire_domain", "", any(),
                   "true: pad channels for a linear convolution (unwrapped planes); false: "
                   "cyclic convolution (wrapped planes)"),

@@ -36,8 +36,7 @@ struct TorchFRERSpectrumConfig {
             field(&C::fr_plane_id, "fr_plane_id", "", between(0, 2),
                   "plane of the field response: 0 U, 1 V, 2 W"),
             field(&C::readout_period, "readout_period", "ns", above(0), "sampling period of the waveforms"),
-            field(&C::adc_per_voltage, "ADC_mV", "1/MV",
-                  Range{.low = 0, .low_is_open = true, .required = true},
+            field(&C::adc_per_voltage, "ADC_mV", "1/MV", required(above(0)),
                   "ADC counts per unit of voltage at the output of the preamplifier: 2^bits / full scale, "
                   "times any later gain"),
             field(&C::default_nticks, "default_nticks", "ticks", at_least(1),

@@ -43,7 +43,7 @@ struct TorchServiceConfig {
             field(&C::features, "features", "", any(),
                   "names of the features, in the order of the network; empty: those in its file, or loose, "
                   "mp2, mp3"),
-            field(&C::probe, "probe", "1, 1, samples", Range{.low = 1, .required = true, .not_empty = true},
+            field(&C::probe, "probe", "1, 1, samples", required(at_least(1)),
                   "shape (view, channel, tick) of the images of this job, for a test of the network before "
                   "the first event"),
             field(&C::transpose, "transpose", "", any(),

@@ -21,8 +21,7 @@ struct HfFilterConfig {
     bool flag = false;
     static constexpr auto fields() {
         return std::make_tuple(
-            field(&HfFilterConfig::sigma, "sigma", "1/ns or 1/wire",
-                  Range{.low = 0, .low_is_open = true, .required = true},
+            field(&HfFilterConfig::sigma, "sigma", "1/ns or 1/wire", required(above(0)),
                   "frequency at which the filter is exp(-1/2)"),
             field(&HfFilterConfig::power, "power", "1", above(0), "exponent of the frequency"),
             field(&HfFilterConfig::flag, "flag", "", any(), "remove the zero-frequency bin"));
@@ -38,8 +37,7 @@ public:
 struct LfFilterConfig {
     double tau = 0;
     static constexpr auto fields() {
-        return std::make_tuple(field(&LfFilterConfig::tau, "tau", "1/ns",
-                                     Range{.low = 0, .low_is_open = true, .required = true},
+        return std::make_tuple(field(&LfFilterConfig::tau, "tau", "1/ns", required(above(0)),
                                      "frequency at which the filter is 1 - 1/e"));
     }
 };

@@ -21,7 +21,7 @@ struct ChirpingConfig {
     static constexpr auto fields() {
         using C = ChirpingConfig;
         return std::make_tuple(
-            field(&C::max_rms, "max_rms", "ADC", Range{.low = 0, .low_is_open = true, .required = true},
+            field(&C::max_rms, "max_rms", "ADC", required(above(0)),
                   "a block is quiet if its RMS is below this"),
             field(&C::block, "block", "ticks", between(4, 1000), "length of the blocks"),
             field(&C::max_alternation, "max_alternation", "1", between(0, 1),

@@ -32,8 +32,7 @@ struct NegativePulsesConfig {
         return std::make_tuple(
             field(&C::groups, "groups", "", not_empty(), "name of the SPNGViewGroups component"),
             field(&C::group, "group", "", required(), "name of the view group of the input"),
-            field(&C::board_channels, "board_channels", "channels",
-                  Range{.low = 3, .required = true, .not_empty = true},
+            field(&C::board_channels, "board_channels", "channels", required(at_least(3)),
                   "channels of a view that pulse together, with consecutive ids; one value for all views or "
                   "one "
                   "per view"),

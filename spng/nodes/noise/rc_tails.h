@@ -16,8 +16,8 @@ struct RCTailsConfig {
     std::int64_t layers = 1;
     static constexpr auto fields() {
         return std::make_tuple(
-            field(&RCTailsConfig::constant, "constant", "ns",
-                  Range{.low = 1e4, .high = 1e9, .required = true}, "time constant RC of one coupling"),
+            field(&RCTailsConfig::constant, "constant", "ns", required(between(1e4, 1e9)),
+                  "time constant RC of one coupling"),
             field(&RCTailsConfig::layers, "layers", "", between(1, 2), "couplings one behind the other"));
     }
 };

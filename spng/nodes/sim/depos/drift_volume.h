@@ -20,11 +20,10 @@ struct DriftVolumeConfig {
         using C = DriftVolumeConfig;
         return std::make_tuple(
             field(&C::face, "face", "", at_least(0), "ident of the face in the wire file"),
-            field(&C::anode, "anode", "mm", Range{.required = true},
-                  "x of the first wires; nothing is simulated beyond"),
-            field(&C::response, "response", "mm", Range{.required = true},
+            field(&C::anode, "anode", "mm", required(), "x of the first wires; nothing is simulated beyond"),
+            field(&C::response, "response", "mm", required(),
                   "x of the response plane, where the paths of the field response start"),
-            field(&C::cathode, "cathode", "mm", Range{.required = true}, "x of the cathode"));
+            field(&C::cathode, "cathode", "mm", required(), "x of the cathode"));
     }
 };
 

@@ -25,8 +25,7 @@ struct DrifterConfig {
         return std::make_tuple(
             field(&C::anode, "anode", "", not_empty(), "name of the AnodePlane component"),
             field(&C::volumes, "volumes", "", required(), "drift volumes of its faces"),
-            field(&C::drift_speed, "drift_speed", "mm/ns",
-                  Range{.low = 0, .low_is_open = true, .required = true},
+            field(&C::drift_speed, "drift_speed", "mm/ns", required(above(0)),
                   "drift speed of electrons in the electric field"),
             field(&C::longitudinal_diffusion, "longitudinal_diffusion", "mm2/ns", at_least(0),
                   "diffusion constant D_L along the drift")

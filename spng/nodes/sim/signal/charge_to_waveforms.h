@@ -23,14 +23,14 @@ struct ChargeToWaveformsConfig {
     std::string output = "adc";
     static constexpr auto fields() {
         using C = ChargeToWaveformsConfig;
-        return std::make_tuple(field(&C::frer_spectrum, "frer_spectrum", "", required(),
-                                     "names of TorchFRERSpectrum components, one per view"),
-                               field(&C::channels, "channels", "channels", Range{.low = 1, .required = true},
-                                     "channels of a view"),
-                               field(&C::pad_wire_domain, "pad_wire_domain", "", any(),
-                                     "true: pad channels for a linear convolution (unwrapped planes); false: "
-                                     "cyclic convolution (wrapped planes)"),
-                               field(&C::output, "output", "", not_empty(), "name of the output tensor"));
+        return std::make_tuple(
+            field(&C::frer_spectrum, "frer_spectrum", "", required(),
+                  "names of TorchFRERSpectrum components, one per view"),
+            field(&C::channels, "channels", "channels", required(at_least(1)), "channels of a view"),
+            field(&C::pad_wire_domain, "pad_wire_domain", "", any(),
+                  "true: pad channels for a linear convolution (unwrapped planes); false: "
+                  "cyclic convolution (wrapped planes)"),
+            field(&C::output, "output", "", not_empty(), "name of the output tensor"));
     }
 };
 

@@ -20,9 +20,9 @@ struct DepoFluxSplatConfig : DepoReadoutConfig {
         return std::tuple_cat(
             DepoReadoutConfig::fields(),
             std::make_tuple(
-                field(&C::smear_long, "smear_long", "ticks", Range{.low = 0, .required = true},
+                field(&C::smear_long, "smear_long", "ticks", required(at_least(0)),
                       "standard deviation added along time, by plane, as of the time filter"),
-                field(&C::smear_tran, "smear_tran", "pitches", Range{.low = 0, .required = true},
+                field(&C::smear_tran, "smear_tran", "pitches", required(at_least(0)),
                       "standard deviation added across the wires, by plane, as of the wire filter"),
                 field(&C::delay, "delay", "ns", at_least(0),
                       "time from the response plane to the truth: origin / speed of the field response"),

@@ -21,7 +21,7 @@ struct ResponsePlaneConfig {
     static constexpr auto fields() {
         using C = ResponsePlaneConfig;
         return std::make_tuple(field(&C::face, "face", "", at_least(0), "ident of the face in the wire file"),
-                               field(&C::x, "x", "mm", Range{.required = true}, "x of its response plane"));
+                               field(&C::x, "x", "mm", required(), "x of its response plane"));
     }
 };
 
@@ -38,8 +38,7 @@ struct DepoReadoutConfig {
         return std::make_tuple(
             field(&C::anode, "anode", "", not_empty(), "name of the AnodePlane component"),
             field(&C::faces, "faces", "", required(), "faces of the anode to which charge drifts"),
-            field(&C::drift_speed, "drift_speed", "mm/ns",
-                  Range{.low = 0, .low_is_open = true, .required = true},
+            field(&C::drift_speed, "drift_speed", "mm/ns", required(above(0)),
                   "drift speed of the charge, to convert its longitudinal spread to time"),
             field(&C::start, "start", "ns", any(),
                   "time of the first tick, when its charge is at the response plane"),

@@ -25,8 +25,7 @@ struct DepoTransformConfig : DepoReadoutConfig {
                             field(&C::elec_response, "elec_response", "", not_empty(),
                                   "names of the components with the response of the electronics: one, "
                                   "or one for each of the planes U, V, W"),
-                            field(&C::adc_per_voltage, "ADC_mV", "1/MV",
-                                  Range{.low = 0, .low_is_open = true, .required = true},
+                            field(&C::adc_per_voltage, "ADC_mV", "1/MV", required(above(0)),
                                   "ADC counts per unit of voltage: 2^bits / full scale"),
                             field(&C::output, "output", "", not_empty(),
                                   "name of the output tensor, the tag in a frame file")));

@@ -19,7 +19,7 @@ struct DigitizerConfig {
     static constexpr auto fields() {
         using C = DigitizerConfig;
         return std::make_tuple(field(&C::anode, "anode", "", not_empty(), "name of the AnodePlane component"),
-                               field(&C::baselines, "baselines", "ADC", Range{.low = 0, .required = true},
+                               field(&C::baselines, "baselines", "ADC", required(at_least(0)),
                                      "ADC count at zero voltage, by plane"),
                                field(&C::bits, "bits", "bits", between(1, 15),
                                      "resolution of the digitiser; counts are 0 to 2^bits - 1")
