@@ -16,7 +16,8 @@ from pathlib import Path
 from . import programs
 from .statistics_of_calls import chain_figures
 
-CACHES = ("CUDA_CACHE_PATH", "TORCHINDUCTOR_CACHE_DIR", "TRITON_CACHE_DIR")  # of the driver and of compilers
+# Of the driver, of compilers, and our own.
+CACHES = ("CUDA_CACHE_PATH", "TORCHINDUCTOR_CACHE_DIR", "TRITON_CACHE_DIR", "SPNG_CACHE")
 ROWS = 8
 SCHEMA = "spng-bench-cold-1"
 

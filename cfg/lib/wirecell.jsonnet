@@ -151,7 +151,7 @@ local indices(list) = std.range(0, std.length(list) - 1);
         local last = parts[std.length(parts) - 1];
         if std.endsWith(last, ext) then std.substr(last, 0, std.length(last) - std.length(ext)) else last,
     /// Return obj, and print it.
-    debug(obj, msg='debug'):: std.trace(msg + std.toString(obj), obj),
+    debug(obj, msg='debug'):: (import 'debug.jsonnet')(obj, msg),
 
     // Frequencies to be removed, as channel noise databases list them -----------------------------------------------
 

@@ -33,7 +33,12 @@ LAST_LINES = 20  # of a test program that ends early
 CORES = len(os.sched_getaffinity(0))
 WORKERS = CORES + 1  # many tests wait for other processes
 # Threads of OpenMP sleep while they wait; otherwise they take the cores from the tests beside them.
-ENVIRONMENT = {"GOMP_SPINCOUNT": "0", "OMP_WAIT_POLICY": "passive"}
+# The programs that tests start share a cache that is not the user's.
+ENVIRONMENT = {
+    "GOMP_SPINCOUNT": "0",
+    "OMP_WAIT_POLICY": "passive",
+    "SPNG_CACHE": str(ROOT / "build" / "tests" / "cache"),
+}
 
 
 @dataclass

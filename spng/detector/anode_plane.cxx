@@ -16,7 +16,7 @@ const Registration<AnodePlane> anode_registration{
 } // namespace
 
 void WireSchemaFile::prepare(Environment&) {
-    m_schema = load_wires(identify_file("wires").path.string());
+    m_schema = load_wires(identify_file("wires"));
 }
 
 void AnodePlane::prepare(Environment& environment) {

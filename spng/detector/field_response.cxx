@@ -3,6 +3,7 @@
 
 #include "spng/core/error.h"
 #include "spng/core/log/log.h"
+#include "spng/io/cached_file.h"
 #include "spng/io/json_file.h"
 
 #include <ATen/TensorOperators.h>
@@ -101,21 +102,20 @@ int fill_empty_paths(PlaneResponse& plane) {
     return count;
 }
 
-} // namespace
-
-const PlaneResponse& FieldResponse::plane(int plane_ident) const {
-    std::string known;
-    for (const PlaneResponse& plane : planes) {
-        if (plane.ident == plane_ident) {
-            return plane;
+/// Fill the empty paths of all planes.
+void fill_empty_paths(FieldResponse& response) {
+    for (PlaneResponse& plane : response.planes) {
+        if (const int count = fill_empty_paths(plane); count > 0) {
+            log::info("field response", [&] {
+                return response.path + ": plane " + std::to_string(plane.ident) + " has " +
+                       std::to_string(count) + " paths without current, which get that of their neighbours";
+            });
         }
-        known += (known.empty() ? "" : ", ") + std::to_string(plane.ident);
     }
-    fail(path, "a field response has no such plane", "plane " + std::to_string(plane_ident),
-         "one of " + known);
 }
 
-FieldResponse load_field_response(const std::string& path) {
+/// Read a file without filling empty paths.
+FieldResponse read_field_response(const std::string& path) {
     const json document = load_json_file(path);
     const JsonLocation file{.file = path};
     const json& content = json_member(document, "FieldResponse", file);
@@ -135,13 +135,53 @@ FieldResponse load_field_response(const std::string& path) {
             fail(location.text(), "the paths of a plane are too long", std::to_string(duration) + " ns",
                  "at most 2 ms");
         }
-        if (const int count = fill_empty_paths(response.planes.back()); count > 0) {
-            log::info("field response", [&] {
-                return path + ": plane " + std::to_string(response.planes.back().ident) + " has " +
-                       std::to_string(count) + " paths without current, which get that of their neighbours";
-            });
-        }
     }
+    return response;
+}
+
+} // namespace
+
+const PlaneResponse& FieldResponse::plane(int plane_ident) const {
+    std::string known;
+    for (const PlaneResponse& plane : planes) {
+        if (plane.ident == plane_ident) {
+            return plane;
+        }
+        known += (known.empty() ? "" : ", ") + std::to_string(plane.ident);
+    }
+    fail(path, "a field response has no such plane", "plane " + std::to_string(plane_ident),
+         "one of " + known);
+}
+
+FieldResponse load_field_response(const std::string& path) {
+    FieldResponse response = read_field_response(path);
+    fill_empty_paths(response);
+    return response;
+}
+
+FieldResponse load_field_response(const DataFile& file) {
+    const auto visit_plane = [](auto& record, PlaneResponse& plane) {
+        record.value(plane.ident);
+        record.value(plane.pitch);
+        record.list(plane.pitch_positions);
+        std::int64_t samples = plane.current.defined() ? plane.current.size(1) : 0;
+        record.value(samples);
+        if (!plane.current.defined()) {
+            plane.current =
+                at::empty({static_cast<std::int64_t>(plane.pitch_positions.size()), samples}, at::kDouble);
+        }
+        record.bytes(plane.current.mutable_data_ptr(), plane.current.nbytes());
+    };
+    auto response =
+        value_of_file<FieldResponse>(file, read_field_response, [&](auto& record, FieldResponse& value) {
+            record.value(value.origin);
+            record.value(value.speed);
+            record.value(value.period);
+            record.value(value.start);
+            record.list(value.planes, visit_plane);
+        });
+    response.path = file.path.string();
+    fill_empty_paths(response);
     return response;
 }
 

@@ -2,6 +2,8 @@
 #pragma once
 // Field response: the current that one drifting electron induces on the wires, by its starting position.
 
+#include "spng/io/data_file.h"
+
 #include <ATen/core/Tensor.h>
 
 #include <string>
@@ -38,5 +40,8 @@ struct FieldResponse {
 /// different lengths or beyond 2 ms, and values that no detector has, such as a path farther than 60 pitches from
 /// the wire
 FieldResponse load_field_response(const std::string& path);
+
+/// Return the same, from the user's cache if the content is known there.
+FieldResponse load_field_response(const DataFile& file);
 
 } // namespace spng

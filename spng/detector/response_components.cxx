@@ -31,7 +31,7 @@ Electronics model(ElectronicsModel kind, const ElecModelConfig& config) {
 } // namespace
 
 void FieldResponseComponent::prepare(Environment&) {
-    m_response = load_field_response(identify_file("field").path.string());
+    m_response = load_field_response(identify_file("field"));
 }
 
 Electronics ColdElecResponse::electronics() const {

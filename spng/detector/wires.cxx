@@ -2,6 +2,7 @@
 #include "spng/detector/wires.h"
 
 #include "spng/core/error.h"
+#include "spng/io/cached_file.h"
 #include "spng/io/json_file.h"
 
 #include <algorithm>
@@ -226,6 +227,30 @@ WireSchema load_wires(const std::string& path) {
     if (schema.anodes.empty()) {
         fail(path, "a wire file has no anode", "an empty list \"anodes\"", "at least one anode");
     }
+    return schema;
+}
+
+WireSchema load_wires(const DataFile& file) {
+    const auto visit_plane = [](auto& record, WirePlane& plane) {
+        record.value(plane.ident);
+        record.list(plane.wires);
+        record.value(plane.direction);
+        record.value(plane.pitch_direction);
+        record.value(plane.pitch);
+        record.value(plane.first);
+    };
+    const auto visit_face = [&](auto& record, WireFace& face) {
+        record.value(face.ident);
+        record.list(face.planes, visit_plane);
+    };
+    const auto visit_anode = [&](auto& record, WireAnode& anode) {
+        record.value(anode.ident);
+        record.list(anode.faces, visit_face);
+    };
+    auto schema = value_of_file<WireSchema>(
+        file, [](const std::string& path) { return load_wires(path); },
+        [&](auto& record, WireSchema& value) { record.list(value.anodes, visit_anode); });
+    schema.path = file.path.string();
     return schema;
 }
 

@@ -3,6 +3,8 @@
 // Positions and channels of all wires (or strips) of a detector, from a wire schema file of the Wire-Cell
 // Toolkit. Drift is along x. Wires are in planes of constant x, so positions are (y, z).
 
+#include "spng/io/data_file.h"
+
 #include <array>
 #include <limits>
 #include <string>
@@ -93,5 +95,8 @@ struct WireSchema {
 /// with fewer than two wires, a wire without length, and wires that are not parallel (1 degree) or not
 /// equally spaced (a quarter of the pitch)
 WireSchema load_wires(const std::string& path);
+
+/// Return the same, from the user's cache if the content is known there.
+WireSchema load_wires(const DataFile& file);
 
 } // namespace spng

@@ -15,6 +15,7 @@
 #include <cmath>
 #include <fstream>
 #include <iterator>
+#include <utility>
 
 namespace spng {
 namespace {
@@ -135,6 +136,45 @@ TEST_F(TorchServiceTest, MetadataOverrideTheConfiguration) {
     const auto out = service({{"multiple", 16}}).forward(features);
     EXPECT_EQ(out[0][2][7].item<float>(), 1);
     EXPECT_EQ(out.sum().item<float>(), 1);
+}
+
+/// Return the errors of a network that takes inputs of one length only: of its preparation, and of an event of 300 ticks. Empty:
+/// none.
+std::pair<std::string, std::string> errors_of_length(const std::filesystem::path& file, int ticks,
+                                                     const std::string& metadata) {
+    test::save_script_model(file,
+                            "def forward(self, x):\n    assert x.size(3) == " + std::to_string(ticks) +
+                                ", 'wrong size'\n    return x[:, 0:1]\n",
+                            {}, metadata);
+    test::Components components;
+    components.add("SPNGTorchService:one", json{{"model", file.string()}, {"probe", {1, 5, 300}}});
+    const TorchService* network = nullptr;
+    try {
+        network = &components.environment().service<TorchService>("SPNGTorchService:one", "test");
+    } catch (const Error& error) {
+        return {error.what(), {}};
+    }
+    try {
+        network->forward(at::zeros({1, 3, 5, 300}));
+        return {};
+    } catch (const Error& error) {
+        return {{}, error.what()};
+    }
+}
+
+TEST_F(TorchServiceTest, IsTriedOnAPieceIfItsFileSaysWhichLengthsItTakes) {
+    const auto [at_start, at_event] = errors_of_length(file(), 64, R"({"multiple": 16})");
+    EXPECT_EQ(at_start, "");
+    EXPECT_NE(at_event.find("wrong size"), std::string::npos) << at_event;
+}
+
+TEST_F(TorchServiceTest, IsTriedOnTheWholeReadoutOtherwise) {
+    EXPECT_NE(errors_of_length(file(), 64, "").first.find("wrong size"), std::string::npos);
+    for (const char* const metadata : {"", R"({"multiple": 16})"}) { // the second fails with a piece
+        const auto [at_start, at_event] = errors_of_length(file(), 304, metadata);
+        EXPECT_EQ(at_start + at_event, "") << metadata;
+    }
+    EXPECT_NE(errors_of_length(file(), 1, R"({"multiple": 16})").first.find("wrong size"), std::string::npos);
 }
 
 TEST_F(TorchServiceTest, FeaturesAreThoseOfTheFileUnlessGiven) {

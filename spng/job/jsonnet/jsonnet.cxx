@@ -6,8 +6,10 @@
 #include "spng/io/data_path.h"
 #include "spng/io/json_file.h"
 #include "spng/job/jsonnet/deep_stack.h"
+#include "spng/job/jsonnet/joined_imports.h"
 #include "spng/job/jsonnet/jsonnet_bytes.h"
 #include "spng/job/jsonnet/jsonnet_text.h"
+#include "spng/job/jsonnet/kept_evaluation.h"
 
 extern "C" { // libjsonnet.h lacks the linkage specification
 #include <libjsonnet.h>
@@ -307,16 +309,30 @@ void reject_large_input(const std::filesystem::path& file, const std::string& co
 std::string evaluated(const std::filesystem::path& file, const std::string& code, const Bindings& bindings,
                       const std::vector<std::filesystem::path>& imports,
                       const std::vector<JsonnetQuestion>& questions) {
-    reject_arguments_of_no_function(file, code, bindings, imports);
-    Machine machine(imports);
-    for (const auto& question : questions) {
-        machine.add(question);
-    }
-    for (const auto& binding : bindings) {
-        machine.bind(binding);
-    }
     std::string problem;
-    const auto text = machine.evaluate(file, code, problem);
+    const auto attempt = [&](const std::string& text, const std::vector<JsonnetQuestion>& asked) {
+        Machine machine(imports);
+        for (const auto& question : asked) {
+            machine.add(question);
+        }
+        for (const auto& binding : bindings) {
+            machine.bind(binding);
+        }
+        return machine.evaluate(file, text, problem);
+    };
+    if (const auto joined = with_joined_imports(file, code, imports)) {
+        KeptEvaluation kept(file, *joined, bindings, questions);
+        if (auto text = kept.find()) {
+            return *text;
+        }
+        reject_arguments_of_no_function(file, code, bindings, imports);
+        if (auto text = attempt(*joined, kept.noted_questions())) {
+            kept.keep(*text);
+            return *text;
+        }
+    }
+    reject_arguments_of_no_function(file, code, bindings, imports);
+    const auto text = attempt(code, questions);
     if (!text) {
         reject_evaluation(file, bindings, problem);
     }

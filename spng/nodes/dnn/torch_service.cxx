@@ -12,11 +12,14 @@
 #include "spng/nodes/dnn/model_archive.h"
 #include "spng/nodes/dnn/model_probe.h"
 #include "spng/nodes/dnn/network_choice.h"
+#include "spng/nodes/dnn/network_tiles.h"
 #include "spng/nodes/dnn/remote_model.h"
 #include "spng/nodes/dnn/watch/output_watch.h"
 
 #include <c10/core/InferenceMode.h>
 #include <c10/util/StringUtil.h>
+
+#include <algorithm>
 
 namespace spng {
 namespace {
@@ -257,11 +260,22 @@ at::Tensor TorchService::forward(const at::Tensor& features) const {
 
 void TorchService::try_out(c10::Device device) const {
     const instrument::StartUpPhase phase("try network");
-    const at::Tensor features = probe_features(m_sizes, device);
-    // Not TorchService::forward, which would measure and annotate the call.
-    const at::Tensor probability = m_runner->forward(features);
-    OutputWatch(name().text(), m_runner->model().file(), /*is_error=*/false)
-        .observe(extremes_of(probability).cpu());
+    const auto try_with = [&](const std::vector<std::int64_t>& sizes) {
+        // Not TorchService::forward, which would measure and annotate the call.
+        const at::Tensor probability = m_runner->forward(probe_features(sizes, device));
+        OutputWatch(name().text(), m_runner->model().file(), /*is_error=*/false)
+            .observe(extremes_of(probability).cpu());
+    };
+    const auto multiple = m_runner->model().metadata().multiple;
+    if (device.is_cpu() && !is_remote() && multiple) {
+        std::vector<std::int64_t> piece = m_sizes;
+        piece[3] = std::min(piece[3], rounded_up(64, *multiple));
+        try {
+            return try_with(piece);
+        } catch (const Error&) { // a network of one length
+        }
+    }
+    try_with(m_sizes);
 }
 
 std::string TorchService::capture_rejection() const {

@@ -145,6 +145,8 @@ private:
     std::unique_ptr<const ModelRunner> faster_runner(const std::string& key,
                                                      std::unique_ptr<const Model> model,
                                                      const ModelRunnerOptions& options, bool bfloat16);
+    /// Run the network once, so that one that cannot run ends the job before the first event. On the CPU, where a forward of a
+    /// readout takes half a second, a piece of it is enough if the network's file says which lengths it takes.
     void try_out(c10::Device device) const;
 
     Notes m_notes;
