@@ -46,7 +46,7 @@ def watch_tools(cfg):
 def build(bld):
     """build: the library, the program, the Python module, the tests and the benchmarks"""
     bld.load("spng_build_info spng_install", tooldir=TOOLS)
-    libraries = "FMT TORCH JSONNET ARCHIVE ZLIB BOOST SPDLOG TBB NLOHMANN CUDA NVTX SYSTEM"
+    libraries = "FMT TORCH JSONNET ARCHIVE DEFLATE ZLIB BOOST SPDLOG TBB NLOHMANN CUDA NVTX SYSTEM"
     include_folders = [".", "spng/include", bld.bldnode.make_node("include")]
 
     bld.add_group()

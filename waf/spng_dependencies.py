@@ -38,6 +38,8 @@ PARTS = (
          ("libjsonnet.h", r'LIB_JSONNET_VERSION "v?([\d.]+)')),
     Part("libarchive", "ARCHIVE", ("archive.h", "archive_entry.h"), ("archive",), "libarchive-dev",
          "libarchive", "libarchive", ("archive.h", r'ARCHIVE_VERSION_ONLY_STRING "([\d.]+)')),
+    Part("libdeflate", "DEFLATE", ("libdeflate.h",), ("deflate",), "libdeflate-dev", "libdeflate", "libdeflate",
+         ("libdeflate.h", r'LIBDEFLATE_VERSION_STRING\s+"([\d.]+)')),
     Part("zlib", "ZLIB", ("zlib.h", "zconf.h"), ("z",), "zlib1g-dev", "zlib", "zlib",
          ("zlib.h", r'ZLIB_VERSION "([\d.]+)')),
     Part("boost", "BOOST", ("boost",), ("boost_program_options",), "libboost-program-options-dev",

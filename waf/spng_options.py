@@ -17,6 +17,7 @@ PARTS = {
     "fmt": "fmt, the one that spdlog was built with",
     "tbb": "oneTBB",
     "libarchive": "libarchive",
+    "libdeflate": "libdeflate",
     "zlib": "zlib",
     "nlohmann-json": "nlohmann-json (headers)",
     "sqlite": "SQLite, for the recorder (--record)",

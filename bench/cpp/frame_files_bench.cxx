@@ -1,20 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writing the result of one ProtoDUNE-HD anode, 2560 channels of 6000 ticks, to frame files of every form. As in the
-// default event, 2.26 % of the samples are not 0, in some 10 000 runs. The files are in the folder for temporary files.
+// Reading and writing of one ProtoDUNE-HD anode, 2560 channels of 6000 ticks, in frame files of every form. As in the
+// default event, 2.26 % of the samples of a result are not 0, in some 10 000 runs. The files are in the folder for
+// temporary files.
 
 #include "spng/core/sparse_samples.h"
+#include "spng/instrument/background_thread.h"
 #include "spng/io/frame_reader.h"
 #include "spng/io/frame_writer.h"
+#include "spng/nodes/frame/frames_ahead.h"
+#include "spng/nodes/frame/frames_behind.h"
 
 #include <ATen/ops/empty.h>
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
 #include <filesystem>
+#include <functional>
 #include <memory>
+#include <mutex>
 #include <numeric>
 #include <random>
 #include <string>
+#include <vector>
 
 #include <unistd.h>
 
@@ -110,6 +117,107 @@ void read_file(benchmark::State& state, FrameForm form, const std::string& endin
     std::filesystem::remove(path);
 }
 
+constexpr int adc_events = 12; // of a file
+
+/// Make a file of ADC waveforms: noise of 2.5 counts around a baseline, of which deflate leaves half.
+void write_adc(const std::filesystem::path& path, int level) {
+    spng::Frame frame;
+    spng::TaggedTraces traces;
+    traces.tag = "adc";
+    traces.channels.resize(rows);
+    std::iota(traces.channels.begin(), traces.channels.end(), 0);
+    traces.tick_ns = 500;
+    traces.samples = at::empty({rows, ticks}, at::kShort);
+    std::mt19937 random(2);
+    std::normal_distribution<float> noise(900, 2.5F);
+    std::generate_n(traces.samples.mutable_data_ptr<std::int16_t>(), traces.samples.numel(),
+                    [&] { return static_cast<std::int16_t>(noise(random)); });
+    frame.traces.push_back(std::move(traces));
+    spng::FrameWriter writer(path, level);
+    for (frame.ident = 0; frame.ident < adc_events; ++frame.ident) {
+        writer.write(frame);
+    }
+    writer.close();
+}
+
+/// Memory that is used again, as LibTorch's page-locked memory is.
+class ReusedMemory {
+public:
+    at::Tensor operator()(at::IntArrayRef sizes, at::ScalarType type) {
+        const std::lock_guard lock(m_mutex);
+        for (const at::Tensor& buffer : m_buffers) {
+            if (buffer.sizes() == sizes && buffer.scalar_type() == type &&
+                buffer.storage().use_count() == 1) {
+                return buffer.alias();
+            }
+        }
+        return m_buffers.emplace_back(at::empty(sizes, type)).alias();
+    }
+
+private:
+    std::mutex m_mutex;
+    std::vector<at::Tensor> m_buffers;
+};
+
+/// One iteration takes an event from the reader and gives its result to the writer, as the nodes beside a device do that
+/// needs no time. `reader_ms` and `writer_ms` are processor time of their threads for an event: the larger one, divided by
+/// the threads of its kind, bounds the rate, and so does their sum, divided by the cores.
+void source_and_sink(benchmark::State& state, const std::string& ending, int level, FrameForm form,
+                     std::size_t ahead) {
+    const auto input = file_with("-adc" + ending);
+    const auto output = file_with("-out.tar");
+    write_adc(input, level);
+    ReusedMemory memory;
+    const auto open = [&] {
+        return std::make_unique<spng::FramesAhead<spng::FrameReader>>(
+            std::make_unique<spng::FrameReader>(input, std::vector<std::string>{"*"}, std::ref(memory)),
+            ahead);
+    };
+    auto reader = open();
+    auto writer = std::make_unique<spng::FramesBehind>(output, std::nullopt, true, form);
+    const spng::Frame result = compact_frame();
+    std::uint64_t event = 0;
+    const auto before = spng::instrument::background_cpu_by_name();
+    for (auto _ : state) {
+        if (reader->at_end()) {
+            reader = open();
+        }
+        benchmark::DoNotOptimize(reader->next());
+        writer->write(result, event++);
+    }
+    writer->close();
+    reader.reset();
+    auto after = spng::instrument::background_cpu_by_name();
+    const auto spent = [&](const std::string& name) {
+        const auto old = before.find(name);
+        return 1e-6 * static_cast<double>(after[name] - (old == before.end() ? 0 : old->second)) /
+               static_cast<double>(std::max<std::uint64_t>(event, 1));
+    };
+    state.counters["reader_ms"] = spent("read-ahead");
+    state.counters["writer_ms"] = spent("write-behind");
+    state.SetItemsProcessed(static_cast<std::int64_t>(event));
+    std::filesystem::remove(input);
+    std::filesystem::remove(output);
+}
+
+BENCHMARK_CAPTURE(source_and_sink, tar_to_sparse, ".tar", 0, FrameForm::sparse, 1)
+    ->Unit(benchmark::kMillisecond)
+    ->UseRealTime();
+BENCHMARK_CAPTURE(source_and_sink, tar_to_sparse_two_threads, ".tar", 0, FrameForm::sparse, 2)
+    ->Unit(benchmark::kMillisecond)
+    ->UseRealTime();
+BENCHMARK_CAPTURE(source_and_sink, stored_npz_to_sparse, ".npz", 0, FrameForm::sparse, 1)
+    ->Unit(benchmark::kMillisecond)
+    ->UseRealTime();
+BENCHMARK_CAPTURE(source_and_sink, deflated_npz_to_sparse, ".npz", 1, FrameForm::sparse, 1)
+    ->Unit(benchmark::kMillisecond)
+    ->UseRealTime();
+BENCHMARK_CAPTURE(source_and_sink, deflated_npz_to_sparse_two_threads, ".npz", 1, FrameForm::sparse, 2)
+    ->Unit(benchmark::kMillisecond)
+    ->UseRealTime();
+BENCHMARK_CAPTURE(source_and_sink, tar_to_dense, ".tar", 0, FrameForm::dense, 1)
+    ->Unit(benchmark::kMillisecond)
+    ->UseRealTime();
 BENCHMARK_CAPTURE(write_compact, dense_tar, FrameForm::dense, ".tar")
     ->Unit(benchmark::kMillisecond)
     ->UseRealTime();

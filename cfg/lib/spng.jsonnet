@@ -199,8 +199,9 @@ function(det, anodes, filters='', bad_channels='', thresholds={}) {
     tags_of(intag):: [if intag == '' then '*' else intag],
 
     /// files: list of files, each with other channels of the same events
+    /// ahead: events to read ahead, see read_ahead of the node
     /// window: result of window(); series: frames that follow each other in time are one readout
-    FrameFileSource(files, tags=['*'], nevents=-1, window=null, series=false, ahead=true)::
+    FrameFileSource(files, tags=['*'], nevents=-1, window=null, series=false, ahead=-1)::
         node('FrameFileSource', '', {
             inname: files[0],
             [if std.length(files) > 1 then 'further_files']: files[1:],

@@ -65,7 +65,7 @@ function(chain, given)
                                   nevents=options.nevents,
                                   window=windows,
                                   series=options.series,
-                                  ahead=overlap);
+                                  ahead=if overlap then -1 else 0);
     local unpack = spng.FrameToTorchSetFanout(groups,
                                               options.intag,
                                               options.other_anodes,

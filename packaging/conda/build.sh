@@ -14,7 +14,7 @@ env -u PIP_NO_INDEX "$PYTHON" -m pip install --no-deps --require-hashes --target
 PYTHONPATH=$PWD/waf
 export PYTHONPATH
 parts=
-for part in libtorch fmt spdlog jsonnet libarchive zlib boost tbb nlohmann-json sqlite; do
+for part in libtorch fmt spdlog jsonnet libarchive libdeflate zlib boost tbb nlohmann-json sqlite; do
     parts="$parts --with-$part=$PREFIX"
 done
 # shellcheck disable=SC2086  # one word for each part

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spng/detector/field_response.h"
 
+#include "spng/core/cache/tensor_record.h"
 #include "spng/core/error.h"
 #include "spng/core/log/log.h"
 #include "spng/io/cached_file.h"
@@ -164,13 +165,7 @@ FieldResponse load_field_response(const DataFile& file) {
         record.value(plane.ident);
         record.value(plane.pitch);
         record.list(plane.pitch_positions);
-        std::int64_t samples = plane.current.defined() ? plane.current.size(1) : 0;
-        record.value(samples);
-        if (!plane.current.defined()) {
-            plane.current =
-                at::empty({static_cast<std::int64_t>(plane.pitch_positions.size()), samples}, at::kDouble);
-        }
-        record.bytes(plane.current.mutable_data_ptr(), plane.current.nbytes());
+        visit_tensor(record, plane.current);
     };
     auto response =
         value_of_file<FieldResponse>(file, read_field_response, [&](auto& record, FieldResponse& value) {

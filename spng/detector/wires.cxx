@@ -231,25 +231,11 @@ WireSchema load_wires(const std::string& path) {
 }
 
 WireSchema load_wires(const DataFile& file) {
-    const auto visit_plane = [](auto& record, WirePlane& plane) {
-        record.value(plane.ident);
-        record.list(plane.wires);
-        record.value(plane.direction);
-        record.value(plane.pitch_direction);
-        record.value(plane.pitch);
-        record.value(plane.first);
-    };
-    const auto visit_face = [&](auto& record, WireFace& face) {
-        record.value(face.ident);
-        record.list(face.planes, visit_plane);
-    };
-    const auto visit_anode = [&](auto& record, WireAnode& anode) {
-        record.value(anode.ident);
-        record.list(anode.faces, visit_face);
-    };
     auto schema = value_of_file<WireSchema>(
         file, [](const std::string& path) { return load_wires(path); },
-        [&](auto& record, WireSchema& value) { record.list(value.anodes, visit_anode); });
+        [](auto& record, WireSchema& value) {
+            record.list(value.anodes, [](auto& part, WireAnode& anode) { visit(part, anode); });
+        });
     schema.path = file.path.string();
     return schema;
 }

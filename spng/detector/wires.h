@@ -81,6 +81,32 @@ struct WireAnode {
     const WireFace& face(int face_ident) const;
 };
 
+/// Describe an anode to a RecordWriter or RecordReader, value by value: structures have undefined bytes between their members.
+template <class Record>
+void visit(Record& record, WireAnode& anode) {
+    const auto visit_wire = [](auto& part, Wire& wire) {
+        part.value(wire.ident);
+        part.value(wire.channel);
+        part.value(wire.segment);
+        part.value(wire.tail);
+        part.value(wire.head);
+    };
+    const auto visit_plane = [&](auto& part, WirePlane& plane) {
+        part.value(plane.ident);
+        part.list(plane.wires, visit_wire);
+        part.value(plane.direction);
+        part.value(plane.pitch_direction);
+        part.value(plane.pitch);
+        part.value(plane.first);
+    };
+    const auto visit_face = [&](auto& part, WireFace& face) {
+        part.value(face.ident);
+        part.list(face.planes, visit_plane);
+    };
+    record.value(anode.ident);
+    record.list(anode.faces, visit_face);
+}
+
 struct WireSchema {
     std::string path;
     std::vector<WireAnode> anodes;

@@ -14,9 +14,9 @@ MemoryBlockPtr PlannedCall::scratch(MemoryUse use, std::int64_t bytes) const {
     return std::make_shared<const MemoryBlock>(ledger, use, bytes);
 }
 
-void PlannedCall::stage(const PlannedSet& frame) const {
+void PlannedCall::stage(const PlannedSet& frame, int count) const {
     for (const auto& tensor : frame) {
-        ledger.files += tensor.block->bytes();
+        ledger.files += count * tensor.block->bytes();
     }
 }
 

@@ -51,8 +51,8 @@ struct PlannedCall {
     /// Count memory that lives as long as the job, such as kernels and tables.
     void keep(std::int64_t bytes) const { ledger.constants += bytes; }
 
-    /// Count a frame on the host that is read ahead or written behind the computation.
-    void stage(const PlannedSet& frame) const;
+    /// Count frames on the host that are read ahead or written behind the computation.
+    void stage(const PlannedSet& frame, int count = 1) const;
 };
 
 /// Plan a packed mask of the shape of `like`.

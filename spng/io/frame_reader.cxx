@@ -48,8 +48,8 @@ std::vector<std::size_t> by_event(const std::vector<std::string>& names) {
 
 FrameReader::FrameReader(const std::filesystem::path& path, std::vector<std::string> tags,
                          HostAllocator allocate, std::optional<std::set<int>> idents)
-    : m_archive(path, by_event), m_tags(std::move(tags)), m_allocate(std::move(allocate)),
-      m_idents(std::move(idents)) {}
+    : m_archive(path, by_event), m_arrays(std::make_shared<NpyReaders>()), m_tags(std::move(tags)),
+      m_allocate(std::move(allocate)), m_idents(std::move(idents)) {}
 
 bool FrameReader::next_frame_member() {
     while (m_archive.next_member()) {
@@ -76,7 +76,38 @@ bool FrameReader::next_frame_member() {
     return false;
 }
 
-std::optional<Frame> FrameReader::next() {
+/// An event whose members are known, though not all of them are read.
+struct FrameReader::Event {
+    struct Part {
+        FrameMember member;
+        std::unique_ptr<PlacedMember> source;
+    };
+
+    Event(FrameAssembly the_assembly, std::shared_ptr<NpyReaders> the_arrays, HostAllocator the_allocate)
+        : assembly(std::move(the_assembly)), arrays(std::move(the_arrays)),
+          allocate(std::move(the_allocate)) {}
+
+    void read(const FrameMember& member, ByteSource& source) {
+        if (assembly.wants(member, source.where())) {
+            const bool is_large = member.kind == MemberKind::frame;
+            assembly.add(member, arrays->read(source, is_large ? allocate : ordinary_tensor), source.where());
+        }
+    }
+
+    Frame frame() {
+        for (auto& [member, source] : parts) {
+            read(member, *source);
+        }
+        return std::move(assembly).frame();
+    }
+
+    FrameAssembly assembly;
+    std::shared_ptr<NpyReaders> arrays;
+    HostAllocator allocate;
+    std::vector<Part> parts;
+};
+
+std::optional<FrameTask> FrameReader::next_task() {
     NVTX_IO_RANGE("FrameReader::next");
     while (m_member && m_member->ident == m_failed_ident) {
         next_frame_member();
@@ -85,28 +116,36 @@ std::optional<Frame> FrameReader::next() {
     if (!m_member && !next_frame_member()) {
         return std::nullopt;
     }
-    FrameAssembly event(m_archive.path().string(), m_member->ident, m_tags,
-                        "_" + std::to_string(m_member->ident) + ".npy");
+    ++m_events;
+    const int ident = m_member->ident;
+    auto event = std::make_shared<Event>(
+        FrameAssembly(m_archive.path().string(), ident, m_tags, "_" + std::to_string(ident) + ".npy"),
+        m_arrays, m_allocate);
     try {
         do {
-            read_member(event);
-        } while (next_frame_member() && m_member->ident == event.ident());
-        Frame frame = std::move(event).frame();
-        ++m_frames_read;
-        return frame;
+            if (auto source = m_archive.placed_member()) {
+                event->parts.push_back({*m_member, std::move(source)});
+            } else {
+                event->read(*m_member, m_archive);
+            }
+        } while (next_frame_member() && m_member->ident == ident);
+        if (event->parts.empty()) { // the error about an event may be damage of the file
+            return [frame = event->frame()] { return frame; };
+        }
     } catch (const Error&) {
-        m_failed_ident = event.ident();
+        m_failed_ident = ident;
         m_archive.require_whole();
         throw;
     }
+    return [event] {
+        NVTX_IO_RANGE("FrameReader::read");
+        return event->frame();
+    };
 }
 
-void FrameReader::read_member(FrameAssembly& event) {
-    const std::string where = m_archive.where();
-    if (event.wants(*m_member, where)) {
-        const bool is_large = m_member->kind == MemberKind::frame;
-        event.add(*m_member, m_arrays.read(m_archive, is_large ? m_allocate : ordinary_tensor), where);
-    }
+std::optional<Frame> FrameReader::next() {
+    const auto task = next_task();
+    return task ? std::optional((*task)()) : std::nullopt;
 }
 
 void reject_file_without_events(const std::string& file, const std::vector<std::string>& other_members) {

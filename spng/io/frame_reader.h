@@ -8,12 +8,18 @@
 #include "spng/io/frame_member.h"
 
 #include <filesystem>
+#include <functional>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
 namespace spng {
+
+/// The rest of reading an event. Call it once, on any thread, also beside tasks of other events.
+/// @throws Error(Input) as FrameReader::next()
+using FrameTask = std::function<Frame()>;
 
 /// Reads the events of a frame file one by one; no more than one event is in memory.
 ///
@@ -56,12 +62,15 @@ public:
     /// tag, a damaged array
     std::optional<Frame> next();
 
-    /// Return true if the last event of the file has been returned. False before the first one, when this is
-    /// not known yet.
-    bool at_end() const { return m_frames_read > 0 && !m_member; }
+    /// As next(), up to the reading and unpacking of members that ArchiveReader finds at their places. Other files are read
+    /// here, and the task only returns the event.
+    std::optional<FrameTask> next_task();
 
-    /// Return the count of events that next() has returned. 0 after the end: the file has no event.
-    std::size_t frames_read() const { return m_frames_read; }
+    /// Return true if the file has no event after the last one. False before the first one, when this is not known yet.
+    bool at_end() const { return m_events > 0 && !m_member; }
+
+    /// Return the count of events so far, damaged ones included. 0 after the end: the file has no event.
+    std::size_t events() const { return m_events; }
 
     /// Return the share of the file that was read, 0 to 1; 0 if it is not known.
     double share_read() const { return m_archive.share_read(); }
@@ -70,17 +79,18 @@ public:
     const std::vector<std::string>& other_members() const { return m_other_members; }
 
 private:
+    struct Event;
+
     bool next_frame_member();
-    void read_member(FrameAssembly& event);
 
     ArchiveReader m_archive;
-    NpyReader m_arrays;
+    std::shared_ptr<NpyReaders> m_arrays;
     std::vector<std::string> m_tags;
     HostAllocator m_allocate;
     std::optional<std::set<int>> m_idents;
     std::optional<FrameMember> m_member; ///< current member of the archive; nothing before the first
     std::optional<int> m_failed_ident;   ///< the event whose remaining members are skipped
-    std::size_t m_frames_read = 0;
+    std::size_t m_events = 0;
     std::vector<std::string> m_other_members;
 };
 

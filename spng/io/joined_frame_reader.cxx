@@ -7,6 +7,7 @@
 #include <ATen/Functions.h>
 
 #include <algorithm>
+#include <exception>
 #include <unordered_map>
 #include <utility>
 
@@ -89,17 +90,16 @@ private:
     std::unordered_map<int, std::string> m_file_of_channel;
 };
 
-Frame join(const std::vector<std::optional<Frame>>& frames, const Names& files,
-           const HostAllocator& allocate) {
-    const Frame& first = *frames.front();
-    const bool has_one_tag = std::all_of(frames.begin(), frames.end(),
-                                         [](const auto& frame) { return frame->traces.size() == 1; });
+Frame join(const std::vector<Frame>& frames, const Names& files, const HostAllocator& allocate) {
+    const Frame& first = frames.front();
+    const bool has_one_tag =
+        std::all_of(frames.begin(), frames.end(), [](const auto& frame) { return frame.traces.size() == 1; });
     const std::string where = joined(files) + ", event " + std::to_string(first.ident);
     std::vector<TagJoin> tags(first.traces.size(), TagJoin(where));
     Frame result;
     result.ident = first.ident;
     for (std::size_t file = 0; file < files.size(); ++file) {
-        const Frame& frame = *frames[file];
+        const Frame& frame = frames[file];
         if (frame.ident != first.ident) {
             reject("the files have different events", joined(files),
                    "event " + std::to_string(frame.ident) + " in " + files[file] + " where " + files[0] +
@@ -146,21 +146,23 @@ bool JoinedFrameReader::at_end() const {
                        [](const auto& reader) { return reader->at_end(); });
 }
 
-std::optional<Frame> JoinedFrameReader::next() {
-    std::vector<std::optional<Frame>> frames;
-    std::optional<Error> failure;
+std::optional<FrameTask> JoinedFrameReader::next_task() {
+    std::vector<FrameTask> tasks;
+    std::exception_ptr failure;
     Names ended, going_on;
     for (std::size_t file = 0; file < m_readers.size(); ++file) {
         try {
-            frames.push_back(m_readers[file]->next());
-            (frames.back() ? going_on : ended).push_back(m_names[file]);
-        } catch (const Error& error) {
-            frames.emplace_back();
-            failure = failure ? failure : error;
+            auto task = m_readers[file]->next_task();
+            (task ? going_on : ended).push_back(m_names[file]);
+            if (task) {
+                tasks.push_back(std::move(*task));
+            }
+        } catch (const Error&) {
+            failure = failure ? failure : std::current_exception();
         }
     }
     if (failure) {
-        throw *failure;
+        std::rethrow_exception(failure);
     }
     if (going_on.empty()) {
         return std::nullopt;
@@ -169,20 +171,27 @@ std::optional<Frame> JoinedFrameReader::next() {
         const auto last = static_cast<std::size_t>(std::find(m_names.begin(), m_names.end(), ended.front()) -
                                                    m_names.begin());
         reject("a file has fewer events than the others", ended.front(),
-               std::to_string(m_readers[last]->frames_read()) + " events, and more in " + joined(going_on),
+               std::to_string(m_readers[last]->events()) + " events, and more in " + joined(going_on),
                "the same events in all files");
     }
-    for (auto& one : frames) {
-        for (auto& traces : one->traces) {
-            if (traces.sparse) {
-                traces.samples = dense(*traces.sparse);
-                traces.sparse = nullptr;
+    return [tasks = std::move(tasks), names = m_names, allocate = m_allocate] {
+        std::vector<Frame> frames;
+        for (const auto& task : tasks) {
+            frames.push_back(task());
+            for (auto& traces : frames.back().traces) {
+                if (traces.sparse) {
+                    traces.samples = dense(*traces.sparse);
+                    traces.sparse = nullptr;
+                }
             }
         }
-    }
-    Frame frame = m_readers.size() == 1 ? std::move(*frames.front()) : join(frames, m_names, m_allocate);
-    ++m_frames_read;
-    return frame;
+        return frames.size() == 1 ? std::move(frames.front()) : join(frames, names, allocate);
+    };
+}
+
+std::optional<Frame> JoinedFrameReader::next() {
+    const auto task = next_task();
+    return task ? std::optional((*task)()) : std::nullopt;
 }
 
 } // namespace spng

@@ -30,10 +30,13 @@ public:
     /// and as FrameReader::next()
     std::optional<Frame> next();
 
+    /// See FrameReader.
+    std::optional<FrameTask> next_task();
+
     /// Return true if the last event of all files has been returned; false if this is not known yet.
     bool at_end() const;
-    /// Return the count of events that next() has returned.
-    std::size_t frames_read() const { return m_frames_read; }
+    /// See FrameReader; of the first file.
+    std::size_t events() const { return m_readers.front()->events(); }
     /// See FrameReader; of the first file.
     double share_read() const { return m_readers.front()->share_read(); }
     /// See FrameReader; of the first file.
@@ -43,7 +46,6 @@ private:
     std::vector<std::string> m_names; ///< of the files
     HostAllocator m_allocate;
     std::vector<std::unique_ptr<FrameReader>> m_readers;
-    std::size_t m_frames_read = 0;
 };
 
 } // namespace spng

@@ -4,12 +4,8 @@
 #include "spng/core/error.h"
 #include "spng/core/printable.h"
 #include "spng/core/unit_text.h"
-#include "spng/io/archive/archive_handle.h"
 #include "spng/io/archive/content_stream.h"
 #include "spng/io/archive/foreign_file.h"
-
-#include <archive.h>
-#include <archive_entry.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -48,38 +44,16 @@ std::string shown(const nlohmann::json& value) {
                                            .expected = expected});
 }
 
-/// Unpack gzip and bzip2 with content_stream(), since libarchive misses some damage in them, and xz and zstd with
-/// libarchive. Of its other filters some start programs, such as lrzip, for any file that begins as one of theirs.
 std::string unpacked(const std::string& path) {
-    const auto content = content_stream(std::make_unique<FileStream>(path), path);
-    StreamCallbacks callbacks(*content);
-    const std::unique_ptr<archive, ReadFree> reader(archive_read_new());
-    archive_read_support_filter_xz(reader.get());
-    archive_read_support_filter_zstd(reader.get());
-    archive_read_support_format_raw(reader.get());
-    const auto check = [&](auto status) {
-        if (status < ARCHIVE_WARN) {
-            callbacks.rethrow();
-            fail_unreadable(path, error_text(reader.get()));
-        }
-        return status;
-    };
-    check(callbacks.open(reader.get()));
-    archive_entry* entry = nullptr;
-    check(archive_read_next_header(reader.get(), &entry));
+    const auto content = content_stream(std::make_shared<FileStream>(path), path);
     std::string bytes;
-    const void* block = nullptr;
-    std::size_t size = 0;
-    la_int64_t offset = 0;
-    while (check(archive_read_data_block(reader.get(), &block, &size, &offset)) != ARCHIVE_EOF) {
-        bytes.append(static_cast<const char*>(block), size);
+    for (auto block = content->next_block(); !block.empty(); block = content->next_block()) {
+        bytes.append(block.begin(), block.end());
         if (static_cast<std::int64_t>(bytes.size()) > max_data_bytes) {
             fail(path, "a data file is too large", "more than " + format_bytes(max_data_bytes) + " unpacked",
                  "wires, responses or spectra of a detector; " + format_bytes(max_data_bytes) + " at most",
                  "check that it is the right file");
         }
-    }
-    while (!content->next_block().empty()) {
     }
     return bytes;
 }

@@ -360,7 +360,7 @@ class TestRuns:
         widths = [max(map(len, text.splitlines())) for text in (shown.decode(), asked, in_file, wide)]
         assert widths[0] <= 72 < widths[1] <= 88 < widths[2] <= 100 < widths[3]
         for text in (shown.decode(), in_file, wide):
-            assert "read configuration" in text and "program start to first node" in text
+            assert "start-up, times in ms" in text and "program start to first node" in text
 
     def test_check_and_dot_do_not_run(self, tmp_path: Path) -> None:
         done = run(COPY, "-A", "input=absent.npz", "--check-configuration", folder=tmp_path)

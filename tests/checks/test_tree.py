@@ -21,6 +21,7 @@ ORDER = (
     ("spng/core",),
     ("spng/core/rows",),
     ("spng/core/files", "spng/core/log"),
+    ("spng/core/cache",),
     ("spng/device/memory", "spng/io/archive", "profiling/recorder/file"),
     ("profiling/recorder",),
     ("profiling/recorder/device", "spng/device", "spng/instrument", "spng/io"),

@@ -2,11 +2,15 @@
 #include "spng/nodes/coincidence/group_crossings.h"
 
 #include "tests/detector/toy_face.h"
+#include "tests/support/paths.h"
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+#include <filesystem>
 #include <map>
 #include <set>
+#include <string>
 
 namespace {
 
@@ -88,6 +92,39 @@ TEST(GroupCrossings, AGroupBehindOthersIsNumberedFromItsOwnFirstRow) {
     const auto pairs = pairs_of(group);
     EXPECT_EQ(pairs.at(0), (std::set<std::pair<int, int>>{{0, 2}}));
     EXPECT_EQ(pairs.at(6), (std::set<std::pair<int, int>>{{6, 8}}));
+}
+
+TEST(GroupCrossings, TheCacheKnowsAllArguments) {
+    const auto folder = test::temporary_folder("crossings");
+    const char* const variable = std::getenv("SPNG_CACHE");
+    const std::string before = variable == nullptr ? "" : variable;
+    const auto use_cache = [](const std::string& text) { setenv("SPNG_CACHE", text.c_str(), 1); };
+    const WireAnode one{.ident = 0, .faces = {test::toy_face(2, 2)}},
+        larger{.ident = 0, .faces = {test::toy_face(3, 2)}};
+    WireAnode moved = one;
+    moved.faces[0].planes[0].wires[0].tail.y += 1e-9;
+    auto both = views_of(one);
+    const auto second = views_of(larger);
+    both.insert(both.end(), second.begin(), second.end());
+    const std::vector<std::vector<AnodeView>> lists{views_of(one), views_of(larger), views_of(moved), both};
+    for (std::size_t list = 0; list < lists.size(); ++list) {
+        for (const std::size_t first : {0, 1}) {
+            use_cache("off");
+            const auto expected = find_group_crossings(lists[list], first, 2);
+            use_cache(folder);
+            for (int round = 0; round < 2; ++round) { // computed, then from the cache
+                const auto group = find_group_crossings(lists[list], first, 2);
+                EXPECT_EQ(group.first_row, expected.first_row);
+                EXPECT_EQ(group.rows, expected.rows);
+                EXPECT_TRUE(group.offsets.equal(expected.offsets));
+                EXPECT_TRUE(group.pairs.equal(expected.pairs));
+                EXPECT_TRUE(group.neighbours.equal(expected.neighbours));
+            }
+            EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder), {}),
+                      static_cast<std::ptrdiff_t>(2 * list + first + 1));
+        }
+    }
+    before.empty() ? unsetenv("SPNG_CACHE") : setenv("SPNG_CACHE", before.c_str(), 1);
 }
 
 } // namespace

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A cache gives what was kept, and otherwise nothing: it never ends a job or changes a result.
 
-#include "spng/core/files/user_cache.h"
+#include "spng/core/cache/user_cache.h"
 
-#include "spng/core/files/byte_record.h"
+#include "spng/core/cache/byte_record.h"
 #include "tests/support/paths.h"
 
 #include <gtest/gtest.h>

@@ -32,12 +32,17 @@ Frame make_frame(int ident) {
 struct CountingReader {
     explicit CountingReader(std::atomic<int>& the_calls, int the_frames = 5)
         : calls(the_calls), frames(the_frames) {}
-    std::optional<Frame> next() {
+    std::optional<FrameTask> next_task() {
         const int index = calls++;
-        if (index == 2) {
-            throw std::runtime_error("damaged");
+        if (index >= frames) {
+            return std::nullopt;
         }
-        return index < frames ? std::optional(make_frame(index)) : std::nullopt;
+        return [index] {
+            if (index == 2) {
+                throw std::runtime_error("damaged");
+            }
+            return make_frame(index);
+        };
     }
     double share_read() const { return 0; }
     bool at_end() const { return calls >= frames; }
@@ -76,7 +81,7 @@ std::string bytes_of(const std::filesystem::path& path) {
 }
 
 TEST(FramesAhead, FramesAndErrorsComeInOrder) {
-    for (const bool ahead : {false, true}) {
+    for (const std::size_t ahead : {0, 1, 2, 3, 8}) {
         std::atomic<int> calls{0};
         FramesAhead<CountingReader> source(std::make_unique<CountingReader>(calls), ahead);
         EXPECT_EQ(all_of(source), (std::vector<int>{0, 1, -1, 3, 4})) << ahead;
@@ -87,7 +92,7 @@ TEST(FramesAhead, FramesAndErrorsComeInOrder) {
 
 TEST(FramesAhead, ReadsExactlyOneEventAhead) {
     std::atomic<int> calls{0};
-    FramesAhead<CountingReader> source(std::make_unique<CountingReader>(calls), true);
+    FramesAhead<CountingReader> source(std::make_unique<CountingReader>(calls), 1);
     wait_for(calls, 1);
     EXPECT_EQ(calls, 1);
     EXPECT_EQ(source.next()->ident, 0);
@@ -99,23 +104,25 @@ TEST(FramesAhead, ReadsExactlyOneEventAhead) {
 
 TEST(FramesAhead, ReadAheadCanBeSwitchedOff) {
     std::atomic<int> calls{0};
-    FramesAhead<CountingReader> source(std::make_unique<CountingReader>(calls), false);
+    FramesAhead<CountingReader> source(std::make_unique<CountingReader>(calls), 0);
     source.next();
     EXPECT_EQ(calls, 1);
 }
 
 TEST(FramesAhead, NothingIsReadBeyondTheWantedEvents) {
-    std::atomic<int> calls{0};
-    {
-        FramesAhead<CountingReader> source(std::make_unique<CountingReader>(calls), true, 2);
-        EXPECT_EQ(all_of(source, 2), (std::vector<int>{0, 1}));
+    for (const std::size_t ahead : {1, 2, 8}) {
+        std::atomic<int> calls{0};
+        {
+            FramesAhead<CountingReader> source(std::make_unique<CountingReader>(calls), ahead, 2);
+            EXPECT_EQ(all_of(source, 2), (std::vector<int>{0, 1}));
+        }
+        EXPECT_EQ(calls, 2);
     }
-    EXPECT_EQ(calls, 2);
 }
 
 TEST(FramesAhead, ReturnsNothingAtAnUnknownEnd) {
     std::atomic<int> calls{0};
-    FramesAhead<CountingReader> source(std::make_unique<CountingReader>(calls, 0), true);
+    FramesAhead<CountingReader> source(std::make_unique<CountingReader>(calls, 0), 1);
     EXPECT_FALSE(source.next());
     EXPECT_FALSE(source.next());
 }

@@ -69,7 +69,7 @@ inline Members joined(Members first, const Members& second) {
     return first;
 }
 
-/// Write `members` to `path` in the format of its ending (.npz, .tar, .tar.gz, .tar.bz2).
+/// Write `members` to `path` in the format of its ending (.npz, .tar, .tar.gz, .tar.bz2, .tar.xz, .tar.zst).
 /// @param options  of libarchive's writer, such as "zip:compression=store"
 inline void write_archive(const std::filesystem::path& path, const Members& members,
                           const char* options = nullptr) {
@@ -81,6 +81,10 @@ inline void write_archive(const std::filesystem::path& path, const Members& memb
         archive_write_add_filter_gzip(out);
     } else if (name.ends_with(".bz2")) {
         archive_write_add_filter_bzip2(out);
+    } else if (name.ends_with(".xz")) {
+        archive_write_add_filter_xz(out);
+    } else if (name.ends_with(".zst")) {
+        archive_write_add_filter_zstd(out);
     }
     archive_write_set_options(out, options);
     ASSERT_EQ(archive_write_open_filename(out, name.c_str()), ARCHIVE_OK);
@@ -109,6 +113,6 @@ inline void write_file(const std::filesystem::path& path, const std::string& con
     std::ofstream(path, std::ios::binary) << content;
 }
 
-inline constexpr const char* all_endings[] = {".npz", ".tar", ".tar.gz", ".tar.bz2"};
+inline constexpr const char* all_endings[] = {".npz", ".tar", ".tar.gz", ".tar.bz2", ".tar.xz", ".tar.zst"};
 
 } // namespace spng::test

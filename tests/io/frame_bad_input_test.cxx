@@ -184,7 +184,7 @@ TEST(FrameBadInput, EventAfterAnInvalidOneIsRead) {
     EXPECT_THROW(reader.next(), spng::Error);
     EXPECT_EQ(reader.next().value().ident, 2);
     EXPECT_FALSE(reader.next());
-    EXPECT_EQ(reader.frames_read(), 2u);
+    EXPECT_EQ(reader.events(), 3u);
 }
 
 TEST(FrameBadInput, ClaimedGigabytesAreNotAllocated) {

@@ -55,7 +55,7 @@ spng::Frame only_frame(const std::filesystem::path& path) {
     auto frame = reader.next();
     EXPECT_TRUE(frame);
     EXPECT_FALSE(reader.next());
-    EXPECT_EQ(reader.frames_read(), 1u);
+    EXPECT_EQ(reader.events(), 1u);
     return std::move(*frame);
 }
 
@@ -75,7 +75,7 @@ TEST(FrameReader, ReadsSeveralEventsFromEveryContainer) {
         }
         EXPECT_FALSE(reader.next());
         EXPECT_FALSE(reader.next());
-        EXPECT_EQ(reader.frames_read(), 3u);
+        EXPECT_EQ(reader.events(), 3u);
     }
 }
 
@@ -212,13 +212,13 @@ TEST(FrameReader, RecognisesAFileWithoutEvents) {
         write_archive(path, {{"tracks.npy", npy_bytes("<i4", "(1,)", "abcd")}});
         spng::FrameReader reader(path);
         EXPECT_FALSE(reader.next());
-        EXPECT_EQ(reader.frames_read(), 0u);
+        EXPECT_EQ(reader.events(), 0u);
         EXPECT_EQ(reader.other_members(), std::vector<std::string>{"tracks.npy"});
 
         write_archive(path, {});
         spng::FrameReader empty(path);
         EXPECT_FALSE(empty.next());
-        EXPECT_EQ(empty.frames_read(), 0u);
+        EXPECT_EQ(empty.events(), 0u);
     }
 }
 

@@ -93,7 +93,7 @@ TEST_F(JoinedFrames, RowsAreInTheOrderOfTheFiles) {
     }
     EXPECT_TRUE(reader.at_end());
     EXPECT_FALSE(reader.next());
-    EXPECT_EQ(reader.frames_read(), 2U);
+    EXPECT_EQ(reader.events(), 2U);
 }
 
 TEST_F(JoinedFrames, OnlyTheJoinedSamplesAreInMemoryOfTheAllocator) {

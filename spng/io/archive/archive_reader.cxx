@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 #include <span>
 #include <stdexcept>
 #include <string_view>
@@ -22,10 +23,12 @@ namespace spng {
 
 namespace {
 
-constexpr const char* containers = "a .npz (zip), .tar, .tar.gz or .tar.bz2 file";
+constexpr const char* containers = "a .npz (zip) or .tar file, also compressed (.gz, .bz2, .xz, .zst)";
 
 constexpr int stream_side = -1; // end of libarchive's chain of filters
 constexpr std::int64_t tar_block = 512;
+constexpr std::uint16_t zip_stored = 0, zip_deflated = 8; // methods
+constexpr std::uint16_t zip_encrypted = 1;                // flag
 
 std::string base_name(std::string_view path) {
     return std::string(path.substr(path.rfind('/') + 1)); // npos + 1 is 0
@@ -63,6 +66,12 @@ std::vector<std::string> base_names(const std::vector<ZipMember>& members) {
     return names;
 }
 
+/// Return whether members of this kind are read at their places.
+bool can_be_placed(const ZipMember& member) {
+    return (member.flags & zip_encrypted) == 0 &&
+           (member.method == zip_stored || member.method == zip_deflated);
+}
+
 } // namespace
 
 ArchiveReader::ArchiveReader(std::filesystem::path path, MemberOrder order)
@@ -73,11 +82,9 @@ ArchiveReader::ArchiveReader(std::filesystem::path path, MemberOrder order)
 ArchiveReader::~ArchiveReader() = default;
 
 void ArchiveReader::open() {
-    auto file = std::make_unique<FileStream>(m_path);
+    auto file = std::make_shared<FileStream>(m_path);
+    m_file = file;
     const auto start = file->peek();
-    if (!is_zip_member(start) || !file->seekable()) {
-        m_order = {};
-    }
     if (start.empty()) {
         throw Error(ErrorKind::Input, {.what = "the input file is empty",
                                        .where = m_path.string(),
@@ -85,54 +92,72 @@ void ArchiveReader::open() {
                                        .expected = containers,
                                        .hint = "write the file again"});
     }
-    const FileStream* const plain = file.get();
+    m_may_be_listed = is_zip_member(start) && file->seekable();
     auto content = content_stream(std::move(file), m_path.string());
-    m_file = plain;
-    m_is_compressed = content.get() != plain;
-    m_plain_file = !m_is_compressed && plain->seekable() ? plain : nullptr;
+    m_is_compressed = content != m_file;
     m_stream = std::make_unique<TrackedStream>(std::move(content));
     m_callbacks = std::make_unique<StreamCallbacks>(*m_stream);
     m_archive.reset(archive_read_new());
     archive_read_support_format_tar(m_archive.get());
-    archive_read_support_format_zip(m_archive.get());
+    archive_read_support_format_zip_streamable(m_archive.get());
     const int status = m_callbacks->open(m_archive.get());
     if (status != ARCHIVE_OK) {
         fail(status);
     }
 }
+bool ArchiveReader::next_member() {
+    m_member_open = false;
+    m_place.reset();
+    m_placed.reset();
+    if (std::exchange(m_may_be_listed, false)) {
+        list_zip_members();
+    }
+    return m_is_listed ? next_listed_member() : next_member_in_order();
+}
 
-/// Go to the header of the next member in the order that was asked for.
-/// @return false at the end
-bool ArchiveReader::open_ordered_member() {
+/// List the members of a zip by its directory. A file that is cut short has none: read it in order, so that its complete
+/// members come out before the error.
+void ArchiveReader::list_zip_members() {
+    std::vector<ZipMember> members;
+    try {
+        members = verified_zip_directory(*m_file);
+    } catch (const NoZipDirectory&) {
+        return;
+    } catch (const std::invalid_argument& problem) {
+        fail_damaged(problem.what());
+    }
+    if (!std::all_of(members.begin(), members.end(), can_be_placed)) {
+        return;
+    }
+    std::erase_if(members, [](const ZipMember& member) { return base_name(member.name).empty(); }); // folders
+    auto order = m_order ? m_order(base_names(members)) : std::vector<std::size_t>{};
+    if (order.empty()) {
+        order.resize(members.size());
+        std::iota(order.begin(), order.end(), std::size_t{0});
+    }
+    for (const std::size_t position : order) {
+        const ZipMember& member = members[position];
+        m_listed.push_back({member.name, member.data, member.packed_bytes, member.bytes,
+                            member.method == zip_deflated, member.checksum});
+    }
+    m_is_listed = true;
     m_archive.reset();
-    if (m_zip_position == m_zip_order.size()) {
+}
+
+bool ArchiveReader::next_listed_member() {
+    if (m_next_listed == m_listed.size()) {
         return false;
     }
-    m_stream->seek(static_cast<std::int64_t>(m_zip_headers[listed_position()]), SEEK_SET);
-    m_callbacks = std::make_unique<StreamCallbacks>(*m_stream);
-    m_archive.reset(archive_read_new());
-    archive_read_support_format_zip_streamable(m_archive.get());
-    m_in_entry = false;
-    const int status = m_callbacks->open(m_archive.get(), /*may_seek=*/false);
-    if (status != ARCHIVE_OK) {
-        fail(status);
-    }
+    const MemberPlace& place = m_listed[m_next_listed++];
+    enter(place.path, place.bytes);
+    m_place = place;
+    m_placed = placed_member();
     return true;
 }
 
-/// Return the position of the next member in the directory.
-std::size_t ArchiveReader::listed_position() const {
-    return m_zip_position < m_zip_order.size() ? m_zip_order[m_zip_position] : m_zip_position;
-}
-
-bool ArchiveReader::next_member() {
+bool ArchiveReader::next_member_in_order() {
     const Utf8Names names;
-    m_member_open = false;
-    if (const MemberOrder order = std::exchange(m_order, {})) {
-        read_zip_directory();
-        m_zip_order = order(m_zip_names);
-    }
-    while (m_archive && (m_zip_order.empty() || open_ordered_member())) {
+    while (m_archive) {
         if (m_in_entry && archive_read_data_skip(m_archive.get()) < ARCHIVE_WARN) {
             fail(ARCHIVE_FATAL);
         }
@@ -150,21 +175,43 @@ bool ArchiveReader::next_member() {
         }
         m_in_entry = true;
         const bool is_file = archive_entry_filetype(entry) == AE_IFREG;
-        const std::string member = path_of(entry);
+        const std::string path = path_of(entry);
         if (is_zip()) {
-            check_zip_member(base_name(member), is_file);
+            m_zip_names.push_back(is_file ? base_name(path) : "");
         }
         if (is_file) {
-            m_member_path = member;
-            m_name = base_name(member);
-            m_declared_bytes = archive_entry_size_is_set(entry) != 0
-                                   ? std::optional(static_cast<std::uint64_t>(archive_entry_size(entry)))
-                                   : std::nullopt;
-            m_member_open = true;
+            enter(path, archive_entry_size_is_set(entry) != 0
+                            ? std::optional(static_cast<std::uint64_t>(archive_entry_size(entry)))
+                            : std::nullopt);
+            m_place = place_of(entry);
+            m_placed = placed_member();
             return true;
         }
     }
     return false;
+}
+
+void ArchiveReader::enter(const std::string& path, std::optional<std::uint64_t> declared_bytes) {
+    m_member_path = path;
+    m_name = base_name(path);
+    m_declared_bytes = declared_bytes;
+    m_member_open = true;
+}
+
+/// Return the place of a member of a tar, if its bytes are in the file as they are and complete.
+std::optional<MemberPlace> ArchiveReader::place_of(archive_entry* entry) const {
+    const auto begin = static_cast<std::uint64_t>(archive_filter_bytes(m_archive.get(), stream_side));
+    const std::uint64_t bytes = m_declared_bytes.value_or(0);
+    if (is_zip() || m_is_compressed || !m_file->seekable() || archive_entry_sparse_count(entry) > 0 ||
+        archive_entry_hardlink(entry) != nullptr || begin > m_file->size() ||
+        m_file->size() - begin < bytes) {
+        return std::nullopt;
+    }
+    return MemberPlace{m_member_path, begin, bytes, bytes, false, std::nullopt};
+}
+
+std::unique_ptr<PlacedMember> ArchiveReader::placed_member() const {
+    return m_place ? std::make_unique<PlacedMember>(m_file, *m_place, where()) : nullptr;
 }
 
 bool ArchiveReader::is_zip() const {
@@ -188,53 +235,8 @@ void ArchiveReader::check_end(std::int64_t before) {
     }
 }
 
-/// Compare a member with the directory of the zip. For a stream, note the member for check_zip_end().
-void ArchiveReader::check_zip_member(const std::string& name, bool is_file) {
-    read_zip_directory();
-    if (m_plain_file == nullptr) {
-        m_zip_names.push_back(is_file ? name : "");
-        return;
-    }
-    const std::size_t position = listed_position();
-    const std::string expected = position < m_zip_names.size() ? m_zip_names[position] : "";
-    ++m_zip_position;
-    if (!is_same_name(expected, is_file ? name : "")) {
-        fail_damaged("member '" + name + "' where the directory lists " +
-                     (expected.empty() ? "no file" : "'" + expected + "'"));
-    }
-}
-
-/// Read the directory of a zip, once. A file that is cut short has none: read it as a stream, so that its
-/// complete members come out before the error.
-void ArchiveReader::read_zip_directory() {
-    if (m_plain_file != nullptr && !m_zip_is_listed) {
-        m_zip_is_listed = true;
-        try {
-            const auto members = verified_zip_directory(*m_plain_file);
-            m_zip_names = base_names(members);
-            for (const ZipMember& member : members) {
-                m_zip_headers.push_back(member.header);
-            }
-        } catch (const NoZipDirectory& problem) {
-            m_zip_problem = problem.what();
-            m_plain_file = nullptr;
-        } catch (const std::invalid_argument& problem) {
-            fail_damaged(problem.what());
-        }
-    }
-}
-
+/// Compare the members with the directory behind them.
 void ArchiveReader::check_zip_end(std::uint64_t position) {
-    read_zip_directory();
-    if (!m_zip_problem.empty()) {
-        fail_damaged(m_zip_problem);
-    }
-    if (m_plain_file != nullptr) {
-        if (m_zip_position != m_zip_names.size()) {
-            fail_damaged("no member where the directory lists '" + m_zip_names[m_zip_position] + "'");
-        }
-        return;
-    }
     try {
         const auto listed = base_names(parse_zip_directory(m_stream->rest_from(position), position));
         if (!std::equal(listed.begin(), listed.end(), m_zip_names.begin(), m_zip_names.end(), is_same_name)) {
@@ -246,9 +248,8 @@ void ArchiveReader::check_zip_end(std::uint64_t position) {
 }
 
 double ArchiveReader::share_read() const {
-    return m_zip_order.empty()
-               ? m_file->share_read()
-               : static_cast<double>(m_zip_position) / static_cast<double>(m_zip_order.size());
+    return m_is_listed ? static_cast<double>(m_next_listed) / static_cast<double>(m_listed.size())
+                       : m_file->share_read();
 }
 
 void ArchiveReader::require_whole() const {
@@ -265,6 +266,9 @@ void ArchiveReader::require_whole() const {
 }
 
 std::size_t ArchiveReader::read(void* to, std::size_t bytes) {
+    if (m_placed) {
+        return m_placed->read(to, bytes);
+    }
     if (!m_member_open || !m_archive) {
         return 0;
     }
@@ -275,17 +279,22 @@ std::size_t ArchiveReader::read(void* to, std::size_t bytes) {
     return static_cast<std::size_t>(count);
 }
 
+bool ArchiveReader::read_whole(std::span<std::uint8_t> to) {
+    return m_placed && m_placed->read_whole(to);
+}
+
+std::uint64_t ArchiveReader::plausible_bytes() const {
+    return m_placed ? m_placed->plausible_bytes()
+                    : std::max(ByteSource::plausible_bytes(), largest_deflate_ratio * m_file->size());
+}
+
 std::string ArchiveReader::where() const {
     return m_member_open ? m_path.string() + ", member " + m_name : m_path.string();
 }
 
 void ArchiveReader::fail_damaged(const std::string& seen) {
     m_archive.reset();
-    throw Error(ErrorKind::Input, {.what = "the archive is damaged or cut short",
-                                   .where = where(),
-                                   .seen = seen,
-                                   .expected = "a complete archive",
-                                   .hint = "copy or write the file again"});
+    fail_archive(where(), seen);
 }
 
 void ArchiveReader::fail(int status) {

@@ -34,7 +34,7 @@ struct Container {
 /// Why deflate has level 1. Charge: levels 2 and 3 take the same time and save 1 % of the size; storing takes
 /// the same time for 40 times the size. ADC: level 2 takes a third more time to save 1 %, level 3 twice the
 /// time to save 5 %.
-constexpr std::array<Container, 7> containers{{
+constexpr std::array<Container, 10> containers{{
     {".npz", ARCHIVE_FORMAT_ZIP, ARCHIVE_FILTER_NONE, "zip", "1"},
     {".zip", ARCHIVE_FORMAT_ZIP, ARCHIVE_FILTER_NONE, "zip", "1"},
     {".tar", ARCHIVE_FORMAT_TAR_USTAR, ARCHIVE_FILTER_NONE, nullptr, nullptr},
@@ -42,6 +42,9 @@ constexpr std::array<Container, 7> containers{{
     {".tgz", ARCHIVE_FORMAT_TAR_USTAR, ARCHIVE_FILTER_GZIP, "gzip", "1"},
     {".tar.bz2", ARCHIVE_FORMAT_TAR_USTAR, ARCHIVE_FILTER_BZIP2, "bzip2", "9"},
     {".tbz2", ARCHIVE_FORMAT_TAR_USTAR, ARCHIVE_FILTER_BZIP2, "bzip2", "9"},
+    {".tar.xz", ARCHIVE_FORMAT_TAR_USTAR, ARCHIVE_FILTER_XZ, "xz", "1"},
+    {".txz", ARCHIVE_FORMAT_TAR_USTAR, ARCHIVE_FILTER_XZ, "xz", "1"},
+    {".tar.zst", ARCHIVE_FORMAT_TAR_USTAR, ARCHIVE_FILTER_ZSTD, "zstd", "3"},
 }};
 
 /// Return the container whose ending the name has; containers.end() if there is none.
@@ -53,11 +56,12 @@ auto find_container(const std::string& name) {
 const Container& container_of(const std::filesystem::path& path) {
     const auto* found = find_container(path.filename().string());
     if (found == containers.end()) {
-        throw Error(ErrorKind::Configuration, {.what = "unknown ending of the output file",
-                                               .where = path.string(),
-                                               .seen = path.extension().string(),
-                                               .expected = ".npz, .tar, .tar.gz or .tar.bz2",
-                                               .hint = "choose one of these endings"});
+        throw Error(ErrorKind::Configuration,
+                    {.what = "unknown ending of the output file",
+                     .where = path.string(),
+                     .seen = path.extension().string(),
+                     .expected = ".npz, .tar, .tar.gz, .tar.bz2, .tar.xz or .tar.zst",
+                     .hint = "choose one of these endings"});
     }
     return *found;
 }

@@ -23,8 +23,8 @@ void require_known_ending(const std::filesystem::path& path);
 /// Return the name of a file without its folder and the ending of an archive.
 std::string archive_stem(const std::filesystem::path& path);
 
-/// Writes arrays as .npy members of a .npz (or .zip), .tar, .tar.gz (.tgz) or .tar.bz2 (.tbz2), chosen by the
-/// file's ending. Equal arrays give equal bytes: the archive contains no time, user or machine. The file
+/// Writes arrays as .npy members of a .npz (or .zip), .tar, .tar.gz (.tgz), .tar.bz2 (.tbz2), .tar.xz (.txz) or
+/// .tar.zst, chosen by the file's ending. Equal arrays give equal bytes: the archive contains no time, user or machine. The file
 /// appears under its name at close() (see PartialFile, also for SIGXFSZ).
 class ArchiveWriter {
 public:
@@ -34,8 +34,9 @@ public:
     ///                          npz 0    npz 1     npz 6      tar     tar.gz 1  tar.bz2 9
     ///   int16 ADC with noise   25 30.7  463 13.8  3319 13.6  15 30.7  407 13.8  1973 9.7
     ///   float32 sparse charge  44 61.4  119 2.3   207 2.1    14 61.4  120 2.3   800 2.0
-    /// @param level  0 (stored) to 9 (smallest). Default: the fast 1 for .npz and .tar.gz; 9 for .tar.bz2,
-    ///               whose speed does not depend on the level. No effect on .tar.
+    /// @param level  0 (fastest; .npz and .tar.gz are then stored) to 9 (smallest). Default: the fast 1 for .npz, .tar.gz
+    ///               and .tar.xz, 3 for .tar.zst; 9 for .tar.bz2, whose speed does not depend on the level. No effect on
+    ///               .tar.
     /// @throws Error(Configuration) for another ending or level
     /// @throws Error(Output) if the file cannot be created
     explicit ArchiveWriter(const std::filesystem::path& path, std::optional<int> level = std::nullopt);

@@ -19,11 +19,12 @@ namespace {
 constexpr std::size_t block_bytes = std::size_t{256} << 10;
 
 [[noreturn]] void fail_file(const std::filesystem::path& path, const std::string& what, int error) {
-    throw Error(ErrorKind::Input, {.what = what,
-                                   .where = path.string(),
-                                   .seen = std::strerror(error),
-                                   .expected = "a readable .npz, .tar, .tar.gz or .tar.bz2 file",
-                                   .hint = url_hint(path.string(), "check the path and its permissions")});
+    throw Error(ErrorKind::Input,
+                {.what = what,
+                 .where = path.string(),
+                 .seen = std::strerror(error),
+                 .expected = "a readable .npz or .tar file, also compressed (.gz, .bz2, .xz, .zst)",
+                 .hint = url_hint(path.string(), "check the path and its permissions")});
 }
 
 } // namespace
@@ -40,6 +41,14 @@ void fail_compressed(const std::string& where, const std::string& seen, const st
                  .expected = "a complete " + format + " file, as " + format + " -t checks it",
                  .hint = "copy or write the file again; events that were read from it "
                          "before may be wrong"});
+}
+
+void fail_archive(const std::string& where, const std::string& seen) {
+    throw Error(ErrorKind::Input, {.what = "the archive is damaged or cut short",
+                                   .where = where,
+                                   .seen = seen,
+                                   .expected = "a complete archive",
+                                   .hint = "copy or write the file again"});
 }
 
 FileStream::FileStream(const std::filesystem::path& path) : m_path(path), m_block(block_bytes) {
@@ -90,24 +99,18 @@ std::span<const std::uint8_t> FileStream::next_block() {
     return {m_block.data(), count};
 }
 
-std::vector<std::uint8_t> FileStream::read_at(std::uint64_t position, std::size_t bytes) const {
-    if (position > m_size || m_size - position < bytes) {
-        throw Error(ErrorKind::Input, {.what = "the archive is damaged or cut short",
-                                       .where = m_path.string(),
-                                       .seen = "a position beyond the end of the file",
-                                       .expected = "a complete archive",
-                                       .hint = "copy or write the file again"});
+void FileStream::read_at(std::uint64_t position, std::span<std::uint8_t> to) const {
+    if (position > m_size || m_size - position < to.size()) {
+        fail_archive(m_path.string(), "a position beyond the end of the file");
     }
-    std::vector<std::uint8_t> found(bytes);
-    for (std::size_t filled = 0; filled < bytes;) {
-        const ssize_t count = ::pread(m_descriptor, found.data() + filled, bytes - filled,
+    for (std::size_t filled = 0; filled < to.size();) {
+        const ssize_t count = ::pread(m_descriptor, to.data() + filled, to.size() - filled,
                                       static_cast<off_t>(position + filled));
         if (count == 0 || (count < 0 && errno != EINTR)) {
             fail_file(m_path, "cannot read the input file", count < 0 ? errno : EIO);
         }
         filled += count > 0 ? static_cast<std::size_t>(count) : 0;
     }
-    return found;
 }
 
 double FileStream::share_read() const {

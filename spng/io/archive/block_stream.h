@@ -29,9 +29,13 @@ public:
 
 /// Throw Error(Input) for a file with damage in its compressed data.
 /// @param where   the file
-/// @param format  "gzip" or "bzip2", also the name of its program
+/// @param format  "gzip", "bzip2", "xz" or "zstd", also the name of its program
 [[noreturn]] void fail_compressed(const std::string& where, const std::string& seen,
                                   const std::string& format);
+
+/// Throw Error(Input) for an archive with damage.
+/// @param where  the file, or the file and the member
+[[noreturn]] void fail_archive(const std::string& where, const std::string& seen);
 
 /// A file, or anything else that can be opened by name. A FIFO and /dev/stdin are read once, front to back.
 class FileStream final : public BlockStream {
@@ -50,9 +54,9 @@ public:
     bool seekable() const override { return m_seekable; }
     std::int64_t seek(std::int64_t offset, int whence) override;
 
-    /// Read bytes at a position without moving the stream. The file must be seekable.
+    /// Read bytes at a position without moving the stream, also while another thread reads. The file must be seekable.
     /// @throws Error(Input) if the file has fewer bytes
-    std::vector<std::uint8_t> read_at(std::uint64_t position, std::size_t bytes) const;
+    void read_at(std::uint64_t position, std::span<std::uint8_t> to) const;
     /// Return the bytes of a seekable file.
     std::uint64_t size() const { return m_size; }
     /// Return the share of a seekable file before the position up to which it was read, 0 to 1; 0 for others.

@@ -8,9 +8,9 @@
 
 namespace spng {
 
-/// Return the content of a file: unpacked, one level deep, if it begins as gzip or bzip2, else unchanged.
+/// Return the content of a file: unpacked, one level deep, if it begins as gzip, bzip2, xz or zstd, else unchanged.
 /// @param where  the file, named in errors
 /// @throws Error(Input)
-std::unique_ptr<BlockStream> content_stream(std::unique_ptr<FileStream> file, const std::string& where);
+std::shared_ptr<BlockStream> content_stream(std::shared_ptr<FileStream> file, const std::string& where);
 
 } // namespace spng

@@ -17,7 +17,7 @@ constexpr std::uint8_t first_magic = 0x1f;
 
 } // namespace
 
-GzipStream::GzipStream(std::unique_ptr<BlockStream> packed, std::string where)
+GzipStream::GzipStream(std::shared_ptr<BlockStream> packed, std::string where)
     : m_where(std::move(where)), m_packed(std::move(packed)), m_zlib(std::make_unique<z_stream_s>()),
       m_block(block_bytes) {
     if (inflateInit2(m_zlib.get(), gzip_window_bits) != Z_OK) {

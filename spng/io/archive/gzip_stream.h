@@ -20,7 +20,7 @@ namespace spng {
 class GzipStream final : public BlockStream {
 public:
     /// @param where  the file, named in errors
-    GzipStream(std::unique_ptr<BlockStream> packed, std::string where);
+    GzipStream(std::shared_ptr<BlockStream> packed, std::string where);
     ~GzipStream() override;
     GzipStream(const GzipStream&) = delete;
     GzipStream& operator=(const GzipStream&) = delete;
@@ -35,7 +35,7 @@ private:
     void unpack();
 
     std::string m_where;
-    std::unique_ptr<BlockStream> m_packed;
+    std::shared_ptr<BlockStream> m_packed;
     std::unique_ptr<z_stream_s> m_zlib;
     std::vector<std::uint8_t> m_block;
     bool m_between_members = false;

@@ -9,6 +9,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -16,7 +18,7 @@ namespace spng {
 
 namespace {
 
-constexpr std::int64_t first_bytes = std::int64_t{64} << 20; // a frame of one anode in float32 fits
+constexpr std::int64_t largest_item = 8; // bytes
 
 /// Fill `buffer` with `wanted` bytes. The buffer grows as data arrive.
 void read_bytes(ByteSource& source, std::int64_t wanted, const HostAllocator& allocate, at::Tensor& buffer) {
@@ -48,6 +50,31 @@ void read_bytes(ByteSource& source, std::int64_t wanted, const HostAllocator& al
                                        .expected = "as many as in the array's header",
                                        .hint = "write the array again"});
     }
+}
+
+void make_room(std::int64_t bytes, const HostAllocator& allocate, at::Tensor& buffer) {
+    if (!buffer.defined() || buffer.numel() < bytes) {
+        buffer = allocate({bytes}, at::kByte);
+    }
+}
+
+/// Return the bytes of an array, whose header was read.
+/// @param buffer  holds them
+at::Tensor array_bytes(ByteSource& source, std::int64_t bytes, const HostAllocator& allocate,
+                       at::Tensor& buffer) {
+    const auto plausible = static_cast<std::int64_t>(
+        std::min<std::uint64_t>(source.plausible_bytes(), std::numeric_limits<std::int64_t>::max()));
+    const auto all = static_cast<std::int64_t>(source.declared_bytes().value_or(0)); // with the header
+    if (all >= bytes && all <= plausible && (all - bytes) % largest_item == 0) {
+        make_room(all, allocate, buffer);
+        const std::span whole(buffer.mutable_data_ptr<std::uint8_t>(), static_cast<std::size_t>(all));
+        if (source.read_whole(whole)) {
+            return buffer.narrow(0, all - bytes, bytes);
+        }
+    }
+    make_room(std::min(bytes, plausible), allocate, buffer);
+    read_bytes(source, bytes, allocate, buffer);
+    return buffer.narrow(0, 0, bytes);
 }
 
 template <typename Item>
@@ -94,17 +121,13 @@ at::Tensor NpyReader::read(ByteSource& source, const HostAllocator& allocate) {
     NVTX_IO_RANGE("NpyReader::read", static_cast<std::uint64_t>(bytes));
     const bool turn = header.fortran_order && has_two_orders(header.shape);
 
-    at::Tensor own;
-    at::Tensor& buffer = turn ? m_buffer : own;
     const HostAllocator& allocate_buffer = turn ? HostAllocator(ordinary_tensor) : allocate;
-    if (!buffer.defined() || buffer.numel() < std::min(bytes, first_bytes)) {
-        buffer = allocate_buffer({std::min(bytes, first_bytes)}, at::kByte);
-    }
-    read_bytes(source, bytes, allocate_buffer, buffer);
+    at::Tensor own;
+    const at::Tensor bytes_of_array = array_bytes(source, bytes, allocate_buffer, turn ? m_buffer : own);
     if (header.swapped) {
-        swap_bytes(buffer.mutable_data_ptr<std::uint8_t>(), bytes, header.item_bytes());
+        swap_bytes(bytes_of_array.mutable_data_ptr<std::uint8_t>(), bytes, header.item_bytes());
     }
-    const at::Tensor items = buffer.narrow(0, 0, bytes).view(header.type);
+    const at::Tensor items = bytes_of_array.view(header.type);
     if (!turn) {
         return items.view(header.shape);
     }
@@ -121,6 +144,21 @@ at::Tensor NpyReader::read(ByteSource& source, const HostAllocator& allocate) {
     }
     // Copy even if the permuted view is contiguous, since the buffer is reused.
     return items.view(reversed).permute(axes).clone(at::MemoryFormat::Contiguous);
+}
+
+at::Tensor NpyReaders::read(ByteSource& source, const HostAllocator& allocate) {
+    NpyReader reader;
+    {
+        const std::lock_guard lock(m_mutex);
+        if (!m_spare.empty()) {
+            reader = std::move(m_spare.back());
+            m_spare.pop_back();
+        }
+    }
+    at::Tensor array = reader.read(source, allocate);
+    const std::lock_guard lock(m_mutex);
+    m_spare.push_back(std::move(reader));
+    return array;
 }
 
 } // namespace spng

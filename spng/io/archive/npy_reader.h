@@ -7,6 +7,8 @@
 #include <ATen/core/Tensor.h>
 
 #include <functional>
+#include <mutex>
+#include <vector>
 
 namespace spng {
 
@@ -21,8 +23,8 @@ at::Tensor ordinary_tensor(at::IntArrayRef sizes, at::ScalarType type);
 class NpyReader {
 public:
     /// Return the array as a CPU tensor of the stored shape and type, C contiguous, in this machine's byte
-    /// order. Allocates at most twice the data read so far (initially 64 MB) and never more than the header
-    /// claims.
+    /// order. Allocates the member at once if its size is plausible for the file; otherwise at most twice the data read so
+    /// far (initially 64 MB), and never more than the header claims.
     /// @param allocate  makes the memory of the result
     /// @throws Error(Input) if the source is no such array (see read_npy_header), ends too early, or
     /// continues after the array
@@ -30,6 +32,17 @@ public:
 
 private:
     at::Tensor m_buffer; ///< bytes
+};
+
+/// Readers for tasks on several threads.
+class NpyReaders {
+public:
+    /// As NpyReader::read(), with a reader that no other thread uses.
+    at::Tensor read(ByteSource& source, const HostAllocator& allocate);
+
+private:
+    std::mutex m_mutex;
+    std::vector<NpyReader> m_spare;
 };
 
 } // namespace spng

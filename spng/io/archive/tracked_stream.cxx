@@ -12,7 +12,7 @@ constexpr std::size_t kept_bytes = 1024; // more than a reader looks ahead
 
 } // namespace
 
-TrackedStream::TrackedStream(std::unique_ptr<BlockStream> source) : m_source(std::move(source)) {}
+TrackedStream::TrackedStream(std::shared_ptr<BlockStream> source) : m_source(std::move(source)) {}
 
 std::span<const std::uint8_t> TrackedStream::next_block() {
     const std::size_t kept = std::min(m_last.size(), kept_bytes);

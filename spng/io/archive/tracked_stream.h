@@ -13,7 +13,7 @@ namespace spng {
 /// readers take whole blocks and stop somewhere inside one.
 class TrackedStream final : public BlockStream {
 public:
-    explicit TrackedStream(std::unique_ptr<BlockStream> source);
+    explicit TrackedStream(std::shared_ptr<BlockStream> source);
 
     std::span<const std::uint8_t> next_block() override;
     bool seekable() const override { return m_source->seekable(); }
@@ -29,7 +29,7 @@ public:
     std::vector<std::uint8_t> rest_from(std::uint64_t position);
 
 private:
-    std::unique_ptr<BlockStream> m_source;
+    std::shared_ptr<BlockStream> m_source;
     std::span<const std::uint8_t> m_last;
     std::vector<std::uint8_t> m_before_last; ///< the last bytes before m_last
     std::uint64_t m_end = 0;                 ///< position after m_last

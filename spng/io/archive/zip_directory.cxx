@@ -150,8 +150,16 @@ ZipMember read_entry(Bytes bytes, std::size_t& at) {
     return member;
 }
 
-void require_equal_header(const FileStream& file, const ZipMember& member) {
-    const auto start = file.read_at(member.header, header_bytes + member.name.size());
+std::vector<std::uint8_t> bytes_at(const FileStream& file, std::uint64_t position, std::size_t size) {
+    std::vector<std::uint8_t> bytes(size);
+    file.read_at(position, bytes);
+    return bytes;
+}
+
+/// Compare a member with the header before its data.
+/// @return the position of the data
+std::uint64_t verified_data(const FileStream& file, const ZipMember& member) {
+    const auto start = bytes_at(file, member.header, header_bytes + member.name.size());
     if (long_at(start, 0) != header_mark || short_at(start, 26) != member.name.size() ||
         text(part(start, header_bytes, member.name.size())) != member.name) {
         reject("its directory lists '" + member.name + "', but the header at that position differs");
@@ -160,17 +168,18 @@ void require_equal_header(const FileStream& file, const ZipMember& member) {
     if (short_at(start, 8) != member.method) {
         reject("two compressions of '" + member.name + "'");
     }
+    const std::uint64_t data = member.header + start.size() + short_at(start, 28);
     if ((flags & sizes_follow_data) != 0) {
-        return;
+        return data;
     }
     std::uint64_t packed = long_at(start, 18), bytes = long_at(start, 22);
     if (packed == in_zip64 || bytes == in_zip64) {
-        read_zip64(file.read_at(member.header + header_bytes + member.name.size(), short_at(start, 28)),
-                   {&bytes, &packed});
+        read_zip64(bytes_at(file, member.header + start.size(), short_at(start, 28)), {&bytes, &packed});
     }
     if (long_at(start, 14) != member.checksum || packed != member.packed_bytes || bytes != member.bytes) {
         reject("two checksums or sizes of '" + member.name + "'");
     }
+    return data;
 }
 
 } // namespace
@@ -200,15 +209,15 @@ std::vector<ZipMember> verified_zip_directory(const FileStream& file) {
     // In most files the first piece contains the whole directory.
     std::uint64_t tail_bytes =
         std::min<std::uint64_t>(size, end64_bytes + locator_bytes + end_bytes + longest_comment);
-    auto tail = file.read_at(size - tail_bytes, tail_bytes);
+    auto tail = bytes_at(file, size - tail_bytes, tail_bytes);
     const Directory directory = find_directory(tail, size - tail_bytes);
     if (directory.begin < size - tail_bytes) {
         tail_bytes = size - directory.begin;
-        tail = file.read_at(directory.begin, tail_bytes);
+        tail = bytes_at(file, directory.begin, tail_bytes);
     }
     std::vector<ZipMember> members = parse_zip_directory(tail, size - tail_bytes);
-    for (const ZipMember& member : members) {
-        require_equal_header(file, member);
+    for (ZipMember& member : members) {
+        member.data = verified_data(file, member);
     }
     return members;
 }

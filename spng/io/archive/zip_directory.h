@@ -21,6 +21,7 @@ struct ZipMember {
     std::uint64_t packed_bytes = 0;
     std::uint64_t bytes = 0;
     std::uint64_t header = 0; ///< position of the header before the data
+    std::uint64_t data = 0;   ///< position of the data; of verified_zip_directory()
 };
 
 /// The file ends before its directory. Members at the beginning may still be complete.

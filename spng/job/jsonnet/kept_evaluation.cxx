@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spng/job/jsonnet/kept_evaluation.h"
 
+#include "spng/core/cache/user_cache.h"
 #include "spng/core/files/sha256.h"
-#include "spng/core/files/user_cache.h"
 #include "spng/job/jsonnet/joined_imports.h"
 
 extern "C" { // libjsonnet.h lacks the linkage specification

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spng/nodes/coincidence/group_crossings.h"
 
+#include "spng/core/cache/cached_value.h"
+#include "spng/core/cache/tensor_record.h"
+#include "spng/core/files/sha256.h"
 #include "spng/detector/wire_crossings.h"
 
 #include <ATen/ops/full.h>
@@ -8,6 +11,8 @@
 
 #include <algorithm>
 #include <map>
+#include <string>
+#include <utility>
 
 namespace spng {
 namespace {
@@ -97,10 +102,8 @@ std::int64_t rows_before(const std::vector<AnodeView>& views, std::size_t end) {
     return rows;
 }
 
-} // namespace
-
-GroupCrossings find_group_crossings(const std::vector<AnodeView>& views, std::size_t first_view,
-                                    std::size_t count) {
+GroupCrossings computed_crossings(const std::vector<AnodeView>& views, std::size_t first_view,
+                                  std::size_t count) {
     GroupCrossings group;
     group.first_row = rows_before(views, first_view);
     group.rows = rows_before(views, views.size());
@@ -136,6 +139,48 @@ GroupCrossings find_group_crossings(const std::vector<AnodeView>& views, std::si
         out += max_neighbours;
     }
     return group;
+}
+
+/// Return the SHA-256 of all arguments of find_group_crossings().
+std::string key_of(const std::vector<AnodeView>& views, std::size_t first_view, std::size_t count) {
+    RecordWriter record;
+    record.value(first_view);
+    record.value(count);
+    std::vector<const WireAnode*> anodes;
+    for (const auto& [anode, view] : views) {
+        record.value(view.plane);
+        record.list(view.channels);
+        record.value(view.wrapped);
+        const auto found = std::find(anodes.begin(), anodes.end(), anode);
+        record.value(found - anodes.begin());
+        if (found == anodes.end()) {
+            WireAnode wires = *anode;
+            visit(record, wires);
+            anodes.push_back(anode);
+        }
+    }
+    return sha256(record.text());
+}
+
+} // namespace
+
+GroupCrossings find_group_crossings(const std::vector<AnodeView>& views, std::size_t first_view,
+                                    std::size_t count) {
+    const auto visit_crossings = [](auto& record, GroupCrossings& crossings) {
+        record.value(crossings.first_row);
+        record.value(crossings.rows);
+        visit_tensor(record, crossings.offsets);
+        visit_tensor(record, crossings.pairs);
+        visit_tensor(record, crossings.neighbours);
+    };
+    constexpr const char* kind = "crossings";
+    const std::string key = key_of(views, first_view, count);
+    if (auto kept = find_value<GroupCrossings>(kind, key, visit_crossings)) {
+        return std::move(*kept);
+    }
+    GroupCrossings crossings = computed_crossings(views, first_view, count);
+    keep_value(kind, key, crossings, visit_crossings);
+    return crossings;
 }
 
 } // namespace spng

@@ -16,16 +16,21 @@
 namespace spng {
 namespace {
 
-/// Frames hold ADC samples of all channels, two bytes each. The next frame is read while an event is
+int events_ahead(const FrameFileSourceConfig& config, bool on_cuda) {
+    return config.read_ahead >= 0 ? config.read_ahead : on_cuda ? 4 : 1;
+}
+
+/// Frames hold ADC samples of all channels, two bytes each. The next frames are read while an event is
 /// processed.
-std::vector<PlannedSet> plan_memory(const FrameFileSourceConfig&, PlannedCall& call) {
+std::vector<PlannedSet> plan_memory(const FrameFileSourceConfig& config, PlannedCall& call) {
     std::int64_t samples = 0;
     for (const auto& group : call.groups) {
         samples += group.samples();
     }
     const PlannedSet frame{call.make({1, samples, 1, nullptr}, MemoryUse::input, 2)};
+    const auto* context = dynamic_cast<const Context*>(call.environment->find(context_name));
     for (std::size_t port = 0; port < call.outputs; ++port) {
-        call.stage(frame);
+        call.stage(frame, events_ahead(config, context != nullptr && context->wants_cuda()));
     }
     return std::vector<PlannedSet>(call.outputs, frame);
 }
@@ -123,7 +128,8 @@ void FrameFileSource::begin_run(Environment&) {
         return host_tensor(sizes, type, pinned);
     };
     m_reader = std::make_unique<FramesAhead<JoinedFrameReader>>(
-        std::make_unique<JoinedFrameReader>(files, config().tags, allocate), config().read_ahead && regular,
+        std::make_unique<JoinedFrameReader>(files, config().tags, allocate),
+        regular ? static_cast<std::size_t>(events_ahead(config(), context().device().is_cuda())) : 0,
         config().nevents < 0 ? FramesAhead<JoinedFrameReader>::no_limit
                              : static_cast<std::uint64_t>(config().nevents));
 }

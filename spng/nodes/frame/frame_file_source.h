@@ -21,7 +21,7 @@ struct FrameFileSourceConfig {
     std::vector<std::string> further_files;
     std::vector<std::string> tags = {"*"};
     int nevents = -1;
-    bool read_ahead = true;
+    int read_ahead = -1;
     WindowGrid window;
     bool series = false;
     static constexpr auto fields() {
@@ -32,9 +32,10 @@ struct FrameFileSourceConfig {
                   "files with other channels of the same events, for example of other anodes"),
             field(&C::tags, "tags", "", not_empty(), "tags to read; \"*\" reads all"),
             field(&C::nevents, "nevents", "events", at_least(-1), "maximum number of events; -1: all"),
-            field(&C::read_ahead, "read_ahead", "", any(),
-                  "read and decompress the next event on a background thread while the current one is "
-                  "processed"),
+            field(&C::read_ahead, "read_ahead", "events", at_least(-1),
+                  "events to read and decompress while the current one is processed, each on a background "
+                  "thread; "
+                  "-1: 1 on the CPU, 4 on CUDA"),
             field(&C::window, "window", "", any(),
                   "cut readouts longer than before + core + after into readout windows, one event each"),
             field(&C::series, "series", "", any(),
@@ -45,8 +46,8 @@ struct FrameFileSourceConfig {
 /// Out: one tensor (channel, tick) per tag on the host, named by the tag, with the channel ids of all files. Sparse
 /// frames are expanded.
 /// A file without any event is an error. A damaged event is an error of that event. Only regular files are
-/// read ahead, pipes are not. ReadoutStream cuts long readouts into readout windows; at most one of them and
-/// one frame are in memory.
+/// read ahead, pipes are not. ReadoutStream cuts long readouts into readout windows; at most one of them, one
+/// frame and those read ahead are in memory.
 ///
 /// For a CUDA device, samples are read into page-locked memory, so that they can be uploaded as they are. Readout
 /// windows, and samples that must be converted, are in ordinary memory.

@@ -138,7 +138,7 @@ void Overlay::begin_run(Environment&) {
 
 Frame Overlay::next_frame() {
     auto frame = m_reader->next();
-    if (!frame && m_reader->frames_read() > 0) {
+    if (!frame && m_reader->events() > 0) {
         open();
         frame = m_reader->next();
     }

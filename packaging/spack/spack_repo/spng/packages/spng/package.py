@@ -38,6 +38,7 @@ class Spng(Package):
     depends_on("intel-tbb@2021.1.1:")
     depends_on("jsonnet")
     depends_on("libarchive")
+    depends_on("libdeflate")
     depends_on("nlohmann-json")
     depends_on("spdlog")
     depends_on("sqlite")
@@ -75,6 +76,7 @@ class Spng(Package):
             "tbb": spec["intel-tbb"].prefix,
             "jsonnet": spec["jsonnet"].prefix,
             "libarchive": spec["libarchive"].prefix,
+            "libdeflate": spec["libdeflate"].prefix,
             "nlohmann-json": spec["nlohmann-json"].prefix,
             "spdlog": spec["spdlog"].prefix,
             "sqlite": spec["sqlite"].prefix,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "spng/io/archive/bzip2_stream.h"
+#include "spng/io/archive/filter_stream.h"
 
 #include <archive.h>
 
@@ -13,21 +13,20 @@ constexpr int packed_side = -1; // end of libarchive's chain of filters
 
 } // namespace
 
-Bzip2Stream::Bzip2Stream(std::unique_ptr<BlockStream> packed, std::string where)
-    : m_where(std::move(where)), m_packed(std::move(packed)), m_callbacks(m_packed),
-      m_archive(archive_read_new()) {
+FilterStream::FilterStream(std::shared_ptr<BlockStream> packed, std::string where, Compression compression)
+    : m_where(std::move(where)), m_compression(compression), m_packed(std::move(packed)),
+      m_callbacks(m_packed), m_archive(archive_read_new()) {
     // Set exactly one filter: by default libarchive also unpacks a .bz2 inside a .bz2.
-    archive_read_append_filter(m_archive.get(), ARCHIVE_FILTER_BZIP2);
+    archive_read_append_filter(m_archive.get(), m_compression.filter);
     archive_read_support_format_raw(m_archive.get()); // set_format() knows it since libarchive 3.5
     archive_entry* entry = nullptr;
     if (m_callbacks.open(m_archive.get()) != ARCHIVE_OK ||
         archive_read_next_header(m_archive.get(), &entry) != ARCHIVE_OK) {
-        m_callbacks.rethrow();
-        fail_compressed(m_where, error_text(m_archive.get()), "bzip2");
+        fail();
     }
 }
 
-std::span<const std::uint8_t> Bzip2Stream::next_block() {
+std::span<const std::uint8_t> FilterStream::next_block() {
     if (m_ended) {
         return {};
     }
@@ -39,15 +38,20 @@ std::span<const std::uint8_t> Bzip2Stream::next_block() {
         m_ended = true;
         const auto used = archive_filter_bytes(m_archive.get(), packed_side);
         if (!m_packed.only_zeros_from(static_cast<std::uint64_t>(used))) {
-            fail_compressed(m_where, "bytes after the compressed data that are not a bzip2 stream", "bzip2");
+            fail_compressed(m_where, "bytes after the compressed data that are no stream",
+                            m_compression.name);
         }
         return {};
     }
     if (status != ARCHIVE_OK) {
-        m_callbacks.rethrow();
-        fail_compressed(m_where, error_text(m_archive.get()), "bzip2");
+        fail();
     }
     return {static_cast<const std::uint8_t*>(bytes), count};
+}
+
+void FilterStream::fail() {
+    m_callbacks.rethrow();
+    fail_compressed(m_where, error_text(m_archive.get()), m_compression.name);
 }
 
 } // namespace spng

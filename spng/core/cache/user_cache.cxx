@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "spng/core/files/user_cache.h"
+#include "spng/core/cache/user_cache.h"
 
 #include "spng/core/error.h"
 #include "spng/core/files/partial_file.h"
