@@ -48,10 +48,6 @@ void Context::prepare(Environment&) {
     m_real = config().dtype == "float64" ? c10::kDouble : c10::kFloat;
 }
 
-bool Context::wants_cuda() const {
-    return config().device == "auto" ? auto_means_cuda() : config().device != "cpu";
-}
-
 c10::ScalarType Context::complex() const {
     return m_real == c10::kDouble ? c10::kComplexDouble : c10::kComplexFloat;
 }

@@ -59,8 +59,6 @@ public:
     c10::Device device() const { return m_device; }
     /// Return true for precision=fast: faster within tested limits, without equal bytes in each run.
     bool fast() const { return config().precision == "fast"; }
-    /// Return whether the configuration means CUDA devices; device() is known only after prepare().
-    bool wants_cuda() const;
     c10::ScalarType real() const { return m_real; }
     c10::ScalarType complex() const;
 

@@ -11,6 +11,7 @@
 #include <ATen/ops/tensor.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 
 namespace spng {
@@ -20,17 +21,16 @@ int events_ahead(const FrameFileSourceConfig& config, bool on_cuda) {
     return config.read_ahead >= 0 ? config.read_ahead : on_cuda ? 4 : 1;
 }
 
-/// Frames hold ADC samples of all channels, two bytes each. The next frames are read while an event is
-/// processed.
+/// Frames hold ADC samples of all channels, two bytes each. The next frames are read while an event is processed; those that
+/// CUDA reads besides without being asked are in host memory, which the budget of a device does not limit.
 std::vector<PlannedSet> plan_memory(const FrameFileSourceConfig& config, PlannedCall& call) {
     std::int64_t samples = 0;
     for (const auto& group : call.groups) {
         samples += group.samples();
     }
     const PlannedSet frame{call.make({1, samples, 1, nullptr}, MemoryUse::input, 2)};
-    const auto* context = dynamic_cast<const Context*>(call.environment->find(context_name));
     for (std::size_t port = 0; port < call.outputs; ++port) {
-        call.stage(frame, events_ahead(config, context != nullptr && context->wants_cuda()));
+        call.stage(frame, std::abs(config.read_ahead));
     }
     return std::vector<PlannedSet>(call.outputs, frame);
 }
