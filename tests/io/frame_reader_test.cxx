@@ -220,6 +220,10 @@ TEST(FrameReader, RecognisesAFileWithoutEvents) {
         EXPECT_FALSE(empty.next());
         EXPECT_EQ(empty.events(), 0u);
     }
+    write_archive(folder / "folders.npz", {{"only/", ""}});
+    spng::FrameReader folders(folder / "folders.npz");
+    EXPECT_FALSE(folders.next());
+    EXPECT_LE(folders.share_read(), 1); // false for NaN
 }
 
 TEST(FrameReader, ReadsAFileOfWireCell) {

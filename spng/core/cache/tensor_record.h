@@ -5,12 +5,11 @@
 #include <ATen/ops/empty.h>
 
 #include <cstdint>
-#include <type_traits>
 #include <vector>
 
 namespace spng {
 
-/// Describe a contiguous tensor on the CPU to a RecordWriter or RecordReader.
+/// Describe a contiguous tensor on the CPU to a RecordWriter, or an undefined one, which is made, to a RecordReader.
 template <class Record>
 void visit_tensor(Record& record, at::Tensor& tensor) {
     auto sizes = tensor.defined() ? tensor.sizes().vec() : std::vector<std::int64_t>{};

@@ -29,10 +29,10 @@ Utf8Names::~Utf8Names() {
     uselocale(m_before);
 }
 
-int StreamCallbacks::open(archive* handle, bool may_seek) {
+int StreamCallbacks::open(archive* handle) {
     archive_read_set_callback_data(handle, this);
     archive_read_set_read_callback(handle, &StreamCallbacks::read);
-    if (may_seek && m_stream->seekable()) {
+    if (m_stream->seekable()) {
         archive_read_set_seek_callback(handle, &StreamCallbacks::seek);
     }
     return archive_read_open1(handle);

@@ -45,9 +45,8 @@ public:
     explicit StreamCallbacks(BlockStream& stream) : m_stream(&stream) {}
 
     /// Open `handle` on the stream. Do not move or destroy this object before the handle.
-    /// @param may_seek  if the stream supports it; otherwise a zip is read by its local headers
     /// @return libarchive's status
-    int open(archive* handle, bool may_seek = true);
+    int open(archive* handle);
 
     /// Throw the stored exception of the stream, if any.
     void rethrow() const;

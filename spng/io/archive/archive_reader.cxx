@@ -248,8 +248,8 @@ void ArchiveReader::check_zip_end(std::uint64_t position) {
 }
 
 double ArchiveReader::share_read() const {
-    return m_is_listed ? static_cast<double>(m_next_listed) / static_cast<double>(m_listed.size())
-                       : m_file->share_read();
+    return m_listed.empty() ? m_file->share_read()
+                            : static_cast<double>(m_next_listed) / static_cast<double>(m_listed.size());
 }
 
 void ArchiveReader::require_whole() const {

@@ -19,8 +19,8 @@ struct archive_entry;
 
 namespace spng {
 
-/// Reads the regular files inside a .zip/.npz or .tar, compressed by gzip, bzip2, xz or zstd or not, one by one. Recognises the format by
-/// content, not by name. Keeps at most one block in memory.
+/// Reads the regular files inside a .zip/.npz or .tar, compressed by gzip, bzip2, xz or zstd or not, one by one. Recognises
+/// the format by content, not by name. Keeps at most one block in memory.
 ///
 /// Members of a .tar and of a .zip are read at their places in the file, straight to where they are wanted, and also by
 /// other threads (placed_member()). Read in order, through libarchive, are compressed tars, files without seeking (a FIFO,

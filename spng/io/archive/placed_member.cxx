@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spng/io/archive/placed_member.h"
 
-#include "spng/core/error.h"
-
 #include <libdeflate.h>
 #include <zlib.h>
 
@@ -35,7 +33,8 @@ std::size_t PlacedMember::read(void* to, std::size_t bytes) {
     if (m_place.is_deflated) {
         const std::uint64_t end = m_position + count;
         if (end > m_unpacked.size()) {
-            end <= beginning_bytes&& beginning_bytes < m_place.bytes ? unpack_beginning() : unpack_all();
+            const bool is_beginning = end <= beginning_bytes;
+            is_beginning&& m_place.bytes > beginning_bytes ? unpack_beginning() : unpack_all();
         }
         std::copy_n(m_unpacked.begin() + static_cast<std::ptrdiff_t>(m_position), count, part.begin());
     } else {

@@ -11,7 +11,6 @@
 #include <ATen/ops/tensor.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 
 namespace spng {
@@ -30,7 +29,7 @@ std::vector<PlannedSet> plan_memory(const FrameFileSourceConfig& config, Planned
     }
     const PlannedSet frame{call.make({1, samples, 1, nullptr}, MemoryUse::input, 2)};
     for (std::size_t port = 0; port < call.outputs; ++port) {
-        call.stage(frame, std::abs(config.read_ahead));
+        call.stage(frame, events_ahead(config, /*on_cuda=*/false));
     }
     return std::vector<PlannedSet>(call.outputs, frame);
 }

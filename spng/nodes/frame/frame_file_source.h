@@ -34,8 +34,7 @@ struct FrameFileSourceConfig {
             field(&C::nevents, "nevents", "events", at_least(-1), "maximum number of events; -1: all"),
             field(&C::read_ahead, "read_ahead", "events", at_least(-1),
                   "events to read and decompress while the current one is processed, each on a background "
-                  "thread; "
-                  "-1: 1 on the CPU, 4 on CUDA"),
+                  "thread; -1: 1 on the CPU, 4 on CUDA"),
             field(&C::window, "window", "", any(),
                   "cut readouts longer than before + core + after into readout windows, one event each"),
             field(&C::series, "series", "", any(),
